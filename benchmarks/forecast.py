@@ -16,7 +16,7 @@ import numpy as np
 from traindx import pipeline
 from traindx.errors import ReadError
 from traindx.features.curve import Curve
-from traindx.features.forecast import QUANTILES, forecast_curve
+from traindx.features.curves.forecast import QUANTILES, forecast_curve
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run, series
 

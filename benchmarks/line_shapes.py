@@ -18,7 +18,7 @@ import numpy as np
 
 from traindx.errors import ReadError
 from traindx.readers import read_source
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
 
 ROWS = 24

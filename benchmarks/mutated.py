@@ -58,7 +58,7 @@ def logs_of(kind: str, place: Path, logs: Path = LOGS) -> list[Path]:
 
 
 def write_records(place: Path) -> None:
-    from tests.readers.store_writer import rows, write_setup, write_stream
+    from tests.readers.writers.store import rows, write_setup, write_stream
 
     for name, ranks in (("one", 1), ("two", 2)):
         folder = place / name
@@ -75,8 +75,8 @@ def write_records(place: Path) -> None:
 
 
 def write_traces(place: Path) -> None:
-    from tests.readers.traces import document, host_step
-    from tests.readers.xplane_writer import host_steps, space
+    from tests.readers.writers.traces import document, host_step
+    from tests.readers.writers.xplane import host_steps, space
 
     steps = [e for i in range(8) for e in host_step(1000.0 + 500 * i, i)]
     (place / "x.pt.trace.json").write_text(document(steps, "H200"))
@@ -84,8 +84,8 @@ def write_traces(place: Path) -> None:
 
 
 def write_knowledge(place: Path) -> None:
-    from traindx.knowledge.counts import Outcome
-    from traindx.knowledge.store import Store
+    from traindx.lab.knowledge.counts import Outcome
+    from traindx.lab.knowledge.store import Store
 
     for count in (1, 40):
         store = Store(f"sqlite:///{place / f'kb{count}.sqlite'}")
@@ -107,7 +107,7 @@ def write_configs(place: Path) -> None:
 
 
 def write_sources(place: Path) -> None:
-    from tests.edits.samples import SCRIPT as SAMPLE
+    from tests.lab.edits.samples import SCRIPT as SAMPLE
 
     (place / "sample.py").write_text(SAMPLE)
     for script in (p for folder in SCRIPTS for p in folder.glob("*.py")):
@@ -135,8 +135,8 @@ KINDS = ("readers", *WRITERS)
 
 def read_knowledge(path: Path) -> None:
     """Open a database, list it, add to it."""
-    from traindx.knowledge.counts import Outcome, counts
-    from traindx.knowledge.store import Store
+    from traindx.lab.knowledge.counts import Outcome, counts
+    from traindx.lab.knowledge.store import Store
 
     store = Store(f"sqlite:///{path}")
     found = [outcome for _, outcome in store.all()]
@@ -149,8 +149,8 @@ def read_knowledge(path: Path) -> None:
 def read_config(path: Path) -> None:
     """Settings are loaded; a script's configuration is edited."""
     from traindx import config
-    from traindx.edits import edit
-    from traindx.edits.files import read_tree
+    from traindx.lab.edits import edit
+    from traindx.lab.edits.files import read_tree
 
     if path.name in config.FILE_NAMES:
         config.load(path)
@@ -166,11 +166,11 @@ def read_config(path: Path) -> None:
 
 def read_source(path: Path) -> None:
     """What `fix` and `check` do with a script before they run it."""
-    from traindx.edits import edit
-    from traindx.edits.files import read_tree
-    from traindx.trials.beside import leads_out
-    from traindx.trials.environment import imported
-    from traindx.trials.warm import behind, imports
+    from traindx.lab.conduct.environment import imported
+    from traindx.lab.conduct.surroundings import leads_out
+    from traindx.lab.conduct.warm import behind, imports
+    from traindx.lab.edits import edit
+    from traindx.lab.edits.files import read_tree
 
     folder = path.parent
     for found, text in behind(path, folder):
@@ -186,7 +186,7 @@ def read_source(path: Path) -> None:
 def read_notebook(path: Path) -> None:
     """A notebook as a text of the project, and as a log that somebody names."""
     import traindx
-    from traindx.trials.beside import leads_out
+    from traindx.lab.conduct.surroundings import leads_out
 
     leads_out(path.parent, ("python", "x.py"), lambda _: False)
     traindx.diagnose(traindx.read_all(path)).to_text()

@@ -19,7 +19,7 @@ import numpy as np
 from traindx import pipeline, readers
 from traindx.errors import TraindxError
 from traindx.features.shared import Features
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.reports import text
 from traindx.vocabulary.diagnosis import Document, RunDiagnosis
 from traindx.vocabulary.run import Run

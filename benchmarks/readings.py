@@ -23,7 +23,7 @@ from typing import Any
 from traindx import pipeline
 from traindx.errors import ReadError
 from traindx.readers import read_source
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
 from traindx.vocabulary.diagnosis import SEVERITIES, Hypothesis, RunDiagnosis
 

@@ -11,7 +11,7 @@ PACKAGE = "traindx"
 
 Edges = set[tuple[str, str]]
 
-ROOMS = ("readers", "causes", "trials", "capture/torch")
+ROOMS = ("readers", "causes", "lab", "capture/torch")
 
 
 def page() -> str:

@@ -33,7 +33,7 @@ def facts(rule: Rule) -> tuple[Any, ...]:
 
 def fixes_index() -> str:
     """`traindx/fixes/index.py`: module, applicability and cured causes of every fix."""
-    rows = ((fix.propose.__module__, fix.applicability, fix.causes) for fix in fixes.catalogue())
+    rows = ((fix.home, fix.applicability, fix.causes) for fix in fixes.catalogue())
     return HEAD.format(title="What is to be known of every fix before it is offered") + table("FIXES", rows)
 
 

@@ -23,7 +23,7 @@ from docs import modules_text
 from traindx import pipeline, rules
 from traindx.cli.module_tables import LIMITS, limits, seen
 from traindx.config import Config
-from traindx.features.modules import SIGNALS, Kind, ModuleTable, table
+from traindx.features.per_module.table import SIGNALS, Kind, ModuleTable, table
 from traindx.reports import figures_modules, modules
 from traindx.vocabulary.run import Floats, Panel, Run, frozen_array, series
 from traindx.vocabulary.setup import Setup

@@ -1,6 +1,6 @@
 """The words of docs/gradients-and-activations.md; tables and pictures are put in by `docs.modules`."""
 
-# flag -> (what is seen, the limit in traindx.features.module_flags.Limits; None where nothing is compared)
+# flag -> (what is seen, the limit in traindx.features.per_module.flags.Limits; None where nothing is compared)
 FLAGS = {
     "not finite": ("NaN or infinity in the gradient or the output", None),
     "no gradient": (

@@ -12,7 +12,7 @@ import pytest
 from tests.make import healthy_loss, rng
 from traindx import pipeline
 from traindx.readers import read_source
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
 from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
 

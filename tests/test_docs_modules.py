@@ -10,14 +10,14 @@ import pytest
 from docs import modules, modules_text
 from tests.captured import NAMES, captured
 from traindx.cli.module_tables import limits
-from traindx.features import module_flags
-from traindx.features.modules import table
+from traindx.features.per_module import flags
+from traindx.features.per_module.table import table
 
 PICTURES = [(name, kind) for name, case in modules.CASES.items() for kind in case.kinds]
 
 
 def test_every_flag_is_explained() -> None:
-    said = re.findall(r"Flag\(\s*\"([^\"]+)\"", Path(module_flags.__file__).read_text(encoding="utf-8"))
+    said = re.findall(r"Flag\(\s*\"([^\"]+)\"", Path(flags.__file__).read_text(encoding="utf-8"))
     assert set(said) == set(modules_text.FLAGS)
 
 

@@ -27,7 +27,7 @@ def test_listed_rules_are_the_rules() -> None:
 
 
 def test_listed_fixes_and_formats_are_those() -> None:
-    known = {(f.propose.__module__, f.applicability, f.causes) for f in fixes.catalogue()}
+    known = {(f.home, f.applicability, f.causes) for f in fixes.catalogue()}
     assert {(e.home, e.applicability, e.causes) for e in fixes.listed()} == known
     assert set(readers.listed()) == set(map(readers.facts_of, readers.catalogue()))
 

@@ -113,9 +113,12 @@ def test_log_text_is_never_executed() -> None:
             "traindx/capture/process/recode.py",
             "compile",
         ),  # the source of a framework's function, no text of a log
-        ("traindx/trials/forking.py", "compile"),  # the user's script, as `python` would run it
-        ("traindx/trials/forking.py", "exec"),
-        ("traindx/edits/project.py", "compile"),  # whether an edited script is Python; it is not run there
+        ("traindx/lab/conduct/forking.py", "compile"),  # the user's script, as `python` would run it
+        ("traindx/lab/conduct/forking.py", "exec"),
+        (
+            "traindx/lab/edits/project.py",
+            "compile",
+        ),  # whether an edited script is Python; it is not run there
     }
     found = [(name(p), called) for p in PACKAGE for _, called in calls(p) if called in forbidden]
     assert set(found) <= own

@@ -10,7 +10,7 @@ import pytest
 
 from traindx import pipeline
 from traindx.readers import read_source
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
 from traindx.vocabulary.diagnosis import RunDiagnosis
 

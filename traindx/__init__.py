@@ -16,8 +16,8 @@ from traindx.own import VERSION
 if TYPE_CHECKING:
     from traindx.config import Config
     from traindx.errors import ConfigError, MissingExtra, NotALog, ReadError, TraindxError
-    from traindx.inspection import check_data
     from traindx.pipeline import Diagnosis, check, diagnose, read, read_all, watch
+    from traindx.survey.inspection import check_data
     from traindx.vocabulary.run import Run, Series
 
 __version__ = VERSION
@@ -43,7 +43,7 @@ __all__ = [
 HOMES = {
     "traindx.config": ("Config",),
     "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
-    "traindx.inspection": ("check_data",),
+    "traindx.survey.inspection": ("check_data",),
     "traindx.pipeline": (
         *("Diagnosis", "check", "diagnose", "read", "read_all", "watch"),
         *("load_ipython_extension", "unload_ipython_extension"),

@@ -15,10 +15,10 @@ import msgspec
 from traindx import causes, fixes, readers, rules
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.features.forecast import forecast
-from traindx.features.lies import repaired, suspicions
-from traindx.features.memory import memory_of
-from traindx.features.profile import profile_of
+from traindx.features.curves.forecast import forecast
+from traindx.features.log_artifacts import repaired, suspicions
+from traindx.features.performance.memory import memory_of
+from traindx.features.performance.profile import profile_of
 from traindx.features.shared import Features
 from traindx.own import VERSION
 from traindx.redaction import redact
@@ -259,7 +259,7 @@ def checked(
     experiments: Sequence[CheckExperiment] = (),
 ) -> Checked:
     """Judge a run that has the facts of its experiments: the ordinary diagnosis, and checks as views on it."""
-    from traindx.trials.check.judge import results
+    from traindx.checks.judge import results
 
     config = config or Config()
     diagnosis = diagnose(run, config)
@@ -296,11 +296,11 @@ def check(
     import time
 
     from traindx.capture.torch.checks.rehearsal import Rehearsal
-    from traindx.trials.check.catalogue import OF_SCRIPTS
-    from traindx.trials.check.facts import together
-    from traindx.trials.check.judge import picked
-    from traindx.trials.check.plan import planned
-    from traindx.trials.rooms import CHECK, room
+    from traindx.checks.catalogue import OF_SCRIPTS
+    from traindx.checks.facts import together
+    from traindx.checks.judge import picked
+    from traindx.checks.plan import planned
+    from traindx.temporary import CHECK, room
 
     checks, begun = picked(only, (*skip, *OF_SCRIPTS)), time.monotonic()
     rehearsal = Rehearsal(model, loss, loader, optimizer)

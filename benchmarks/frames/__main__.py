@@ -10,9 +10,10 @@ from types import SimpleNamespace
 
 import traindx
 from benchmarks.frames.cells import CELLS
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.attach import Process
 
-ROOMS = {
+OF = {
     "torch": "torch",
     "lightning": "torch",
     "hf": "torch",
@@ -27,9 +28,7 @@ def attached(framework: str, out: Path) -> Process:
     out.mkdir(parents=True)
     process = Process({"out": str(out), "folder": os.getcwd()})
     process.watch = SimpleNamespace(wanted={}, last=[])
-    room = ROOMS[framework]
-    started = importlib.import_module(f"traindx.capture.{room}.launched")
-    started.attach(process, "torch" if room == "torch" else framework)
+    next(known for known in frameworks() if known.name == OF[framework]).attach(process)
     return process
 
 

@@ -34,7 +34,7 @@ def preload() -> None:
 
 def begin(folder: Path, script: str, interventions: Sequence[str] = ()) -> None:
     """Attach the capture to this process, with interventions as of `traindx run --with`."""
-    from traindx.capture.launch.bootstrap.sitecustomize import ROOMS
+    from traindx.capture.framework import frameworks
 
     out = folder / RECORD
     out.mkdir(parents=True)
@@ -44,19 +44,19 @@ def begin(folder: Path, script: str, interventions: Sequence[str] = ()) -> None:
     atexit._clear()  # what the parent would do at its end
     atexit.register(watch.end)
     request = {"out": str(out), "folder": str(folder), "with": list(interventions)}
-    for name, room in ROOMS.items():
-        found = partial(attached, request, watch, name, room)
+    for name in (framework.imported for framework in frameworks()):
+        found = partial(attached, request, watch, name)
         if name in sys.modules:
             found(sys.modules[name])
         else:
             watch.wanted[name] = found
 
 
-def attached(request: dict[str, Any], watch: Any, name: str, room: str, _module: object) -> None:
+def attached(request: dict[str, Any], watch: Any, name: str, _module: object) -> None:
     """Look for the trainings of a framework that is imported, as the bootstrap of `traindx run` does."""
     from traindx.capture.launch import attach as launch_attach
 
-    launch_attach.attach(request, watch, name, room)
+    launch_attach.attach(request, watch, name)
 
 
 def watcher() -> Any:

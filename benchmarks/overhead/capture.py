@@ -137,8 +137,9 @@ def launched(
 ) -> tuple[float, ...]:
     """As `compare`, for the hooks of `traindx run`, which see all that trains in a process: the plain
     blocks are made before and after."""
-    from traindx.capture.launch.attach import Process, install
-    from traindx.capture.launch.bootstrap.sitecustomize import ROOMS, Watch
+    from traindx.capture.launch.attach import Process
+    from traindx.capture.launch.bootstrap.sitecustomize import Watch
+    from traindx.capture.torch.framework import TORCH
 
     torch.manual_seed(0)
     one = make()
@@ -151,7 +152,7 @@ def launched(
     with tempfile.TemporaryDirectory() as folder:
         process = Process({"out": folder, "folder": str(Path.cwd()), **options})
         process.watch = Watch()
-        install(process, "torch", ROOMS["torch"])
+        TORCH.attach(process)
         try:
             other = make()
             block(other, max(3 * WARM, int(steps * START / seconds)), lambda loss: None)

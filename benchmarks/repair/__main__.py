@@ -16,7 +16,7 @@ from benchmarks.repair import chances, edited, investigated, nulls
 from benchmarks.repair.cases import Case, cases, with_seed
 from benchmarks.repair.runs import Fixed, Known, fix, loaded, run
 from benchmarks.repair.scoring import judged, table
-from traindx.trials.warm import Warm
+from traindx.lab.conduct.warm import Warm
 
 OTHERS = {
     "edits": edited.main, "nulls": nulls.main, "investigate": investigated.main, "chances": chances.main,

@@ -12,9 +12,9 @@ from benchmarks.gym.runner import note, rows
 from benchmarks.repair.cases import LABELS, Case, case
 from benchmarks.repair.runs import laid_out
 from traindx import pipeline
-from traindx.edits import edit
-from traindx.experiments import conduct
-from traindx.trials.edited import SEED, compare
+from traindx.lab.conduct.attempts import conduct
+from traindx.lab.edits import edit
+from traindx.lab.judge.equivalence import SEED, compare
 from traindx.vocabulary.edit import Advice
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 

@@ -18,12 +18,12 @@ from typing import Any
 from benchmarks.gym.runner import note, rows
 from benchmarks.repair.cases import cases
 from benchmarks.repair.runs import environment, laid_out
-from traindx import experiments
 from traindx.config import Config
-from traindx.repair.bench import Bench
-from traindx.repair.search import Options, Search
-from traindx.trials.journal import Journal
-from traindx.trials.plan import Candidate
+from traindx.lab.conduct import attempts
+from traindx.lab.conduct.journal import Journal
+from traindx.lab.plan import Candidate
+from traindx.lab.repair.bench import Bench
+from traindx.lab.repair.search import Options, Search
 
 NOTHING = ("lr=*1.0001", "lr=*0.9999")
 WANTED = 20
@@ -61,7 +61,7 @@ def tried(files: Any, script: str, change: str) -> dict[str, Any]:
         before = Path.cwd()
         os.chdir(here)
         command = [sys.executable, script]
-        starter = experiments.Starter(command, here, 1)
+        starter = attempts.Starter(command, here, 1)
         try:
             bench = Bench(command, starter, Journal(proof, {"of": change}), budget=1800.0, jobs=2)
             return judged(Search(bench, Config(), Options()), change)

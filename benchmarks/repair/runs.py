@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from benchmarks.gym.programs.program import final_value
 from benchmarks.gym.runner import note, rows
-from traindx.experiments import LATE, record
-from traindx.trials.conduct import conduct
-from traindx.trials.warm import Warm
+from traindx.lab.conduct.attempts import LATE, record
+from traindx.lab.conduct.experiment import conduct
+from traindx.lab.conduct.warm import Warm
 
 LIMIT = 180  # seconds for one run at its full length
 FIX_LIMIT = 2400
@@ -38,7 +38,7 @@ class Ran(NamedTuple):
 
 class Known:
     """Final values that were found before, in a file: the twins of many faults are one script. Runs are forked from a
-    Python with the script's libraries in it, which gives the same numbers (tests/trials/test_warm.py)."""
+    Python with the script's libraries in it, which gives the same numbers (tests/lab/conduct/test_warm.py)."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

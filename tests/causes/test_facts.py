@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests import make
 from traindx.causes.facts import FACTS, facts_of
 from traindx.causes.grades.setup import start_high, start_low, unheld
-from traindx.features.lies import suspicions
+from traindx.features.log_artifacts import suspicions
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import FACT_FIELDS, Setup

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.cli.process import Done, traindx
+from traindx.checks.catalogue import CHECKS
 from traindx.cli.check_run import Bench
 from traindx.config import Config
-from traindx.trials.check.catalogue import CHECKS
 
 TRAIN = """
 import torch

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import PROGRAM_FILES
 from benchmarks.check.__main__ import LABELS, scripts
-from traindx.trials.check.catalogue import CHECKS
+from traindx.checks.catalogue import CHECKS
 
 SLUGS = {check.slug for check in CHECKS}
 

@@ -17,9 +17,9 @@ import pytest
 
 from tests.cli.process import COMMAND, LIMIT, environment, traindx
 from tests.cli.test_fix import TRAIN, diary
+from tests.lab.conduct.processes import Pipe
 from tests.processes import line, started
-from tests.trials.processes import Pipe
-from traindx.trials.rooms import OWNER, PREFIXES
+from traindx.temporary import OWNER, PREFIXES
 
 WAITS = """
 import os, sys, time

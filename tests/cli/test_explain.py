@@ -52,10 +52,9 @@ def test_a_rule_by_code_and_by_slug(tmp_path: Path) -> None:
     assert traindx("explain", "loss_plateaus", cwd=tmp_path) == by_slug
 
 
-def test_sections_of_both_ways_to_write_them() -> None:
-    colons = "What it sees: a b.\n\nWhy it matters: c\n  d"
-    headings = "## What it sees\na b.\n\n## Why it matters\nc\n  d"
-    assert sections(colons) == sections(headings) == [("What it sees", "a b."), ("Why it matters", "c\n  d")]
+def test_sections_begin_with_a_markdown_heading() -> None:
+    page = "## What it sees\na b.\n\n## Why it matters\nc\n  d"
+    assert sections(page) == [("What it sees", "a b."), ("Why it matters", "c\n  d")]
     assert sections("Only text.") == [("", "Only text.")]
 
 

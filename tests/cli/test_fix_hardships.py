@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.process import traindx
 from tests.cli.test_fix import TRAIN, diary, project
-from tests.trials.processes import CLINGING, Pipe
+from tests.lab.conduct.processes import CLINGING, Pipe
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.process import COMMAND, LIMIT, environment, traindx
 from tests.cli.test_fix import QUIET, TRAIN, diary
-from tests.edits.test_odd_configs import bomb
+from tests.lab.edits.test_odd_configs import bomb
 from tests.processes import line, started
 
 pytest.importorskip("torch")

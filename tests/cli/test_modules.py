@@ -11,7 +11,7 @@ import pytest
 from tests.captured import captured
 from tests.cli.logs import healthy_log
 from tests.cli.process import at_terminal, traindx
-from tests.readers.store_writer import Row, write_setup, write_stream
+from tests.readers.writers.store import Row, write_setup, write_stream
 
 CLOCK = 1.7e9
 

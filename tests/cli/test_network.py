@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import traindx
-from tests.trials.processes import POST, server
-from traindx.trials import enclosure
+from tests.lab.conduct.processes import POST, server
+from traindx.lab.conduct import enclosure
 
 VERBS = ("check", "find-lr", "fix", "investigate")
 UNSHARE = {"x86_64": 272, "aarch64": 97}  # the number of the system call

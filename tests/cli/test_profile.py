@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.process import traindx
-from tests.readers import traces
+from tests.readers.writers import traces
 
 SCRIPT = """
 import sys, time, torch

@@ -19,7 +19,7 @@ def test_released_slugs_are_kept() -> None:
 
 @pytest.mark.parametrize("fix", catalogue(), ids=lambda f: f.slug)
 def test_each_fix_is_whole(fix: Fix) -> None:
-    assert fix.propose.__module__.rsplit(".", 1)[-1] == fix.slug.replace("-", "_")
+    assert fix.home.rsplit(".", 1)[-1] == fix.slug.replace("-", "_")
     assert set(fix.causes) <= KNOWN
     assert fix.causes
     assert len(set(fix.causes)) == len(fix.causes)

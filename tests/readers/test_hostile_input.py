@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.readers.writers.store import rows, write_setup, write_stream
 from traindx.errors import ReadError
 from traindx.readers import read_all
-
-from .store_writer import rows, write_setup, write_stream
 
 MEASURE = """import sys
 from pathlib import Path

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.readers import tfevents_writer as tf
-from tests.readers.store_writer import Row, write_stream
-from tests.readers.test_wandb_store import row, written
+from tests.readers.formats.test_wandb_store import row, written
+from tests.readers.writers import tfevents as tf
+from tests.readers.writers.store import Row, write_stream
 from traindx import pipeline
 from traindx.readers import read_path
 from traindx.vocabulary.run import Floats, Run

@@ -8,8 +8,8 @@ import pytest
 
 from tests.captured import captured, told
 from traindx import pipeline
+from traindx.checks.catalogue import CHECKS
 from traindx.reports import check as page
-from traindx.trials.check.catalogue import CHECKS
 from traindx.vocabulary.check import CheckReport, CheckResult
 
 NASTY = "\x1b[31m</td><script>alert(1)</script>|**x**`\n\u202e"

@@ -14,7 +14,7 @@ from tests.reports import made
 from tests.reports.test_html import Outline
 from tests.reports.test_markdown import cells as table_cells
 from traindx.errors import ConfigError
-from traindx.features.comparison import compare
+from traindx.features.comparisons.runs import compare
 from traindx.reports.compare import Format, render_compare
 from traindx.reports.forms import written
 from traindx.reports.labels import cells

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from tests.repair.descent import Descent
-from tests.repair.test_search import searched
-from traindx.repair.document import Proof
+from tests.lab.repair.descent import Descent
+from tests.lab.repair.test_search import searched
+from traindx.lab.repair.document import Proof
 from traindx.reports import figures_fix
 from traindx.reports import fix as report
 from traindx.reports.json import dumps

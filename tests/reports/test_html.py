@@ -14,7 +14,7 @@ import pytest
 
 from tests.reports import made
 from tests.reports.browser import CHROMIUM, DRAWN, Browser, browser
-from traindx.features.comparison import compare
+from traindx.features.comparisons.runs import compare
 from traindx.reports import html as report
 from traindx.reports.compare import render_compare
 

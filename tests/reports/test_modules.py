@@ -11,7 +11,7 @@ import pytest
 
 from tests.captured import NAMES, captured
 from traindx.cli.module_tables import limits
-from traindx.features.modules import ModuleTable, table
+from traindx.features.per_module.table import ModuleTable, table
 from traindx.reports import figures_modules, labels, modules
 from traindx.vocabulary.run import Panel, Run, frozen_array
 

@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import inspect
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -208,13 +209,13 @@ def test_a_hidden_number_is_found() -> None:
 
 @every_rule
 def test_page_has_every_section(rule: Rule) -> None:
-    places = [rule.page.find(section) for section in SECTIONS]
-    assert -1 not in places, f"missing: {[s for s, p in zip(SECTIONS, places, strict=True) if p < 0]}"
-    assert places == sorted(places), "sections in order"
-    for place, section, following in zip(places, SECTIONS, [*places[1:], len(rule.page)], strict=True):
-        text = rule.page[place + len(section) : following]
+    title, *parts = re.split(r"^## (.+)\n", rule.page, flags=re.MULTILINE)
+    assert tuple(parts[::2]) == SECTIONS, "write each section as `## Heading`, in this order"
+    for section, text in zip(SECTIONS, parts[1::2], strict=True):
         assert len(text.split()) >= 3, f"{section} says nothing"
-    assert rule.page[: places[0]].strip(), "begin with one sentence"
+    assert title.strip(), "begin with one sentence"
+    colons = re.findall(rf"^(?:{'|'.join(SECTIONS)}):", rule.page, flags=re.MULTILINE)
+    assert not colons, f"a heading is a line of its own: {colons}"
 
 
 @every_rule

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.features.scores import scale_of
+from traindx.features.curves.score_scales import scale_of
 from traindx.features.shared import Features
 from traindx.rules import judge_one
 from traindx.rules.gen.metric_constant_or_impossible import metric_constant_or_impossible

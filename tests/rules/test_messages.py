@@ -46,10 +46,10 @@ def test_a_place_is_told_in_what_the_log_counts_and_a_wobbling_low_is_no_best(tm
     np.savetxt(log, rows, "%.5f", ",", header="epoch,loss,val_loss", comments="")
     diagnosis = pipeline.diagnose(pipeline.read_all(log)).document.runs[0]
     message = next(f.message for f in diagnosis.findings if f.slug == "validation-gap-grows")
-    told = re.search(r"(best at|lowest around) epoch (\d+) ", message)
-    assert told, message
+    place = re.search(r" from \S+ (at|around) epoch (\d+) ", message)
+    assert place, message
     lowest = int(np.argmin(rows[:, 2]))
-    assert (told[1] == "best at") == (int(told[2]) == lowest)
+    assert (place[1] == "at") == (int(place[2]) == lowest)
     assert not any(re.search(r"\bstep \d", f.message) for f in diagnosis.findings)
 
 

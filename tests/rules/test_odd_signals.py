@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.features.lies import repaired, suspicions
+from traindx.features.log_artifacts import repaired, suspicions
 from traindx.features.shared import Features
 from traindx.rules import catalogue, judge_one
 from traindx.vocabulary.run import Event, Run

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from traindx.capture.framework import frameworks
 from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.session.loop import Loop
 from traindx.errors import ConfigError
@@ -21,37 +22,18 @@ Batch = TypeVar("Batch")
 
 
 def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dict[str, Any]) -> Loop:
-    """The loop of the framework that `model` and `optimizer` are of. One that is not loaded cannot have made them,
-    and is not loaded for it. `options` are those of `Session`. Raises ConfigError."""
-    if "keras" in sys.modules:  # first: on its backend of PyTorch, models of Keras are modules, too
-        from traindx.capture.keras.watching import KerasLoop
-        from traindx.capture.keras.watching import watches as of_keras
-
-        if of_keras(model):
-            return KerasLoop(model, optimizer, out, **options)
-    if "torch" in sys.modules:
-        from traindx.capture.torch.backend import torch_session
-        from traindx.capture.torch.discover.watching import TorchLoop
-        from traindx.capture.torch.discover.watching import watches as of_torch
-
-        models, optimizers = several(model), several(optimizer)
-        if of_torch(models, optimizers):
-            return TorchLoop(torch_session(out, **options), models, optimizers, scaler)
-    if "jax" in sys.modules and "optax" in sys.modules:
-        from traindx.capture.jax.discover import JaxLoop
-        from traindx.capture.jax.discover import watches as of_jax
-
-        if of_jax(model, optimizer):
-            return JaxLoop(model, optimizer, out, **options)
+    """The loop of the framework that `model` and `optimizer` are of. A framework that is not imported cannot have made
+    them, and is not asked. `options` are those of `Session`. Raises ConfigError."""
+    # Models of Keras may be modules of PyTorch, too: whoever computes with others is asked first.
+    for framework in sorted(frameworks(), key=lambda f: len(f.computes_with), reverse=True):
+        if framework.imported in sys.modules:
+            loop = framework.loop(model, optimizer, out, scaler, options)
+            if loop is not None:
+                return loop
+    *known, last = [framework.watched for framework in frameworks() if framework.watched]
     raise ConfigError(
-        f"traindx.watch: a {type(model).__name__} is of no framework that is known; known are PyTorch's modules with "
-        "their optimizers, Keras models, and trees of JAX's arrays with the state of an optax optimizer"
+        f"traindx.watch: a {type(model).__name__} is of no known framework; known are {', '.join(known)} and {last}"
     )
-
-
-def several(given: Any) -> list[Any]:
-    """A list of what may be one or several; None is none."""
-    return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
 
 
 def news(run: RunDiagnosis, told: Container[str]) -> list[tuple[str, str]]:

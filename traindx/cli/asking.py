@@ -16,8 +16,8 @@ from traindx.reports.labels import percent
 
 if TYPE_CHECKING:
     from traindx.cli.proofs import Told
-    from traindx.repair.search import Search
-    from traindx.trials.plan import Candidate
+    from traindx.lab.plan import Candidate
+    from traindx.lab.repair.search import Search
 
 SHOWN = 5  # causes
 LEAST = 0.02  # probability of a cause that is shown
@@ -69,7 +69,7 @@ class Asking:
 
     def agree(self, candidate: Candidate) -> bool:
         """Whether a change is to be tried, with what that takes."""
-        from traindx.repair.stopping import price
+        from traindx.lab.repair.stopping import price
 
         assert self.search is not None
         each, starts = price(self.search)

@@ -10,6 +10,8 @@ from pathlib import Path
 import click
 
 from traindx import pipeline
+from traindx.checks.judge import picked
+from traindx.checks.plan import planned
 from traindx.cli.check_data import DataRequest, check_data, data_options
 from traindx.cli.check_pages import listing, rendered
 from traindx.cli.check_run import Bench, gather
@@ -24,8 +26,6 @@ from traindx.cli.options import (
 )
 from traindx.cli.streams import emit, note, progress
 from traindx.config import Config
-from traindx.trials.check.judge import picked
-from traindx.trials.check.plan import planned
 from traindx.vocabulary.check import Check
 
 BUDGET = 120.0  # seconds

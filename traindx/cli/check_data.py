@@ -70,10 +70,10 @@ def check_data(
     listed: bool = False,
 ) -> int:
     """Check the data that were asked for and print the page; the exit status."""
-    from traindx import inspection
+    from traindx.checks.data_catalogue import DATA_CHECKS
+    from traindx.checks.judge import picked
     from traindx.cli.check_pages import listing, rendered
-    from traindx.trials.check.data_catalogue import DATA_CHECKS
-    from traindx.trials.check.judge import picked
+    from traindx.survey import inspection
 
     checks = picked(only, skip, DATA_CHECKS)
     if listed:

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from traindx import pipeline
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import EXPERIMENTS, note_end, recorded, why_nothing
+from traindx.capture.launch.stages import note_end, recorded, why_nothing
+from traindx.checks import facts as check_facts
+from traindx.checks.catalogue import BLANK, FIRST, ONE_BATCH
+from traindx.checks.plan import Planned, limit, steps_for
 from traindx.config import Config
 from traindx.errors import ReadError
-from traindx.experiments import conduct
-from traindx.trials import environment as surroundings
-from traindx.trials.check import facts as check_facts
-from traindx.trials.check.catalogue import BLANK, FIRST, ONE_BATCH
-from traindx.trials.check.plan import Planned, limit, steps_for
-from traindx.trials.conduct import Conducted, Reach
-from traindx.trials.rooms import CHECK, make_room, remove_room
+from traindx.lab.conduct import environment as surroundings
+from traindx.lab.conduct.attempts import conduct
+from traindx.lab.conduct.experiment import Conducted, Reach
+from traindx.temporary import CHECK, make_room, remove_room
 from traindx.vocabulary.check import Experiment
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
@@ -134,7 +135,9 @@ class Bench:
         if not recorded(conducted.out):
             failed = conducted.ended != "finished" or bool(ended.shell_status)
             why = (
-                conducted.words() if failed else why_nothing(conducted.out, self.command, ended, EXPERIMENTS)
+                conducted.words()
+                if failed
+                else why_nothing(conducted.out, self.command, ended, frameworks("experiment"))
             )
             self.reasons[planned.name] = f"the script {why}" if failed else why
             return 0

@@ -12,7 +12,7 @@ from traindx.cli.options import Output, output_options, reading_options
 from traindx.cli.streams import emit, stdout_width
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.features.comparison import compare as compared
+from traindx.features.comparisons.runs import compare as compared
 from traindx.reports.compare import render_compare
 
 EXAMPLES = """\b

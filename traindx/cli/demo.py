@@ -14,7 +14,7 @@ from traindx.cli.diagnose import draw, rendered
 from traindx.cli.options import Output, full_option, output_options
 from traindx.cli.streams import emit, note, progress
 from traindx.errors import ConfigError
-from traindx.trials.rooms import DEMO, room
+from traindx.temporary import DEMO, room
 
 if TYPE_CHECKING:
     from traindx.vocabulary.diagnosis import RunDiagnosis

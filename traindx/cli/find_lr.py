@@ -106,15 +106,14 @@ def find_lr(
     The rate rises exponentially, step by step. Suggested is where the loss falls fastest against
     the logarithm of the rate, kept well below the rate at which it stops falling.
     """
-    from traindx import experiments
+    from traindx.lab.find_lr import Plan, find_rate
     from traindx.reports import rates
-    from traindx.trials.find_lr import Plan
 
     if not 0 < low < high < float("inf"):
         raise ConfigError(f"--low {low:g} --high {high:g}: rates must be above 0, and rise")
     plan = Plan(low, high, steps, numbers(seeds), sensitivity)
     state_limits(network, out.quiet)
-    search = experiments.find_lr(
+    search = find_rate(
         command, plan, seconds=seconds, writable=writable, network=network,
         tell=lambda text: note(f"  {text}", out.quiet),
     )  # fmt: skip

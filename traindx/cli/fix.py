@@ -14,11 +14,11 @@ from traindx.cli.options import Output, config_options, output_options
 from traindx.cli.proofs import Starts, Told, direction, proof_options
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.config import Config
-from traindx.trials.judge import FIRST, MIN_EFFECT, MOST
+from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
 
 if TYPE_CHECKING:
-    from traindx.repair.search import Options, Search
+    from traindx.lab.repair.search import Options, Search
 
 FOLDER = Path("traindx-fix")
 BUDGET = "15m"
@@ -99,11 +99,11 @@ def fix(
     Causes are ranked, their fixes tried one at a time from outside, and those that are confirmed over several
     seeds are combined. The report says what helped, by how much, and what did not.
     """
-    from traindx.repair.document import completed, conclude
-    from traindx.repair.folder import changed_meanwhile, opened, written
-    from traindx.repair.memory import Memory
-    from traindx.repair.patching import patched, put_in_place
-    from traindx.repair.search import Search
+    from traindx.lab.repair.document import completed, conclude
+    from traindx.lab.repair.folder import changed_meanwhile, opened, written
+    from traindx.lab.repair.memory import Memory
+    from traindx.lab.repair.patching import patched, put_in_place
+    from traindx.lab.repair.search import Search
 
     begun = time.monotonic()
     options = judged_by(starts, **judging)
@@ -134,7 +134,7 @@ def judged_by(
     starts: Starts, seeds: int, min_effect: float, metric: str | None, test: bool, slices: tuple[str, ...]
 ) -> Options:
     """What changes are judged by, as it was asked for. Raises ConfigError."""
-    from traindx.repair.search import Options
+    from traindx.lab.repair.search import Options
 
     return Options(
         starts.steps, seeds, min_effect, None if metric is None else direction(metric), test, slices
@@ -143,7 +143,7 @@ def judged_by(
 
 def run_through(search: Search, asking: Asking | None) -> None:
     """Diagnose the script, and search its fixes where something is wrong with it."""
-    from traindx.repair.deadline import OutOfTime, at_most
+    from traindx.lab.repair.deadline import OutOfTime, at_most
 
     search.diagnose()
     try:

@@ -17,7 +17,7 @@ from traindx.reports.labels import percent
 from traindx.whole import naming
 
 if TYPE_CHECKING:
-    from traindx.repair.investigate import Experiment, Investigation
+    from traindx.lab.repair.investigate import Experiment, Investigation
     from traindx.vocabulary.diagnosis import Hypothesis
 
     Show = Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None]
@@ -62,10 +62,10 @@ def investigate(
     would tell more, or with the budget.
     """
     from traindx import pipeline
+    from traindx.lab.repair import investigate as looking
+    from traindx.lab.repair.folder import DONE, opened
+    from traindx.lab.repair.search import Options
     from traindx.own import VERSION
-    from traindx.repair import investigate as looking
-    from traindx.repair.folder import DONE, opened
-    from traindx.repair.search import Options
     from traindx.vocabulary.diagnosis import Document
 
     with Told(out.quiet) as told:

@@ -14,7 +14,7 @@ from traindx.cli.streams import emit, note
 from traindx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from traindx.knowledge.store import Store
+    from traindx.lab.knowledge.store import Store
 
 EXAMPLES = """\b
 Examples:
@@ -34,7 +34,7 @@ TRAINDX_KB says where: a file, a database's URL, or off.
 @contextlib.contextmanager
 def opened() -> Iterator[Store]:
     """The database. Raises ConfigError where it is switched off."""
-    from traindx.knowledge.store import VARIABLE, Store, address
+    from traindx.lab.knowledge.store import VARIABLE, Store, address
 
     if not address():
         raise ConfigError(f"{VARIABLE} is off: nothing is remembered")
@@ -100,7 +100,7 @@ def import_(file: str) -> int:
     """Take over what was exported elsewhere; what is there already is not doubled."""
     import msgspec
 
-    from traindx.knowledge.counts import Outcome
+    from traindx.lab.knowledge.counts import Outcome
 
     found = []
     for number, line in enumerate(Path(file).read_bytes().splitlines(), 1):

@@ -8,14 +8,16 @@ from typing import Any
 import click
 
 from traindx import pipeline
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Request
-from traindx.capture.launch.stages import PYTORCH, note_end, recorded, why_nothing
+from traindx.capture.launch.stages import note_end, recorded, why_nothing
+from traindx.checks.facts import memory_for
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.starts import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
-from traindx.trials import environment
+from traindx.lab.conduct import environment
 from traindx.vocabulary.memory import SIZES
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
@@ -88,7 +90,8 @@ def memory(
     folder = start.folder
     ended = start.launch_apart(Request(folder, steps, probes="room"), out, **reach)
     if not recorded(folder):
-        return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}", ended)
+        unmeasured = why_nothing(folder, command, ended, frameworks("memory"))
+        return start.nothing(f"nothing was measured: {unmeasured}", ended)
     note_end(folder, ended)
     runs = [with_limit(run, limit) for run in pipeline.read_capture(folder, mapping=config.aliases)]
     diagnosis = pipeline.diagnose(runs, config)
@@ -111,7 +114,7 @@ def how_far(run: Run) -> str:
 
 def with_limit(run: Run, limit: float | None) -> Run:
     """The run, with the memory that there is: asked for, of the accelerator, or of the machine."""
-    there, whose = (limit, "device") if limit else environment.memory_for(run.setup)
+    there, whose = (limit, "device") if limit else memory_for(run.setup)
     if there is None:
         there = environment.host_memory()
     facts: dict[str, Fact] = {"measured_for": "memory", "memory_of": whose}

@@ -15,8 +15,8 @@ from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, reading_options,
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.config import Config
 from traindx.errors import ConfigError, ReadError
-from traindx.features.module_flags import Limits
-from traindx.features.modules import Kind, ModuleTable, table
+from traindx.features.per_module.flags import Limits
+from traindx.features.per_module.table import Kind, ModuleTable, table
 from traindx.rules.findings import findings
 from traindx.vocabulary.diagnosis import SEVERITIES, Finding
 

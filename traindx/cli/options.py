@@ -139,7 +139,7 @@ def with_options(command: Callable[..., int], options: tuple[Callable[..., Any],
 def state_limits(network: bool, quiet: bool) -> None:
     """Say what this machine cannot keep the script from, before it is started."""
     from traindx.cli.streams import note
-    from traindx.trials.enclosure import limits
+    from traindx.lab.conduct.enclosure import limits
 
     known = limits(network)
     if known:

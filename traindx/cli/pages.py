@@ -15,8 +15,7 @@ from traindx.causes.catalogue import patterns  # `causes.patterns` is the module
 from traindx.causes.ranking.records import cause_words, rule_words, speaks
 from traindx.errors import UnknownPage
 
-HEADINGS = ("What it sees", "Why it matters", "When it is wrong", "What to try", "Sources")
-SECTION = re.compile(rf"^(?:##\s*)?({'|'.join(HEADINGS)})(?::[ \t]*|[ \t]*\n)", re.MULTILINE)
+SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 
 ENDING = re.compile(r"(?<=\w{3})(?:t?ting|ning|ing|ed|es|s)$")
 
@@ -131,7 +130,7 @@ def rest(page: str) -> str:
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """A page's (heading, text) pairs; what stands before the first heading has the heading ""."""
+    """A page's (heading, text) pairs; text before the first `## ` heading has the heading ""."""
     parts = SECTION.split(text)
     found = [("", parts[0].strip())] if parts[0].strip() else []
     return found + [(h, t.strip()) for h, t in zip(parts[1::2], parts[2::2], strict=True)]

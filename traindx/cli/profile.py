@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from traindx import pipeline
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request
-from traindx.capture.launch.stages import PYTORCH, how_it_ended, stages, why_no_trace, why_nothing
+from traindx.capture.launch.stages import how_it_ended, stages, why_no_trace, why_nothing
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.starts import Start, start_options
@@ -93,4 +94,4 @@ def profile(
 
 def why_not(folder: Path, command: tuple[str, ...], ended: Ended, skip: int) -> str:
     """One sentence on why a command left no trace."""
-    return why_no_trace(stages(folder), skip) or why_nothing(folder, command, ended, PYTORCH)
+    return why_no_trace(stages(folder), skip) or why_nothing(folder, command, ended, frameworks("trace"))

@@ -21,11 +21,11 @@ from traindx.reports.labels import percent
 from traindx.whole import naming
 
 if TYPE_CHECKING:
-    from traindx.repair.bench import Bench, Start
-    from traindx.repair.search import Search
-    from traindx.trials.conduct import Reach
-    from traindx.trials.journal import Journal
-    from traindx.trials.plan import Candidate
+    from traindx.lab.conduct.experiment import Reach
+    from traindx.lab.conduct.journal import Journal
+    from traindx.lab.plan import Candidate
+    from traindx.lab.repair.bench import Bench, Start
+    from traindx.lab.repair.search import Search
     from traindx.vocabulary.diagnosis import Hypothesis
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -46,7 +46,7 @@ class Starts(NamedTuple):
     @contextmanager
     def bench(self, command: tuple[str, ...], journal: Journal, told: Told) -> Iterator[Bench]:
         """Where the arms are run."""
-        from traindx.repair.bench import Bench
+        from traindx.lab.repair.bench import Bench
 
         told.budget = self.budget
         state_limits(self.reach.get("network", False), told.quiet)
@@ -65,20 +65,18 @@ class Starts(NamedTuple):
     @contextmanager
     def starter(self, command: tuple[str, ...]) -> Iterator[tuple[Start, Callable[[], str]]]:
         """What makes the starts, and what is to be known of how it made them."""
-        from traindx import experiments
-        from traindx.trials.cluster import Cluster
-        from traindx.trials.parallel import threads_each
+        from traindx.lab.conduct import attempts
+        from traindx.lab.conduct.cluster import Cluster
+        from traindx.lab.conduct.parallel import threads_each
 
         if self.executor == "ray":
-            cluster = Cluster(experiments.attempt, Path.cwd(), self.address)
+            cluster = Cluster(attempts.attempt, Path.cwd(), self.address)
             try:
                 yield cluster, lambda: "the trials were run by Ray"
             finally:
                 cluster.close()
             return
-        starter = experiments.Starter(
-            command, Path.cwd(), threads_each(self.jobs) if self.jobs > 1 else None
-        )
+        starter = attempts.Starter(command, Path.cwd(), threads_each(self.jobs) if self.jobs > 1 else None)
         try:
             yield starter, starter.note
         finally:
@@ -217,7 +215,7 @@ class Told:
 
     def plan(self, search: Search, plan: Sequence[Candidate]) -> None:
         """The plan and its price, before the trials start."""
-        from traindx.repair.stopping import price
+        from traindx.lab.repair.stopping import price
 
         first = search.hypotheses[0]
         note(f"{first.title} ({percent(first.probability)}). The plan, most promising first:", self.quiet)

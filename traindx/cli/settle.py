@@ -33,10 +33,10 @@ class Settling(NamedTuple):
             return diagnosis, ""
         from traindx.cli import investigate as verb
         from traindx.cli.proofs import JOBS, Starts, Told
-        from traindx.repair import investigate as looking
-        from traindx.repair.bench import LEAST_LIMIT, TIMES, Arm
-        from traindx.repair.folder import DONE, opened
-        from traindx.repair.search import Options
+        from traindx.lab.repair import investigate as looking
+        from traindx.lab.repair.bench import LEAST_LIMIT, TIMES, Arm
+        from traindx.lab.repair.folder import DONE, opened
+        from traindx.lab.repair.search import Options
 
         ran = Arm((), None, diagnosis.runs[place], ended.shell_status == 0, ended.seconds)
         starts = Starts(self.steps, self.seconds, JOBS, None, {})

@@ -61,7 +61,7 @@ class Start:
 
     def launch_apart(self, request: Request, out: Output, why: str = "", **reach: Any) -> Ended:
         """Run it to its end in a scratch copy of the user's folder; `reach` is what `conduct` lets it use besides."""
-        from traindx.experiments import conduct, fence_notes
+        from traindx.lab.conduct.attempts import conduct, fence_notes
 
         def record(
             out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str

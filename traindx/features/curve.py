@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from traindx.features.middle import median
-from traindx.features.noise import difference_noise, residual_noise
-from traindx.features.smoothing import trend
+from traindx.features.statistics.medians import median
+from traindx.features.statistics.noise import difference_noise, residual_noise
+from traindx.features.statistics.smoothing import trend
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.run import Floats, Series
 from traindx.vocabulary.signals import direction_of

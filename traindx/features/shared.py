@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from traindx.features.adversarial import TERMS, is_duel, player_of, words_of
 from traindx.features.curve import Curve
-from traindx.features.players import TERMS, is_duel, player_of, words_of
 from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.signals import direction_of

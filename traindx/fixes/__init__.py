@@ -17,17 +17,18 @@ from traindx.vocabulary.diagnosis import FixOffer
 from traindx.vocabulary.fix import Applicability, Fix
 from traindx.vocabulary.setup import Setup
 
-# What can be done about boosted trees, which have no layers and no optimizer.
-FOR_TREES = frozenset(
-    {"stop-early", "lower-learning-rate", "raise-learning-rate", "augment-data", "clean-labels", "drop-bad-samples",
-     "match-preprocessing", "realign-labels", "remove-overlap", "weight-classes", "normalize-targets"}
-)  # fmt: skip
+# Boosted trees have no layers and no optimizer, so only these fixes apply to them.
+FOR_TREES = frozenset((
+    "stop-early", "lower-learning-rate", "raise-learning-rate", "augment-data", "clean-labels",
+    "drop-bad-samples", "match-preprocessing", "realign-labels", "remove-overlap", "weight-classes",
+    "normalize-targets",
+))  # fmt: skip
 EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before what needs a person
 
 
 @cache
 def catalogue() -> tuple[Fix, ...]:
-    """All fixes, by slug."""
+    """All fixes, sorted by slug."""
     modules = (
         importlib.import_module(info.name) for info in pkgutil.walk_packages(__path__, prefix=__name__ + ".")
     )
@@ -41,10 +42,10 @@ def find(slug: str) -> Fix | None:
 
 
 def offers(cause_slug: str, setup: Setup, boosted: bool = False) -> tuple[FixOffer, ...]:
-    """The fixes for a cause, best first, worded with the run's own numbers; `boosted`: only those for trees.
+    """The fixes for a cause, best first, worded with the numbers of the run; `boosted`: only those for trees.
 
-    Best is where the cause stands early in the fix's list of what it cures; among equals, what can
-    be tried from outside comes first, then what is made for fewer causes.
+    Best is the fix that lists the cause earliest. Among equals, a fix that can be tried from outside comes
+    first, then the one that cures fewer causes.
     """
     fitting = [entry for entry in listed() if cause_slug in entry.causes]
     fitting.sort(
@@ -56,13 +57,13 @@ def offers(cause_slug: str, setup: Setup, boosted: bool = False) -> tuple[FixOff
         )
     )
     found = [importlib.import_module(entry.home).FIX for entry in fitting]
-    proposed = ((fix, fix.propose(setup)) for fix in found)  # "": there is nothing to change
-    apt = [(fix, words) for fix, words in proposed if words and (fix.slug in FOR_TREES or not boosted)]
-    return tuple(FixOffer(fix.slug, fix.applicability, words, fix.expected) for fix, words in apt)
+    apt = [fix for fix in found if fix.slug in FOR_TREES or not boosted]
+    offered = (FixOffer(fix.slug, fix.applicability, fix.propose(setup), fix.expected) for fix in apt)
+    return tuple(offer for offer in offered if offer.change)  # an empty proposal: there is nothing to change
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What has to be known of a fix to choose it: the module that defines it, and what it cures, best first."""
+    """What choosing a fix needs: the module that defines it, and the causes that it cures, best first."""
 
     home: str
     applicability: Applicability
@@ -71,16 +72,16 @@ class Entry(msgspec.Struct, frozen=True):
 
 @cache
 def listed() -> tuple[Entry, ...]:
-    """Every fix, from the index; where that does not name the files that are there, from the files."""
+    """Every fix: from the index, or from the modules where the index does not match the files."""
     known = indexed()
     there = modules_of(__name__, __path__, families=True)
     if there == {home for home, *_ in known}:
         return tuple(Entry(*row) for row in known)
-    return tuple(Entry(fix.propose.__module__, fix.applicability, fix.causes) for fix in catalogue())
+    return tuple(Entry(fix.home, fix.applicability, fix.causes) for fix in catalogue())
 
 
 def indexed() -> tuple[tuple[Any, ...], ...]:
-    """What `docs.generate` wrote down of every module; nothing where it did not."""
+    """The rows that `docs.generate` wrote; none where there is no index."""
     try:
         from traindx.fixes.index import FIXES
     except ModuleNotFoundError:

@@ -1,36 +1,85 @@
-"""Everything that a fix needs, for one import; and its wording: numbers of this run where they are known, plain advice
-where they are not."""
+"""What a fix is declared with: `fix`, and proposals that are worded with the numbers of the run."""
 
 from __future__ import annotations
 
-from traindx.vocabulary.fix import Fix
+from collections.abc import Callable
+from string import Formatter
+
+from traindx.vocabulary.fix import Applicability, Fix
 from traindx.vocabulary.setup import Setup
 
-__all__ = ["Fix", "Setup", "lowered_to", "page", "scaled"]
+__all__ = ["Fix", "Setup", "fix", "lowered_to", "scaled"]
+
+Proposal = Callable[[Setup], str]
 
 
-def page(docstring: str | None) -> str:
-    """The page of a fix: its module's docstring without the first line, which is the title."""
-    return (docstring or "").partition("\n\n")[2].strip()
+def fix(
+    home: str,
+    doc: str | None,
+    *,
+    propose: str | tuple[str, ...] | Proposal,
+    applicability: Applicability,
+    causes: tuple[str, ...],
+    expected: str,
+    touches: tuple[str, ...] = (),
+    interventions: tuple[str, ...] = (),
+) -> Fix:
+    """The fix that module `home` declares. The first line of its docstring `doc` is the title, the rest
+    the page.
 
-
-def scaled(setup: Setup, field: str, factor: float, verb: str, thing: str) -> str:
-    """ "lower the learning rate from 0.1 to 0.01 (x0.1)", or "lower the learning rate (x0.1)"."""
-    now = setup.number(field)
-    if now is None or now <= 0:
-        return f"{verb} the {thing} (x{factor:g})"
-    return f"{verb} the {thing} from {now:.3g} to {now * factor:.3g} (x{factor:g})"
-
-
-def lowered_to(setup: Setup, field: str, target: float, thing: str) -> str:
-    """ "lower the momentum from 0.99 to 0.9"; a value at the target already: "below"; nothing to lower: ""."""
-    now = setup.number(field)
-    if now is not None and now <= 0:
-        return ""
-    if now is None:
-        return f"lower the {thing} to {target:g}"
-    return (
-        f"lower the {thing} from {now:g} to {target:g}"
-        if now > target
-        else f"lower the {thing} below {now:g}"
+    `propose` is a sentence, a function of the setup, or several sentences with {facts}. Of several sentences,
+    the first whose facts are all known is used. Other arguments: see `Fix`.
+    """
+    title, _, page = (doc or "").partition("\n\n")
+    return Fix(
+        slug=home.rpartition(".")[2].replace("_", "-"),
+        home=home,
+        title=title.removesuffix("."),
+        page=page.strip(),
+        propose=propose if callable(propose) else first_known(propose),
+        applicability=applicability,
+        causes=causes,
+        expected=expected,
+        touches=touches,
+        interventions=interventions,
     )
+
+
+def first_known(sentences: str | tuple[str, ...]) -> Proposal:
+    """The first sentence of which every {fact} is a number other than 0."""
+    listed = (sentences,) if isinstance(sentences, str) else sentences
+
+    def propose(setup: Setup) -> str:
+        for sentence in listed:
+            names = (name for _, name, _, _ in Formatter().parse(sentence) if name)
+            numbers = {name: setup.number(name) for name in names}
+            if all(numbers.values()):
+                return sentence.format(**numbers)
+        return ""
+
+    return propose
+
+
+def scaled(field: str, factor: float, what: str, purpose: str = "") -> Proposal:
+    """A proposal such as "lower the learning rate from 0.1 to 0.01 (x0.1)"."""
+
+    def propose(setup: Setup) -> str:
+        now = setup.number(field)
+        values = f" from {now:.3g} to {now * factor:.3g}" if now is not None and now > 0 else ""
+        return f"{what}{values} (x{factor:g}){purpose}"
+
+    return propose
+
+
+def lowered_to(field: str, target: float, what: str) -> Proposal:
+    """A proposal such as "lower the momentum from 0.99 to 0.9"; empty where the value is zero already."""
+
+    def propose(setup: Setup) -> str:
+        now = setup.number(field)
+        if now is None:
+            return f"{what} to {target:g}"
+        if now <= 0:
+            return ""
+        return f"{what} from {now:g} to {target:g}" if now > target else f"{what} below {now:g}"
+
+    return propose

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from traindx.errors import NotALog, ReadError
 from traindx.installed import modules_of
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
 from traindx.vocabulary.run import Event, Run
 
@@ -97,9 +97,9 @@ def with_own_words(run: Run) -> Run:
     """A recorded run with what the script itself logged and printed, which lies in the same folder."""
     if run.format != RECORDED or not Path(run.source).is_dir():
         return run
-    from traindx.readers import beside
+    from traindx.readers.assembly import script_output
 
-    return beside.completed(run, Path(run.source), read_file)
+    return script_output.completed(run, Path(run.source), read_file)
 
 
 def expand(path: str) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.errors import ReadError
-from traindx.readers._bytes import MOST_PIPED, opened, unpacked
+from traindx.readers.compressed import MOST_PIPED, opened, unpacked
 from traindx.vocabulary.run import Event, Floats, Ints
 
 HEAD_BYTES = 65536  # how much of a file a sniffer sees

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from traindx.features.comparison import Comparison, Contest, Difference, SetupFact
+from traindx.features.comparisons.runs import Comparison, Contest, Difference, SetupFact
 from traindx.reports import json, labels, markdown, page
 from traindx.reports.charts import overlay_charts
 from traindx.reports.digest import digest

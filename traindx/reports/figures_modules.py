@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from traindx.features.modules import ModuleTable
+from traindx.features.per_module.table import ModuleTable
 from traindx.reports import labels
 from traindx.reports.figures import COLORS, GRAVE, INK, MILD, QUIET, blank, house_style, plain, write
 from traindx.vocabulary.run import Floats

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.features.comparison import without_common_folder
+from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import labels, memory, page, profile
 from traindx.reports.brief import brief, cannot_tell
 from traindx.reports.charts import Chart, run_charts

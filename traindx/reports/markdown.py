@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from traindx.features.comparison import without_common_folder
+from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import labels, memory, profile
 from traindx.reports.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest, term_words

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from traindx.features.module_rows import Flag, ModuleRow
-from traindx.features.modules import ModuleTable
+from traindx.features.per_module.rows import Flag, ModuleRow
+from traindx.features.per_module.table import ModuleTable
 from traindx.reports import json, labels, markdown
 from traindx.reports.labels import cells, estimate, step
 from traindx.reports.layout import Page, Span

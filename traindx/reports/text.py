@@ -136,7 +136,7 @@ def rest(page: Page, document: Document) -> None:
 
 def summary(page: Page, document: Document) -> None:
     """One row for each run, worst health first."""
-    from traindx.features.comparison import without_common_folder  # only where there are several
+    from traindx.features.comparisons.runs import without_common_folder  # only where there are several
 
     names = without_common_folder([d.run.id for d in document.runs])
     judged = zip(document.runs, names, strict=True)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from traindx.errors import ConfigError
-from traindx.features.players import player_of
+from traindx.features.adversarial import player_of
 from traindx.features.shared import Features
 from traindx.installed import extensions, modules_of
 from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.middle import median
-from traindx.features.progress import by_progress, is_learning
+from traindx.features.curves.progress import by_progress, is_learning
 from traindx.features.shared import Features
-from traindx.features.trends import slope
+from traindx.features.statistics.medians import median
+from traindx.features.statistics.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Ints, Panel, Run

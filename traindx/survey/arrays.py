@@ -10,8 +10,8 @@ import numpy as np
 
 from traindx.errors import ConfigError
 from traindx.survey.hashes import sample_marks
+from traindx.survey.names import escaped, listing
 from traindx.survey.table import MOST_FIELDS, Chunk, Field, Floats, Kind, Table, Wanted, rows_a_chunk
-from traindx.survey.words import escaped, listing
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Blocks = Callable[[], Iterator[tuple[Array, Array | None]]]

@@ -21,8 +21,8 @@ from traindx.survey.gather import Progress
 from traindx.survey.hashes import Seen
 from traindx.survey.headers import HEAD, TAIL, medium_of
 from traindx.survey.labels import spellings, twins
-from traindx.survey.measured import Measured
-from traindx.survey.words import listing
+from traindx.survey.measurement import Measured
+from traindx.survey.names import listing
 from traindx.vocabulary.setup import Fact
 
 MOST_FILES = 1_000_000

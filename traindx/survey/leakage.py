@@ -6,9 +6,9 @@ import numpy as np
 
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.labels import Task
-from traindx.survey.measured import Measured
+from traindx.survey.measurement import Measured
+from traindx.survey.names import escaped, listing
 from traindx.survey.table import Floats, Kind
-from traindx.survey.words import escaped, listing
 from traindx.vocabulary.setup import Fact
 
 LEAST = 50  # samples

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from traindx.survey.design import Matrix, matrix
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.labels import Task
-from traindx.survey.measured import Measured
-from traindx.survey.words import indices
+from traindx.survey.measurement import Measured
+from traindx.survey.names import indices
 from traindx.vocabulary.setup import Fact
 
 FOLDS, LEAST_A_CLASS, LEAST = 5, 5, 100

@@ -7,7 +7,7 @@ import numpy as np
 from traindx.survey import hashes
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.labels import Task
-from traindx.survey.measured import Measured
+from traindx.survey.measurement import Measured
 from traindx.survey.table import Floats
 from traindx.vocabulary.setup import Fact
 

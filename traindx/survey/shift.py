@@ -9,9 +9,9 @@ import numpy as np
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.inputs import numeric
 from traindx.survey.labels import Task
-from traindx.survey.measured import Measured
+from traindx.survey.measurement import Measured
+from traindx.survey.names import listing
 from traindx.survey.table import Floats
-from traindx.survey.words import listing
 from traindx.vocabulary.setup import Fact
 
 LEAST = 20  # rows on both sides

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.labels import Task
-from traindx.survey.measured import Measured
+from traindx.survey.measurement import Measured
+from traindx.survey.names import escaped
 from traindx.survey.noise import Predicted
 from traindx.survey.table import Codes, Floats
-from traindx.survey.words import escaped
 from traindx.vocabulary.setup import Fact
 
 LEAST = 30  # samples of a slice

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from traindx.errors import ConfigError
+from traindx.survey.names import escaped, listing
 from traindx.survey.table import (
     MOST_FIELDS,
     Chunk,
@@ -23,7 +24,6 @@ from traindx.survey.table import (
     Wanted,
     rows_a_chunk,
 )
-from traindx.survey.words import escaped, listing
 
 PARSES = 0.9  # of the words of a column that must be numbers for it to be a column of numbers
 NUMBER = (

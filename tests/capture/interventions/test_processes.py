@@ -138,7 +138,7 @@ def test_what_is_asked_wrongly_is_said_before_anything_runs(tmp_path: Path) -> N
 def test_without_the_interventions_there_is_no_experiment(tmp_path: Path) -> None:
     """The request as a process of another version would get it: the script ends at once."""
     request = {"out": str(tmp_path), "home": str(Path(pipeline.__file__).parents[1]), "pythonpath": None,
-               "folder": str(tmp_path), "with": ["nonsense=1"]}  # fmt: skip
+               "folder": str(tmp_path), "with": ["nonsense=1"], "frameworks": ["torch"]}  # fmt: skip
     (tmp_path / ".launch").write_bytes(b"")
     bootstrap = Path(pipeline.__file__).parent / "capture" / "launch" / "bootstrap"
     env = {**clean(""), "TRAINDX_CAPTURE": json.dumps(request), "PYTHONPATH": str(bootstrap)}

@@ -142,7 +142,7 @@ def test_what_cannot_be_watched_is_said(tmp_path: Path) -> None:
         traindx.watch(params, optax.adam(1e-3).init(params), out=tmp_path)
     with pytest.raises(ConfigError, match="that of other parameters"):
         traindx.watch({"other": params["first"]}, monitor().init(params), out=tmp_path)
-    with pytest.raises(ConfigError, match="a dict is of no framework that is known"):
+    with pytest.raises(ConfigError, match="a dict is of no known framework"):
         traindx.watch({"weights": WEIGHTS})
     with traindx.watch(params, monitor().init(params), out=tmp_path) as watch:
         with pytest.raises(ConfigError, match="state after the step"):

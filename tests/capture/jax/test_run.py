@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import traindx
+from tests.capture.shown import assert_as_declared
 from tests.captured import untimed
-from traindx.capture.launch.shown import SHOWN, families
 
 if any(importlib.util.find_spec(name) is None for name in ("jax", "optax")):
     pytest.skip("JAX and optax are not installed", allow_module_level=True)
@@ -113,8 +113,7 @@ def test_an_unmodified_script(tmp_path: Path) -> None:
     assert "outputs_accuracy" in run.series
     found = traindx.diagnose(untimed(run)).first
     assert not {finding.slug for finding in found.findings if finding.severity in BAD}
-    seen_of = families({*run.series, *run.panels})
-    assert {kind for kind, names in seen_of.items() if names} == set(SHOWN["jax"])
+    assert_as_declared("jax", run)
 
 
 def test_as_many_steps_as_were_asked_for(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ assert Rounded().facts(layers, names) == {}
 
 def test_levels_are_measured_as_in_pytorch() -> None:
     torch = pytest.importorskip("torch")
-    theirs = pytest.importorskip("traindx.capture.torch.measure.levels")
+    theirs = pytest.importorskip("traindx.capture.torch.measure.quantized.levels")
     chance = np.random.default_rng(0)
     own = chance.normal(size=(12, 40))
     for scale in (0.05, 0.3, 1.0):

@@ -11,8 +11,8 @@ import pytest
 
 import traindx
 from tests.capture.keras.keras_process import BACKENDS, started
+from tests.capture.shown import assert_as_declared
 from tests.captured import untimed
-from traindx.capture.launch.shown import SHOWN, families
 
 if (
     importlib.util.find_spec("keras") is None
@@ -84,6 +84,6 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     found = traindx.diagnose(untimed(run)).first
     # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: no fault is told for that.
     assert not {finding.slug for finding in found.findings if finding.severity in BAD}
-    seen_of = families({*run.series, *run.panels})
-    rounded = {"quantized", "quantization gap"}  # there is nothing rounded
-    assert {kind for kind, names in seen_of.items() if names} - {"scaling"} == set(SHOWN["keras"]) - rounded
+    assert_as_declared(
+        "keras", run, but=("scaling", "quantized", "quantization gap")
+    )  # there is nothing rounded

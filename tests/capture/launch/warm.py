@@ -104,7 +104,7 @@ def attach(out: str) -> None:
     atexit.register(watch.end)
     sys.meta_path.insert(0, watch)
     os.makedirs(out)
-    launch_attach.attach({"out": out, "folder": os.getcwd()}, watch, "torch", "torch.launched")
+    launch_attach.attach({"out": out, "folder": os.getcwd()}, watch, "torch")
 
 
 def main() -> None:

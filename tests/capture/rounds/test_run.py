@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.capture.launch.shown import SHOWN, families
+from tests.capture.shown import assert_as_declared
 from traindx.capture.rounds.backend import signals
 
 DATA = """
@@ -85,9 +85,7 @@ def test_an_unmodified_script(library: str, tmp_path: Path) -> None:
     if len(kept) > 1:
         np.testing.assert_allclose(run.series["val/loss"].values, kept[1])
     assert list(run.series["train/loss"].steps) == list(range(1, len(kept[0]) + 1))
-    assert {kind for kind, names in families({*run.series, *run.panels}).items() if names} == set(
-        SHOWN[library]
-    )
+    assert_as_declared(library, run)
     if RATES[library] is not None:
         assert run.setup.number("lr") == pytest.approx(RATES[library])
 

@@ -23,10 +23,10 @@ from traindx.capture.session.measures import Measures  # noqa: E402
 from traindx.capture.session.pace import PHASES, START_PHASES  # noqa: E402
 from traindx.capture.session.queue import PATIENCE, TOGETHER, Queue, Row  # noqa: E402
 from traindx.capture.torch.hooks import CALLS  # noqa: E402
-from traindx.capture.torch.measure import parameters as measure_parameters  # noqa: E402
-from traindx.capture.torch.measure.forward import ForwardProbe  # noqa: E402
-from traindx.capture.torch.measure.parameters import WINDOW, Updates  # noqa: E402
-from traindx.capture.torch.measure.tree import Tree  # noqa: E402
+from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe  # noqa: E402
+from traindx.capture.torch.measure.gradients import norms_and_updates as measure_parameters  # noqa: E402
+from traindx.capture.torch.measure.gradients.norms_and_updates import WINDOW, Updates  # noqa: E402
+from traindx.capture.torch.measure.models.tree import Tree  # noqa: E402
 
 
 class Hands:

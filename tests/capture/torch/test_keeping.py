@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from tests.capture.launch.launching import attached  # noqa: E402
 from traindx import pipeline  # noqa: E402
-from traindx.capture.torch.measure.keeping import Keeping  # noqa: E402
+from traindx.capture.torch.measure.loss.retained_graphs import Keeping  # noqa: E402
 
 STEPS = 40
 

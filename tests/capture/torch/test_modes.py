@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture.torch.measure.modes import Modes  # noqa: E402
+from traindx.capture.torch.measure.reruns.train_and_eval import Modes  # noqa: E402
 
 
 def test_evaluating_and_training_in_the_wrong_mode(tmp_path: Path) -> None:

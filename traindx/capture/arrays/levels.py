@@ -19,9 +19,9 @@ FEWEST_STEPS = (
 
 
 def measured(used: Array, own: Array) -> list[float]:
-    """As `measured` of `torch/measure/levels.py`, of a quantized weight and what it was made of, both `[rows, values]`:
-    share of zeros and of the commonest of zero and each row's ends, |used - own| / |own|, (used * own) / (own * own),
-    share beyond the grid. `own` all NaN where it is not kept: the last three are NaN."""
+    """As `measured` of `torch/measure/quantized/levels.py`, of a quantized weight and what it was made of, both
+    `[rows, values]`: share of zeros and of the commonest of zero and each row's ends, |used - own| / |own|,
+    (used * own) / (own * own), share beyond the grid. `own` all NaN where it is not kept: the last three are NaN."""
     used, own = used.astype(np.float64), own.astype(np.float64)
     zero = float((used == 0).mean())
     ends = [used.max(1, keepdims=True), used.min(1, keepdims=True)]

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from traindx.capture.arrays.data import Array
-from traindx.features import reference
+from traindx.features.comparisons import simple_predictors
 from traindx.vocabulary.setup import Fact
 
 MOST_SAMPLES, MOST_VALUES, MOST_TARGETS = 2000, 256, 8  # kept: samples, values of each, targets of each
@@ -63,7 +63,7 @@ def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
         inputs.dtype.kind in "iu" and whole and targets.ndim > 1 and targets.shape[1] == inputs.shape[1]
     )
     if sequences and max(inputs.max(), targets.max()) < MOST_TOKENS:
-        entropies = reference.of_tokens(
+        entropies = simple_predictors.of_tokens(
             inputs.reshape(-1).astype(np.int64), targets.reshape(-1).astype(np.int64)
         )
         names = ("reference_unigram_entropy", "reference_bigram_entropy")
@@ -75,12 +75,12 @@ def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
     yes_or_no = flat.shape[1] == 1 and bool(((flat == 0) | (flat == 1)).all())
     if flat.shape[1] == 1 and (whole or yes_or_no):
         labels = flat[:, 0].astype(np.int64)
-        found = reference.of_classes(values, labels) if labels.max() < MOST_CLASSES else None
+        found = simple_predictors.of_classes(values, labels) if labels.max() < MOST_CLASSES else None
         kind = "accuracy"
     else:
         wanted = flat.astype(np.float64)
         found, kind = (
-            reference.of_numbers(values, wanted) if np.isfinite(wanted).all() else None,
+            simple_predictors.of_numbers(values, wanted) if np.isfinite(wanted).all() else None,
             "explained",
         )
     if found is None:

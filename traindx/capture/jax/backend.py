@@ -38,6 +38,7 @@ class JaxBackend(Backend):
     """Leaves, and the norms that a monitor left. Numbers count as elsewhere: the loop goes on while JAX computes."""
 
     name = "jax"
+    libraries = ("jax", "flax", "optax")
 
     def __init__(self) -> None:
         self.norms: Any = (

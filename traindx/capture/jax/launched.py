@@ -11,7 +11,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,8 +26,7 @@ from traindx.capture.jax.readings import at_hand, of_weights, tell_step
 from traindx.capture.jax.stateless import described, leaves_trained, rate_of
 from traindx.capture.jax.tell import tell
 from traindx.capture.session.leaves import Leaf
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
+from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.capture.session.traced import Hearing, Steps, TracedBackend, counted
 from traindx.vocabulary.setup import Fact
 
@@ -51,27 +50,12 @@ KERAS = (
 MOST_ACTIVATIONS = 64  # calls in one computation that are told apart
 
 
-class Process(Protocol):
-    """The script's process, of `launch/attach`."""
-
-    watch: Any
-    ends: list[Callable[[], None]]
-
-    def stream(self, make: Callable[..., Session]) -> Stream: ...
-    def taken_over(self, by: Stream) -> bool: ...
-
-
-def attach(process: Process, library: str) -> None:
-    """Look for trainings with optax from here on."""
-    Launched(process)
-
-
 class Launched:
     """What is wrapped. Nothing is told before an optimizer's `update` is called with optax at hand."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: RecordedProcess) -> None:
         self._process, self._backend = process, TracedBackend("jax")
-        self._stream = process.stream(lambda out, **options: Session(out, self._backend, **options))
+        self._stream = process.stream(lambda: self._backend)
         self._steps: Steps | None = None
         self._given = False  # weights are told with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by

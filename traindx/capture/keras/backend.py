@@ -24,6 +24,7 @@ class KerasBackend(ToldBackend):
     of zeros, in the model's order) and `rate`; `before` is called ahead of a sampled one."""
 
     name = "keras"
+    libraries = ("keras", "tensorflow", "jax", "torch")
 
     def __init__(self) -> None:
         super().__init__()

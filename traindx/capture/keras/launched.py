@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import keras
 from keras.src.models.model import Trainer
@@ -21,8 +20,8 @@ from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
+from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
 
 PROBES = (
     "structure",
@@ -34,34 +33,14 @@ PROBES = (
 )  # of `traindx check`, by PyTorch's hooks
 
 
-class Process(Protocol):
-    """The script's process, of `launch/attach`."""
-
-    request: dict[str, Any]
-    ends: list[Callable[[], None]]
-    out: Path
-    experiments: dict[Stream, Callable[[], None]]
-    session: Session | None
-    look: Callable[[Session], None] | None
-
-    def begin_anew(self) -> None: ...
-    def stream(self, make: Callable[..., Session]) -> Stream: ...
-    def taken_over(self, by: Stream) -> bool: ...
-
-
-def attach(process: Process, library: str) -> None:
-    """Look for trainings in Keras from here on."""
-    Launched(process)
-
-
 class Launched:
     """The trainings of a script, one after another. Those of one model, and of others that take up its weights, are
     recorded into one session, other models into one of their own."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: RecordedProcess) -> None:
         self._process = process
         self._backend = KerasBackend()
-        self._stream = process.stream(lambda out, **options: Session(out, self._recorded, **options))
+        self._stream = process.stream(lambda: self._recorded)
         self._recorded: Any = self._backend  # a session's backend, of `fit` or of a loop
         self._batches = Batches()
         self._training: Training | None = None
@@ -83,7 +62,7 @@ class Launched:
         self._stream.patches.replace(Trainer, "fit", self._fit)
         self._stream.patches.replace(Trainer, "train_on_batch", self._train_on_batch)
 
-    def _of_request(self, process: Process) -> Experiment:
+    def _of_request(self, process: RecordedProcess) -> Experiment:
         """What was asked for. Where that cannot be done in Keras, the experiment ends when Keras trains: until then the
         script may be one of PyTorch."""
         asked, self._unknown = process.request.get("with") or (), ""
@@ -108,7 +87,7 @@ class Launched:
         them is recorded already."""
         if self._unknown or self._process.session is not None:
             return False
-        self._process.look = self._look
+        self._process.last_check = self._look
         with self._loops.lifted():  # what the others have wrapped below is put back, too
             return self._process.taken_over(self._stream)
 

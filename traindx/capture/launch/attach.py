@@ -7,8 +7,6 @@ process of each rank; a forked child of it keeps silent.
 from __future__ import annotations
 
 import atexit
-import importlib
-import importlib.util
 import multiprocessing.util
 import os
 import sys
@@ -16,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from traindx.capture.framework import frameworks
 from traindx.capture.launch import diary
 from traindx.capture.launch.endings import StopRun, close_when_asked, hide_wrappers
 from traindx.capture.launch.scrape import attach as scrape
@@ -23,6 +22,7 @@ from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.process.room import why_no_room
+from traindx.capture.session.backend import Backend
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 from traindx.whole import make_folder
@@ -34,7 +34,7 @@ PATIENCE = 20  # times that a script may catch StopRun before it is ended withou
 
 
 class Process:
-    """The script's process while it is recorded."""
+    """The script's process while it is recorded: a `RecordedProcess`."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         self.request = request
@@ -50,12 +50,12 @@ class Process:
         self.experiments: dict[
             Stream, Callable[[], None]
         ] = {}  # what takes a framework's interventions away
-        self.look: Callable[[Session], None] | None = None  # once, after the last of `--steps`
+        self.last_check: Callable[[Session], None] | None = None
         self.watch: Any = None  # the bootstrap's finder
 
-    def stream(self, make: Callable[..., Session]) -> Stream:
-        """The event stream of a framework, whose sessions `make(out, rank=, **options)` opens."""
-        made = Stream(lambda: self.open_session(make), self.lines, self.after_step, self.report)
+    def stream(self, backend: Callable[[], Backend]) -> Stream:
+        """A stream of events. When something trains, it opens a session with the backend that `backend()` returns."""
+        made = Stream(lambda: self.open_session(backend), self.lines, self.after_step, self.report)
         self.streams.append(made)
         scrape(made, self.watch.wanted)
         return made
@@ -66,7 +66,8 @@ class Process:
         if self.session is not None:
             return False
         if self.request.get("with") and by not in self.experiments:
-            why = "interventions (--with) change trainings of PyTorch and Keras only"
+            labels = " and ".join(framework.label for framework in frameworks("experiment"))
+            why = f"interventions (--with) change trainings of {labels} only"
             self.report("experiment", why=why)
             say(why)
             raise SystemExit(70)
@@ -83,7 +84,7 @@ class Process:
         self.told.add(stage)
         diary.tell(self.out, stage, **more)
 
-    def open_session(self, make: Callable[..., Session]) -> Session | None:
+    def open_session(self, backend: Callable[[], Backend]) -> Session | None:
         """The session of this process; None where another process of the same rank was first, or
         in a child that was forked while its parent was recorded."""
         if os.getpid() != self.pid:
@@ -102,7 +103,7 @@ class Process:
             out = self.out / f"model-{self.records + 1}" if self.records else self.out
             make_folder(out)
             os.close(os.open(out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            self.session = make(out, rank=rank, **options_of(wanted))
+            self.session = Session(out, backend(), rank=rank, **options_of(wanted))
         except FileExistsError:
             self.report("second", rank=rank)
             return None
@@ -132,8 +133,8 @@ class Process:
         if not limit or steps < limit or os.getpid() != self.pid:
             return
         if not self.stops and self.session is not None:
-            if self.look is not None:
-                self.look(self.session)
+            if self.last_check is not None:
+                self.last_check(self.session)
             self.session.event(
                 "stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit"
             )
@@ -184,29 +185,21 @@ class Process:
 PROCESS: list[Process] = []  # at most one: a process is recorded once
 
 
-def attach(request: dict[str, Any], watch: Any, library: str, room: str) -> None:
-    """Start to look for a training of the framework that was imported, by the module `room`. `watch.wanted` takes what
-    is to be called once a module has been imported. Only PyTorch has a profiler to be profiled by."""
+def attach(request: dict[str, Any], watch: Any, imported: str) -> None:
+    """Start to look for trainings of the framework whose module was imported. `watch.wanted` takes what is to be called
+    once a module has been imported."""
     if not PROCESS and not watch.last:
         hide_wrappers()
     if request.get("profile"):
-        if room == "torch.launched":
-            from traindx.capture.launch.profiled import Profiled
+        from traindx.capture.launch.profiled import Profiled
 
-            watch.last.append(Profiled(request, lambda: StopRun(0)).end)
+        watch.last.append(Profiled(request, lambda: StopRun(0)).end)
         return
     if not PROCESS:
         PROCESS.append(Process(request))
         PROCESS[0].watch = watch
         watch.last.append(PROCESS[0].end)
-    install(PROCESS[0], library, room)
-
-
-def install(process: Process, library: str, room: str) -> None:
-    """Look for a framework's trainings in a process; of JAX those that optax or Keras makes the steps of."""
-    if library == "jax" and not any(map(importlib.util.find_spec, ("optax", "keras"))):
-        return
-    importlib.import_module(f"traindx.capture.{room}").attach(process, library)
+    next(framework for framework in frameworks() if framework.imported == imported).attach(PROCESS[0])
 
 
 def options_of(request: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.bootstrap.sitecustomize import VARIABLE
 from traindx.capture.launch.folder import Claim
 from traindx.capture.launch.output import HOME, Relayed
@@ -82,6 +83,9 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "overhead": request.overhead,
         "asked": request.asked,
         "profile": request.profile,
+        "frameworks": [
+            framework.imported for framework in frameworks(*(("trace",) if request.profile else ()))
+        ],
         "home": str(HOME),
         "pythonpath": before,
         "folder": folder or os.getcwd(),

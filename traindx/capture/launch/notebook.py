@@ -19,9 +19,12 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from traindx.capture.process.guard import say
+
+if TYPE_CHECKING:
+    from traindx.capture.framework import Framework
 
 RUNS = Path("traindx-runs")
 HEIGHT = 720  # pixels of the page below a cell; it scrolls
@@ -32,25 +35,24 @@ class Notebook:
     trains, in `folder` (None until then); `diagnose` says what is wrong with the run in a folder."""
 
     def __init__(self, diagnose: Callable[[Path], Any]) -> None:
-        from traindx.capture.launch.attach import Process, install
-        from traindx.capture.launch.bootstrap.sitecustomize import ROOMS, Watch
+        from traindx.capture.framework import frameworks
+        from traindx.capture.launch.attach import Process
+        from traindx.capture.launch.bootstrap.sitecustomize import Watch
 
         self.diagnose = diagnose
         self.folder: Path | None = None
         self.process = Process({"out": str(new_folder()), "folder": os.getcwd(), "notebook": True})
         self.process.watch = self._watch = Watch()
         sys.meta_path.insert(0, self._watch)
-        for library, room in ROOMS.items():
-            if library in sys.modules:
-                install(self.process, library, room)
+        for framework in frameworks():
+            if framework.imported in sys.modules:
+                framework.attach(self.process)
             else:
-                self._watch.wanted[library] = partial(self._imported, library, room)
+                self._watch.wanted[framework.imported] = partial(self._imported, framework)
         atexit.register(self.close)
 
-    def _imported(self, library: str, room: str, module: object) -> None:
-        from traindx.capture.launch.attach import install
-
-        install(self.process, library, room)
+    def _imported(self, framework: Framework, module: object) -> None:
+        framework.attach(self.process)
 
     def flush(self) -> Path | None:
         """Write what was measured so far; the folder, None where nothing has trained yet."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.launch.bootstrap.sitecustomize import ROOMS
+from traindx.capture.framework import Framework, frameworks
 from traindx.capture.launch.command import Ended
 from traindx.capture.launch.folder import DIARY
 
@@ -29,8 +29,6 @@ ASKING = (
     signal.SIGUSR2,
     signal.SIGXCPU,
 )
-PYTORCH = ("torch",)  # what traces can be made of
-EXPERIMENTS = ("torch", "keras")  # and experiments, and checks
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
@@ -67,16 +65,16 @@ def experiment_stopped(folder: Path) -> str:
 
 
 def why_nothing(
-    folder: Path, command: Sequence[str], ended: Ended, frameworks: Sequence[str] = tuple(ROOMS)
+    folder: Path, command: Sequence[str], ended: Ended, recordable: Sequence[Framework] = ()
 ) -> str:
-    """One sentence on why a command left no record: with one of the frameworks it had left one."""
-    told = stages(folder)
-    reached = {str(entry.get("stage")) for entry in told}
-    failed = next((entry for entry in told if entry.get("stage") == "failed"), None)
+    """One sentence on why a command left no record. `recordable`: frameworks that would have left one (none: any)."""
+    entries = stages(folder)
+    reached = {str(entry.get("stage")) for entry in entries}
+    failed = next((entry for entry in entries if entry.get("stage") == "failed"), None)
     end = f"; {how_it_ended(ended)}" if ended.shell_status else ""
     if failed is not None:
         return f"capture could not be started in the script's process ({failed.get('why')}){end}"
-    if not told and folder.is_dir() and shutil.disk_usage(folder).free < DIARY_BYTES:
+    if not entries and folder.is_dir() and shutil.disk_usage(folder).free < DIARY_BYTES:
         return f"there is no room left on the disk of {folder}{end}"
     if not (folder / DIARY).exists():
         return f"{folder} was removed while the script ran{end}"
@@ -85,21 +83,17 @@ def why_nothing(
             f"no Python process was seen: is {command[0]} a Python program? (options -I, -E and -S of Python "
             f"keep traindx out){end}"
         )
-    loaded = [name for name in frameworks if name in reached]
-    if not loaded:
-        known = ", ".join(name.partition(".")[0] for name in frameworks)
-        one = f"a framework whose trainings are recorded ({known})" if len(frameworks) > 1 else known
-        return f"the script never imported {one}{end}"
-    if "torch" not in reached:
-        there = " and ".join(name.partition(".")[0] for name in loaded)
-        return f"{there} was imported, but nothing was trained by it that can be recorded{end}"
+    known = recordable or frameworks()
+    imported = [framework for framework in known if framework.imported in reached]
+    if not imported:
+        names = ", ".join(framework.name for framework in known)
+        what = names if len(known) == 1 else f"a framework whose trainings are recorded ({names})"
+        return f"the script never imported {what}{end}"
     if "forked" in reached or "second" in reached:
-        return f"the training ran in a process that the script forked, beside the one that is recorded{end}"
-    if "backward" in reached:
-        return f"the script ended before its first optimizer step was recorded{end}"
-    if "optimizer" in reached:
-        return f"an optimizer was made, but backward() was never called: nothing was trained{end}"
-    return f"torch was imported, but no optimizer was made and backward() was never called{end}"
+        return f"the training ran in a process that the script forked, next to the one that is recorded{end}"
+    reasons = (why for framework in imported for stage, why in framework.untrained if stage in reached)
+    names = " and ".join(framework.name for framework in imported)
+    return next(reasons, f"{names} was imported, but nothing was trained by it that can be recorded") + end
 
 
 def why_no_trace(told: list[dict[str, Any]], skip: int) -> str:

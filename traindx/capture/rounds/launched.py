@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from traindx.capture.process.guard import say
 from traindx.capture.rounds.backend import (
@@ -16,30 +16,15 @@ from traindx.capture.rounds.backend import (
     settings_of,
     signals,
 )
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
-
-
-class Process(Protocol):
-    """The script's process, of `launch/attach`."""
-
-    def stream(self, make: Callable[..., Session]) -> Stream: ...
-    def taken_over(self, by: Stream) -> bool: ...
-
-    ends: list[Callable[[], None]]
-
-
-def attach(process: Process, library: str) -> None:
-    """Look for the trainings of a library that was imported."""
-    LIBRARIES[library](Rounds(process, library.partition(".")[0]))
+from traindx.capture.session.recorded_process import RecordedProcess
 
 
 class Rounds:
     """The trainings of one library, told one round at a time."""
 
-    def __init__(self, process: Process, name: str) -> None:
+    def __init__(self, process: RecordedProcess, name: str) -> None:
         self._process = process
-        self.stream = process.stream(lambda out, **options: Session(out, RoundsBackend(name), **options))
+        self.stream = process.stream(lambda: RoundsBackend(name))
         process.ends.append(self.stream.detach)
         self._first = 0
 
@@ -171,5 +156,5 @@ LIBRARIES: dict[str, Callable[[Rounds], None]] = {
     "xgboost": xgboost,
     "lightgbm": lightgbm,
     "catboost": catboost,
-    "sklearn.neural_network._multilayer_perceptron": networks,
+    "sklearn": networks,
 }

@@ -198,6 +198,9 @@ class Backend(Protocol):
     """One framework. `parameters` are in its own form, here and everywhere."""
 
     name: str  # as the record gives it: "torch"
+    libraries: tuple[
+        str, ...
+    ] = ()  # modules whose versions are recorded, where they are loaded, with numpy's
 
     # The module tree, and what optimizers hold.
 
@@ -254,6 +257,10 @@ class Backend(Protocol):
 
     def loss_scale(self, optimizer: Any) -> float | None:
         """The scale that the optimizer itself will take out of the gradients."""
+        return None
+
+    def scale_of(self, scaler: Any) -> Any:
+        """The current scale of a loss scaler, as `number` returns it; None where it has none yet."""
         return None
 
     def updates(self, elsewhere: bool) -> Updates | None:

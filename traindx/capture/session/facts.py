@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from traindx.redaction import redact
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
     from traindx.capture.session.steps import Steps
     from traindx.capture.session.watched import Watched
 
-LOADED = (
-    "torch",
-    "keras",
-    "tensorflow",
-    "jax",
-    "flax",
-    "optax",
-    "numpy",
-    "lightning",
-    "transformers",
-    "accelerate",
-)
 # Worlds that an agent acts in: whoever loads one trains by rewards, and the loss tells little.
 SIMULATORS = (
     "gymnasium",
@@ -49,10 +38,10 @@ def signal_name(name: str, prefix: str) -> str:
     return name if name in CANONICAL or "/" in name else prefix + name
 
 
-def versions() -> dict[str, str]:
-    """Versions of what is loaded."""
+def versions(libraries: Sequence[str]) -> dict[str, str]:
+    """Versions of Python, traindx, numpy and those of the libraries that are loaded."""
     out = {"python": platform.python_version()}
-    for name in ("traindx", *LOADED):
+    for name in ("traindx", *libraries, "numpy"):
         found = getattr(sys.modules.get(name), "__version__", None)
         if found is not None:
             out[name] = str(found)

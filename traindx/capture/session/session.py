@@ -72,7 +72,6 @@ class Session:
         self._queue = Queue(self.steps.take, backend.fetch, self.leave_out)
         self._facts: dict[str, Fact] = {"world_size": processes_of_run()} if processes_of_run() > 1 else {}
         self._losses = Losses()
-        self._scalars: dict[str, Any] = {}
         self._early: list[Row] = []
         self._primary: Callable[[], Any] | None = None
         self._scaler: Callable[[], Any] = lambda: None
@@ -378,9 +377,9 @@ class Session:
         scaler = self._scaler()
         if scaler is not None:
             scalars["skipped_steps"] = float(self._skipped)
-            scale = getattr(scaler, "_scale", None)
+            scale = self.backend.scale_of(scaler)
             if scale is not None:
-                scalars["loss_scale"] = self.backend.number(scale)
+                scalars["loss_scale"] = scale
         self.pace.stepped(self.step, scalars.get("time/step", 0.0))
         if not sampled:
             less = self.pace.spent(self.step, self.clock.own - self._own)
@@ -403,5 +402,9 @@ class Session:
         """Replace setup.json by what is known now."""
         self._facts_due = time.time() + FACTS_EVERY
         facts = facts_of(self.watched, self._facts, self.habits, self.clock, self.pace, self.steps)
-        about = {"framework": self.backend.name, "script": script(), "versions": versions()}
+        about = {
+            "framework": self.backend.name,
+            "script": script(),
+            "versions": versions(self.backend.libraries),
+        }
         self.recorder.setup({**about, "facts": facts})

@@ -133,6 +133,8 @@ class TracedLooks(ToldLooks):
 class TracedBackend(ToldBackend):
     """Leaves; `held[ROWS, p]` of the step that was just told, NaN where nothing was read."""
 
+    libraries = ("jax", "flax", "optax", "keras", "tensorflow", "torch")
+
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name

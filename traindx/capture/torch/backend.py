@@ -16,10 +16,14 @@ from traindx.capture.session.backend import Backend, Looks, Rate, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
 from traindx.capture.torch.looks import TorchLooks
-from traindx.capture.torch.measure.apart import apart
-from traindx.capture.torch.measure.parameters import Updates, gradient_norms, gradient_squares
-from traindx.capture.torch.measure.shards import whole_number
-from traindx.capture.torch.measure.tree import Tree, architecture
+from traindx.capture.torch.measure.gradients.norms_and_updates import (
+    Updates,
+    gradient_norms,
+    gradient_squares,
+)
+from traindx.capture.torch.measure.models.tree import Tree, architecture
+from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.shards import whole_number
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
@@ -42,6 +46,7 @@ class TorchBackend(Backend):
     """Modules, `torch.optim` and tensors; one backend for each session."""
 
     name = "torch"
+    libraries = ("torch", "lightning", "transformers", "accelerate")
 
     def __init__(self) -> None:
         self.tree = Tree()
@@ -121,6 +126,12 @@ class TorchBackend(Backend):
 
     def whole(self, value: Any) -> Any:
         return whole_number(value)
+
+    def scale_of(self, scaler: Any) -> Any:
+        scale = getattr(
+            scaler, "_scale", None
+        )  # `get_scale()` reads it on the host, which waits for the device
+        return None if scale is None else self.number(scale)
 
     def number(self, value: Any) -> Any:
         """A float where it is on the host; else a copy, for the loop may write over its own."""

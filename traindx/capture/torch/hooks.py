@@ -38,6 +38,13 @@ def traced() -> bool:
     )
 
 
+def something_is_compiled() -> bool:
+    """Whether `torch.compile` was used in this process: what it traces must not be wrapped."""
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    backends = getattr(frames, "cached_backends", {})
+    return any(backend is not None for backend in backends.values())
+
+
 class Handle:
     """One listener; `remove` may be called twice, and from within the call that is told."""
 

@@ -7,35 +7,22 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from traindx.capture.interventions import parse
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
-from traindx.capture.torch.backend import torch_session
+from traindx.capture.session.recorded_process import RecordedProcess
+from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.measure.apart import apart
+from traindx.capture.torch.measure.tensors.isolation import apart
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
 
 
-class Process(Protocol):
-    """The script's process, of `launch/attach`."""
-
-    request: dict[str, Any]
-    out: Path
-    ends: list[Callable[[], None]]
-    look: Callable[[Session], None] | None
-    experiments: dict[Stream, Callable[[], None]]
-
-    def stream(self, make: Callable[..., Session]) -> Stream: ...
-
-
-def attach(process: Process, library: str) -> None:
+def attach(process: RecordedProcess) -> None:
     """Look for trainings in PyTorch from here on."""
-    request, stream = process.request, process.stream(torch_session)
+    request, stream = process.request, process.stream(TorchBackend)
     stream.apart = apart
     discovery = Discovery(stream)
     if request.get("probes"):
@@ -43,7 +30,7 @@ def attach(process: Process, library: str) -> None:
         from traindx.capture.torch.checks.probes import look_at
 
         live = Live(stream)
-        process.look = lambda session: look_at(live, stream, session, request["probes"])
+        process.last_check = lambda session: look_at(live, stream, session, request["probes"])
     if request.get("keep"):
         from traindx.capture.torch.checks.kept import Kept
 

@@ -14,15 +14,15 @@ from traindx.capture.session.backend import View
 from traindx.capture.signals import activations, attention, quantization, quantized_inputs
 from traindx.capture.signals.family import Panel
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
-from traindx.capture.torch.measure.batch import data, outputs_of
-from traindx.capture.torch.measure.call_again import watched_by_others
-from traindx.capture.torch.measure.closer import Closer
-from traindx.capture.torch.measure.forward import ForwardProbe
-from traindx.capture.torch.measure.future import Future
-from traindx.capture.torch.measure.modes import Modes
-from traindx.capture.torch.measure.origin import first_nonfinite
-from traindx.capture.torch.measure.tree import Tree, modal
-from traindx.capture.torch.measure.views import any_tensor, first_tensor
+from traindx.capture.torch.measure.batches.arrays import data, outputs_of
+from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
+from traindx.capture.torch.measure.loss.nonfinite_origin import first_nonfinite
+from traindx.capture.torch.measure.models.tree import Tree, modal
+from traindx.capture.torch.measure.reruns.future_tokens import Future
+from traindx.capture.torch.measure.reruns.recorded_call import watched_by_others
+from traindx.capture.torch.measure.reruns.train_and_eval import Modes
+from traindx.capture.torch.measure.sampled_step import Closer
+from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor
 from traindx.vocabulary.setup import Fact
 
 CLOSE_LOOKS = 20  # first outputs that are all looked at; of n later ones about sqrt(CLOSE_LOOKS * n) are

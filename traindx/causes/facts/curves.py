@@ -10,9 +10,9 @@ import re
 
 import numpy as np
 
-from traindx.features.middle import median
-from traindx.features.progress import young
+from traindx.features.curves.progress import young
 from traindx.features.shared import Features
+from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 

@@ -6,7 +6,7 @@ Each is a pure function of the run: True, False, or None when it cannot be told.
 from __future__ import annotations
 
 from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
-from traindx.features.ranks import ranks_of
+from traindx.features.performance.processes import ranks_of
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run

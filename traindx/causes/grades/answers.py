@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.features import yardstick
-from traindx.features.middle import median
+from traindx.features.comparisons import predictor_gap
 from traindx.features.shared import Features
+from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
@@ -48,13 +48,13 @@ def answers_are_classes(
 
 
 def train_accuracy(run: Run, features: Features) -> float | None:
-    told = yardstick.level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
-    return yardstick.level(features, "train/accuracy") if told is None else told
+    told = predictor_gap.level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
+    return predictor_gap.level(features, "train/accuracy") if told is None else told
 
 
 def train_skill(run: Run, features: Features) -> float | None:
     """Of training batches, between guessing (the commonest class, the mean) and perfect, late in the run."""
-    explained = yardstick.level(features, "outputs_explained")
+    explained = predictor_gap.level(features, "outputs_explained")
     if explained is not None:
         return explained
     accuracy = train_accuracy(run, features)
@@ -78,21 +78,23 @@ def train_learning(run: Run, features: Features) -> float | None:
 
 def val_over_train(run: Run, features: Features) -> float | None:
     """Accuracy on validation data less that on training batches, late in the run."""
-    train, val = train_accuracy(run, features), yardstick.level(features, "val/accuracy")
+    train, val = train_accuracy(run, features), predictor_gap.level(features, "val/accuracy")
     return None if train is None or val is None else val - train
 
 
 def contradicted(run: Run, features: Features) -> float | None:
     """Share of training labels that the outputs firmly contradict, late in the run."""
     return (
-        yardstick.level(features, "outputs_contradict_share") if answers_are_classes(run, features) else None
+        predictor_gap.level(features, "outputs_contradict_share")
+        if answers_are_classes(run, features)
+        else None
     )
 
 
 def same_answer(run: Run, features: Features) -> float | None:
     """Share of the commonest answer against the commonest label's."""
     said, true = (
-        yardstick.level(features, "outputs_majority_share"),
+        predictor_gap.level(features, "outputs_majority_share"),
         run.setup.number("class_majority_share"),
     )
     if features.is_game:
@@ -101,7 +103,7 @@ def same_answer(run: Run, features: Features) -> float | None:
 
 
 def val_same_answer(run: Run, features: Features) -> float | None:
-    said = yardstick.level(features, "val_outputs_majority_share")
+    said = predictor_gap.level(features, "val_outputs_majority_share")
     true = run.setup.number("val_class_majority_share") or run.setup.number("class_majority_share")
     return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
 
@@ -150,13 +152,13 @@ def broken_first(
 
 def beside_simple(run: Run, features: Features) -> float | None:
     """What the net has gained over the trivial answer, of what simple predictors on its own samples gain."""
-    found = yardstick.beside(run, features) if not features.is_game else None
+    found = predictor_gap.beside(run, features) if not features.is_game else None
     return None if found is None else found.share
 
 
 def val_beside_simple(run: Run, features: Features) -> float | None:
     """The same of the accuracy on validation data."""
-    found = yardstick.beside(run, features, "val/accuracy") if not features.is_game else None
+    found = predictor_gap.beside(run, features, "val/accuracy") if not features.is_game else None
     return None if found is None else found.share
 
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.middle import median
+from traindx.features.performance.level_shifts import growth as grown
+from traindx.features.performance.level_shifts import start_up
 from traindx.features.shared import Features
-from traindx.features.systems import growth as grown
-from traindx.features.systems import start_up
+from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Floats, Run
 

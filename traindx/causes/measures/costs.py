@@ -10,9 +10,9 @@ import math
 import msgspec
 import numpy as np
 
-from traindx.features.middle import median
+from traindx.features.performance.level_shifts import durations
 from traindx.features.shared import Features
-from traindx.features.systems import durations
+from traindx.features.statistics.medians import median
 from traindx.vocabulary.run import Run
 
 # Basis: convention. Looking up one fact about the script; adding one line of logging to it; going through a hundred

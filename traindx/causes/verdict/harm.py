@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from traindx.features.progress import is_learning
-from traindx.features.scores import late
+from traindx.features.comparisons.predictor_gap import beside
+from traindx.features.curves.progress import is_learning
+from traindx.features.curves.score_scales import late
 from traindx.features.shared import Features
-from traindx.features.yardstick import beside
 from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run

@@ -20,11 +20,20 @@ from traindx.causes.verdict.harm import (
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
-from traindx.features.middle import median
-from traindx.features.progress import young
-from traindx.features.scores import ERRORS, HARD, best_skill, late, scale_of, scores, skill, words_of
+from traindx.features.curves.progress import young
+from traindx.features.curves.score_scales import (
+    ERRORS,
+    HARD,
+    best_skill,
+    late,
+    scale_of,
+    scores,
+    skill,
+    words_of,
+)
 from traindx.features.shared import Features
-from traindx.features.trends import slope
+from traindx.features.statistics.medians import median
+from traindx.features.statistics.trends import slope
 from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Event, Run

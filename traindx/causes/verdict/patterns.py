@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.middle import median
-from traindx.features.plateaus import flat_tail
+from traindx.features.curves.plateaus import flat_tail
 from traindx.features.shared import Features
-from traindx.features.trends import slope
+from traindx.features.statistics.medians import median
+from traindx.features.statistics.trends import slope
 from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Run
 

@@ -1,31 +1,24 @@
 """Augment the data.
 
-Changes that keep the answer: crops, flips and color for images (no flips for digits and text), noise and masking
-for sound and text, mixup for classes. More real samples beat all of it, and a pretrained model needs fewer.
+Use changes that keep the label: crops, flips and color jitter for images (no flips for digits and text),
+noise and masking for audio and text, mixup for classification. More real samples help more than any
+augmentation, and a pretrained model needs fewer samples.
 
-Augment training data only, and look at augmented samples before using them.
+Augment only the training data, and inspect augmented samples before using them.
 
-Verify: the gap shrinks, training loss may rise.
+Verify: the generalization gap shrinks; the training loss may rise.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    samples = setup.number("dataset_size")
-    return (
-        f"augment the {samples:g} training samples, or collect more"
-        if samples
-        else "augment the training data, or collect more"
-    )
-
-
-FIX = Fix(
-    slug="augment-data",
-    title="Augment the data",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=(
+        "augment the {dataset_size:g} training samples, or collect more",
+        "augment the training data, or collect more",
+    ),
     applicability="advice",
     causes=("too-little-data", "insufficient-regularization"),
-    expected="overfitting begins later and validation improves",
-    page=page(__doc__),
-    propose=propose,
+    expected="overfitting starts later and the validation loss gets lower",
 )

@@ -1,24 +1,18 @@
 """Clean the labels.
 
-Rank training samples by their loss under cross-validation and look at the worst hundred; correct or drop what is
-wrong. Until then: early stopping, label smoothing, a loss that forgives outliers.
+Rank the training samples by their cross-validated loss, inspect the hundred worst, and correct or drop
+wrong labels. Until then, early stopping, label smoothing or a robust loss limits the damage.
 
-Verify: the share of wrong labels among the worst falls.
+Verify: the share of wrong labels among the worst samples falls.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "look at the training samples with the highest loss, and correct or drop wrong labels"
-
-
-FIX = Fix(
-    slug="clean-labels",
-    title="Clean the labels",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="inspect the training samples with the highest loss, and correct or drop wrong labels",
     applicability="advice",
     causes=("label-noise", "misaligned-labels"),
-    expected="a lower floor and later overfitting",
-    page=page(__doc__),
-    propose=propose,
+    expected="the training loss reaches a lower value and overfitting starts later",
 )

@@ -1,25 +1,19 @@
-"""Prepare validation like training.
+"""Prepare validation data like training data.
 
-One function for both, with the statistics of the training data; augmentation only in training. Compare mean,
-deviation, channel order, size, tokenizer and label map of both pipelines, and send training samples through the
-validation pipeline.
+Use one preprocessing function for both, with the statistics of the training data. Augment only in
+training. Compare mean, standard deviation, channel order, image size, tokenizer and label map of both
+pipelines, and send training samples through the validation pipeline.
 
-Verify: training samples score alike through both.
+Verify: training samples get the same score through both pipelines.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "use training's transforms and statistics for validation (without augmentation)"
-
-
-FIX = Fix(
-    slug="match-preprocessing",
-    title="Prepare validation like training",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="use the training transforms and statistics for validation (without augmentation)",
     applicability="patch",
     causes=("val-preprocessing-mismatch", "stale-normalization-statistics"),
-    expected="validation is close to training from the first evaluation",
-    page=page(__doc__),
-    propose=propose,
+    expected="the validation loss is close to the training loss from the first evaluation",
 )

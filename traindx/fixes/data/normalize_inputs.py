@@ -1,25 +1,20 @@
 """Normalize the inputs.
 
-Mean 0 and deviation 1 per feature (per channel for images), computed on training data and applied everywhere.
-Logarithms for features over many orders of magnitude, clipping for outliers. Once, not twice.
+Give each feature (each channel of an image) mean 0 and standard deviation 1, with statistics of the
+training data, in training, validation and deployment. Take logarithms of features that span many orders
+of magnitude, and clip outliers. Normalize once, not twice.
 
-Verify: |mean| under 0.1 and deviation about 1 at the model's input.
+Verify: at the model's input |mean| is below 0.1 and the standard deviation is about 1.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "standardize each input feature with the mean and deviation of the training data"
-
-
-FIX = Fix(
-    slug="normalize-inputs",
-    title="Normalize the inputs",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="standardize each input feature with the mean and standard deviation of the training data",
     applicability="runtime",
     causes=("unnormalized-inputs", "saturating-activations", "bad-initialization"),
-    expected="the first loss comes down to its theory, usual learning rates work",
-    page=page(__doc__),
-    propose=propose,
+    expected="the first loss is near its theoretical value, and usual learning rates work",
     interventions=("inputs=standardize",),
 )

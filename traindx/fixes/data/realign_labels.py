@@ -1,25 +1,22 @@
-"""Bring inputs and labels together again.
+"""Match inputs and labels again.
 
-Inputs and labels must go through the same shuffling, filtering and joining: one table, one permutation, joins by
-key. Print ten samples with their labels as the model gets them, from training and from validation; compare the
-label maps of both.
+Inputs and labels must go through the same shuffling, filtering and joining: keep them in one table,
+shuffle with one permutation, join by key. Print ten samples with their labels as the model receives
+them, from training and from validation, and compare both label maps.
 
-Verify: real labels learn far faster than permuted ones.
+Verify: the model learns real labels far faster than permuted ones.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "join inputs and labels by key and shuffle them with one permutation; look at ten pairs as the model gets them"
-
-
-FIX = Fix(
-    slug="realign-labels",
-    title="Bring inputs and labels together again",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=(
+        "join inputs and labels by key, shuffle them with one permutation, and inspect ten pairs "
+        "as the model receives them"
+    ),
     applicability="patch",
     causes=("misaligned-labels", "val-preprocessing-mismatch"),
-    expected="validation leaves chance within the first epoch",
-    page=page(__doc__),
-    propose=propose,
+    expected="the validation score rises above chance within the first epoch",
 )

@@ -1,24 +1,18 @@
 """Remove the overlap of training and validation.
 
-Split by what makes samples alike (person, document, scene, time), remove duplicates before splitting, fit scalers
-and selections on training data only, and look for features that are made from the answer.
+Split by group (person, document, scene, time), remove duplicates before splitting, fit scalers and
+feature selection on training data only, and look for features that are derived from the target.
 
-Verify: no hash in common; results on fresh data agree with validation.
+Verify: the sets share no hash, and results on new data agree with validation.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "split by group before anything else, and remove samples that both sets share"
-
-
-FIX = Fix(
-    slug="remove-overlap",
-    title="Remove the overlap of training and validation",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="split by group before anything else, and remove samples that both sets share",
     applicability="patch",
     causes=("train-val-leakage",),
-    expected="validation gets worse, and true",
-    page=page(__doc__),
-    propose=propose,
+    expected="the validation score gets worse and agrees with results on new data",
 )

@@ -1,12 +1,13 @@
 """Shuffle the training data.
 
-Shuffle samples, not batches, anew in every epoch (shuffle=True, set_epoch for distributed samplers; for streams a
-buffer larger than any sorted stretch). Keep the order of time only where the model needs it.
+Shuffle samples, not batches, and reshuffle in every epoch: shuffle=True, `set_epoch` for distributed
+samplers, a shuffle buffer larger than any sorted stretch for streams. Keep the order of time only where
+the model needs it.
 
-Verify: the classes in a batch look like those of the whole.
+Verify: each batch has about the class proportions of the whole data set.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
@@ -16,13 +17,12 @@ def propose(setup: Setup) -> str:
     return f"shuffle the samples in every epoch{now}"
 
 
-FIX = Fix(
-    slug="shuffle-data",
-    title="Shuffle the training data",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("unshuffled-data", "repeated-batch"),
-    expected="the saw-tooth of each epoch is gone",
-    page=page(__doc__),
-    propose=propose,
+    expected="the saw-tooth pattern within each epoch is gone",
     interventions=("data=shuffle",),
 )

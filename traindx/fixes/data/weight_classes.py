@@ -1,27 +1,23 @@
 """Weight or resample the classes.
 
-Weights in inverse proportion to the counts (or their root), a balanced sampler, or a focal loss; judge by balanced
-accuracy, recall per class or average precision. See that the weights are on the right classes.
+Weight each class by the inverse of its frequency (or the square root of that), sample classes evenly, or
+use a focal loss. Judge by balanced accuracy, recall per class or average precision. Check that each
+weight belongs to the right class.
 
 Verify: recall per class.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    k = setup.number("classes")
-    what = f"the {k:g} classes" if k else "the classes"
-    return f"weight {what} by inverse frequency in the loss (or sample them evenly)"
-
-
-FIX = Fix(
-    slug="weight-classes",
-    title="Weight or resample the classes",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=(
+        "weight the {classes:g} classes by inverse frequency in the loss (or sample them evenly)",
+        "weight the classes by inverse frequency in the loss (or sample them evenly)",
+    ),
     applicability="patch",
     causes=("class-imbalance",),
-    expected="the minority's recall rises; plain accuracy may fall",
-    page=page(__doc__),
-    propose=propose,
+    expected="recall of the rare classes rises; plain accuracy may fall",
     interventions=("class_weights=balanced",),
 )

@@ -1,24 +1,18 @@
 """Iterate over the whole loader.
 
-for batch in loader, with one iterator per epoch; next(iter(loader)) inside the loop begins anew each time. Remove
-limits that were left in for debugging, and give each worker its own seed.
+Write `for batch in loader`, with one iterator per epoch: `next(iter(loader))` inside the loop starts
+over each time. Remove limits left from debugging, and give each worker a different seed.
 
 Verify: the inputs of consecutive steps differ, and an epoch sees all samples.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "loop over the loader instead of calling next(iter(loader)) in each step"
-
-
-FIX = Fix(
-    slug="iterate-the-loader",
-    title="Iterate over the whole loader",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="loop over the loader instead of calling next(iter(loader)) in each step",
     applicability="patch",
     causes=("repeated-batch",),
-    expected="training is slower at first, and validation improves",
-    page=page(__doc__),
-    propose=propose,
+    expected="the training loss falls more slowly at first, and the validation loss improves",
 )

@@ -1,31 +1,31 @@
 """Reattach the graph.
 
-Remove .detach(), .data, .item(), numpy, torch.no_grad and new tensors from the path between inputs and loss; use
-straight-through forms for rounding and argmax. In distributed training call the wrapped model, not the module
-inside: the wrapper is what averages the gradients.
+Remove .detach(), .data, .item(), NumPy calls, torch.no_grad and newly created tensors from the path
+between inputs and loss. Use straight-through estimators for rounding and argmax. In distributed training
+call the wrapped model, not the module inside it: the wrapper averages the gradients.
 
-Verify: no parameter of the optimizer has a gradient of None after backward.
+Verify: no parameter in the optimizer has a gradient of None after the backward pass.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     if (setup.number("world_size") or setup.number("ranks_reporting") or 1) > 1:
         return (
-            "call the wrapped model on every rank, not the module in it; divide what is summed by hand by the number "
-            "of processes, once; draw and load weights before wrapping; let no rank skip or clip by itself; and remove "
-            "detach and no_grad between the inputs and the loss"
+            "call the wrapped model on every rank, not the module in it; divide gradients summed by hand by "
+            "the number of processes, once; initialize or load weights before wrapping; never skip or clip on "
+            "one rank alone; and remove detach and no_grad between the inputs and the loss"
         )
-    return "remove detach, .item(), .data and no_grad between the inputs and the loss, and call the wrapped model"
+    remove = "remove detach, .item(), .data and no_grad between the inputs and the loss"
+    return f"{remove}, and call the wrapped model"
 
 
-FIX = Fix(
-    slug="reattach-graph",
-    title="Reattach the graph",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="patch",
     causes=("detached-graph", "rank-desync"),
     expected="all trainable parameters get gradients",
-    page=page(__doc__),
-    propose=propose,
 )

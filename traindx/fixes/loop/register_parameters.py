@@ -1,25 +1,20 @@
 """Give the optimizer all parameters.
 
-Build the optimizer from model.parameters() after the model is complete (moved, wrapped, its head replaced); keep
-layers in ModuleList, not in plain lists. Add late parts with add_param_group.
+Build the optimizer from model.parameters() after the model is complete (moved, wrapped, its head
+replaced). Keep layers in a ModuleList, not in a plain list. Add parameters created later with
+add_param_group.
 
-Verify: the ids of the optimizer's parameters are those of the model.
+Verify: the optimizer holds exactly the parameters of the model (compare their ids).
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "build the optimizer from all parameters of the final model"
-
-
-FIX = Fix(
-    slug="register-parameters",
-    title="Give the optimizer all parameters",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="build the optimizer from all parameters of the final model",
     applicability="patch",
     causes=("params-not-in-optimizer", "frozen-parameters"),
-    expected="all layers move",
-    page=page(__doc__),
-    propose=propose,
+    expected="the weights of all layers change",
     interventions=("register=all",),
 )

@@ -1,25 +1,19 @@
 """Restore the whole training state.
 
-Save and load together: weights, optimizer, scheduler, gradient scaler, step and epoch counters, random states and
-the position in the data. Load the optimizer after the model is on its device. Where the old state is lost, resume
-with a short warm-up.
+Save and load together: weights, optimizer, scheduler, gradient scaler, step and epoch counters, random
+states and the position in the data. Load the optimizer after the model is on its device. If the old
+state is lost, resume with a short warm-up.
 
 Verify: ten steps after a resume equal those of an uninterrupted run.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "save and load optimizer, scheduler, scaler, counters and random states with the weights"
-
-
-FIX = Fix(
-    slug="restore-optimizer-state",
-    title="Restore the whole training state",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="save and load optimizer, scheduler, scaler, counters and random states with the weights",
     applicability="patch",
     causes=("resume-without-state",),
-    expected="no bump after a resume",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss does not jump after a resume",
 )

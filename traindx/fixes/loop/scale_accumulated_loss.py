@@ -1,30 +1,28 @@
 """Divide the loss by the accumulation steps.
 
-Divide each micro-batch's loss by their number (for token-level losses: by the total count of tokens in all of them,
-since micro-batches differ). Clip and step once per group.
+Divide the loss of each micro-batch by the number of micro-batches. For token-level losses divide by the
+token count of all of them together, because micro-batches differ in length. Clip and step once per
+group.
 
 Verify: the gradient norm does not depend on the number of micro-batches.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     n = setup.number("accumulation")
-    return (
-        f"divide each loss by {n:g} before backward"
-        if n and n > 1
-        else "divide each loss by the number of accumulated batches"
-    )
+    if n and n > 1:
+        return f"divide each loss by {n:g} before backward"
+    return "divide each loss by the number of accumulated batches"
 
 
-FIX = Fix(
-    slug="scale-accumulated-loss",
-    title="Divide the loss by the accumulation steps",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="patch",
     causes=("unscaled-grad-accumulation",),
-    expected="the same curve as with one large batch",
-    page=page(__doc__),
-    propose=propose,
+    expected="the curve equals that of one large batch",
     interventions=("loss=/accumulation",),
 )

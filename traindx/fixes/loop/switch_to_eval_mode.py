@@ -1,25 +1,19 @@
 """Evaluate in eval mode.
 
-model.eval() (training=False) and no_grad around every evaluation, and train() afterwards. Where batch-norm
-statistics are stale, re-estimate them by a pass over training data first.
+Call model.eval() (training=False) and use no_grad around every evaluation, and call train() afterwards. If
+batch-norm statistics are stale, re-estimate them with a pass over training data first.
 
 Verify: two evaluations of one checkpoint agree.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "call model.eval() before evaluating, and model.train() after it"
-
-
-FIX = Fix(
-    slug="switch-to-eval-mode",
-    title="Evaluate in eval mode",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="call model.eval() before evaluating, and model.train() after it",
     applicability="runtime",
     causes=("train-mode-evaluation", "stale-normalization-statistics"),
-    expected="validation is better, and the same twice",
-    page=page(__doc__),
-    propose=propose,
+    expected="the validation score improves, and repeated evaluations agree",
     interventions=("eval_mode=eval",),
 )

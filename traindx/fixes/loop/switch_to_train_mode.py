@@ -1,25 +1,19 @@
 """Switch back to train mode.
 
-model.train() at the start of each training epoch, that is after every evaluation. Layers that are meant to stay
-frozen get .eval() again afterwards.
+Call model.train() at the start of each training epoch, which is after every evaluation. Call .eval()
+again on layers that are meant to stay frozen.
 
 Verify: model.training is True in every training step.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "call model.train() after each evaluation"
-
-
-FIX = Fix(
-    slug="switch-to-train-mode",
-    title="Switch back to train mode",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="call model.train() after each evaluation",
     applicability="runtime",
     causes=("eval-mode-training",),
-    expected="dropout and batch statistics work again",
-    page=page(__doc__),
-    propose=propose,
+    expected="dropout and batch statistics are active again",
     interventions=("mode=train",),
 )

@@ -1,25 +1,20 @@
 """Unfreeze the parameters.
 
-requires_grad_(True) (trainable = True) on everything that is not meant to stay as pretrained; build the optimizer
-afterwards. A pretrained base may stay frozen while a new head trains, but then the head must not be.
+Call requires_grad_(True) (trainable = True) on everything that is not meant to stay pretrained, and
+build the optimizer afterwards. A pretrained base may stay frozen while a new head trains, but the head
+must not be frozen.
 
-Verify: the count of trainable parameters, and updates above zero in each of them.
+Verify: the count of trainable parameters is as intended, and each of them changes.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "set requires_grad on the layers that should learn, then build the optimizer"
-
-
-FIX = Fix(
-    slug="unfreeze-parameters",
-    title="Unfreeze the parameters",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="set requires_grad on the layers that should learn, then build the optimizer",
     applicability="runtime",
     causes=("frozen-parameters",),
-    expected="the frozen part begins to change and the floor drops",
-    page=page(__doc__),
-    propose=propose,
+    expected="the frozen layers start to change and the loss gets lower than before",
     interventions=("unfreeze=all",),
 )

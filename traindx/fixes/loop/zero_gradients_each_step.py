@@ -1,25 +1,19 @@
 """Zero the gradients in each step.
 
-optimizer.zero_grad() once per optimizer step, before backward (with accumulation: once per n backward passes).
-Frameworks that return gradients afresh do not need it.
+Call optimizer.zero_grad() once per optimizer step, before backward (with accumulation: once per n
+backward passes). Frameworks that return new gradients in each call, such as JAX, do not need it.
 
 Verify: gradients are None or zero when backward begins.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "call optimizer.zero_grad() before each backward pass (once per step when accumulating)"
-
-
-FIX = Fix(
-    slug="zero-gradients-each-step",
-    title="Zero the gradients in each step",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="call optimizer.zero_grad() before each backward pass (once per step when accumulating)",
     applicability="runtime",
     causes=("missing-zero-grad",),
     expected="the gradient norm stops growing",
-    page=page(__doc__),
-    propose=propose,
     interventions=("zero_grad=each-step",),
 )

@@ -1,12 +1,12 @@
 """Add dropout.
 
-0.1 to 0.3 before fully connected layers and after attention. Not between a convolution and its batch norm. Mind
-that evaluation has to switch it off.
+Use 0.1 to 0.3 before fully connected layers and after attention, but not between a convolution and its
+batch norm. Dropout must be off in evaluation.
 
-Verify: lowest validation loss over at least three seeds.
+Verify: the lowest validation loss improves over at least three seeds.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
@@ -16,13 +16,12 @@ def propose(setup: Setup) -> str:
     )
 
 
-FIX = Fix(
-    slug="add-dropout",
-    title="Add dropout",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="patch",
     causes=("insufficient-regularization", "too-little-data"),
-    expected="training gets harder, validation improves",
-    page=page(__doc__),
-    propose=propose,
+    expected="the training loss rises a little and the validation loss falls",
     interventions=("dropout=0.2",),
 )

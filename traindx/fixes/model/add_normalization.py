@@ -1,27 +1,25 @@
 """Add normalization layers.
 
-Batch norm for convolutional nets with batches of 32 and more, group norm for small batches, layer norm (before each
-block) for transformers and recurrent nets.
+Use batch norm for convolutional nets with batches of at least 32, group norm for small batches, and
+layer norm (before each block) for transformers and recurrent nets.
 
-Verify: activations' scale is even over the layers and the loss falls from the first steps.
+Verify: activations have a similar scale in all layers, and the loss falls from the first steps.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     batch = setup.number("batch_size")
-    kind = (
-        "group or layer normalization (the batch is small)"
-        if batch and batch < 8
-        else "batch or layer normalization"
-    )
+    small = "group or layer normalization (the batch is small)"
+    kind = small if batch and batch < 8 else "batch or layer normalization"
     return f"add {kind} after the linear and convolution layers"
 
 
-FIX = Fix(
-    slug="add-normalization",
-    title="Add normalization layers",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="patch",
     causes=(
         "deep-without-skip-or-norm",
@@ -30,8 +28,6 @@ FIX = Fix(
         "stale-normalization-statistics",
         "exploding-recurrence",
     ),
-    expected="signals keep their scale through depth; higher rates become possible",
-    page=page(__doc__),
-    propose=propose,
+    expected="activations keep their scale through the layers, and higher learning rates become possible",
     interventions=("normalize=layer",),
 )

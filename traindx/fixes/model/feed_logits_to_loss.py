@@ -1,25 +1,19 @@
 """Feed logits to the loss.
 
-Remove the softmax (or sigmoid) at the model's end, or use the loss that takes probabilities: NLLLoss after
-log_softmax, from_logits=False in Keras. Apply softmax only where probabilities are shown.
+Remove the softmax (or sigmoid) at the end of the model, or use the loss that takes probabilities:
+NLLLoss after log_softmax, from_logits=False in Keras. Apply softmax only where probabilities are shown.
 
 Verify: the inputs of the loss have both signs.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "drop the final softmax or sigmoid and use the loss that takes logits"
-
-
-FIX = Fix(
-    slug="feed-logits-to-loss",
-    title="Feed logits to the loss",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="drop the final softmax or sigmoid and use the loss that takes logits",
     applicability="patch",
     causes=("double-softmax", "unstable-numerics"),
-    expected="the loss can go below ln(1 + (k-1)/e), and learning is faster",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss can fall below ln(1 + (k-1)/e), and it falls faster",
     interventions=("logits=on",),
 )

@@ -1,32 +1,27 @@
 """Lower the dropout.
 
-0.1 to 0.3 is usual, 0.5 for wide fully connected layers. Convolution and attention blocks want less. Dropout is the
-cure of overfitting; without a gap it costs.
+Usual values are 0.1 to 0.3, and 0.5 for wide fully connected layers; convolution and attention blocks
+use less. Dropout reduces overfitting. Without a generalization gap it only slows learning.
 
-Verify: training (measured in eval mode) and validation both improve.
+Verify: training loss (measured in eval mode) and validation loss both improve.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     now = setup.number("dropout")
-    if now is not None and now <= 0:
-        return ""
-    return (
-        f"lower the dropout from {now:g} to {now / 3:.2g}"
-        if now
-        else "lower the dropout to 0.1, or to 0 as a test"
-    )
+    if now is None:
+        return "lower the dropout to 0.1, or to 0 as a test"
+    return f"lower the dropout from {now:g} to {now / 3:.2g}" if now > 0 else ""
 
 
-FIX = Fix(
-    slug="lower-dropout",
-    title="Lower the dropout",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("dropout-too-high", "insufficient-capacity"),
-    expected="training loss falls, validation follows",
-    page=page(__doc__),
-    propose=propose,
+    expected="the training loss falls and the validation loss follows",
     interventions=("dropout=*0.33",),
 )

@@ -1,26 +1,20 @@
 """Lower the weight decay.
 
-Usual values are 1e-4 for SGD (L2), 0.01 to 0.1 for AdamW. Do not decay biases, norm layers and embeddings. As a
-test set it to zero: if the floor stays, it was not the decay.
+Usual values are 1e-4 for SGD (L2) and 0.01 to 0.1 for AdamW. Do not decay biases, normalization layers and
+embeddings. To test it, set the decay to zero: if the loss does not get lower, the decay was not the cause.
 
-Verify: the weight norm no longer falls throughout, and training loss goes lower.
+Verify: the weight norm no longer falls throughout, and the training loss gets lower.
 """
 
-from traindx.fixes.api import Fix, Setup, lowered_to, page
+from traindx.fixes.api import fix, lowered_to
 
-
-def propose(setup: Setup) -> str:
-    return lowered_to(setup, "weight_decay", 0.0001, "weight decay")
-
-
-FIX = Fix(
-    slug="lower-weight-decay",
-    title="Lower the weight decay",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=lowered_to("weight_decay", 0.0001, "lower the weight decay"),
     applicability="runtime",
     causes=("weight-decay-too-high", "insufficient-capacity"),
-    expected="both losses settle lower",
-    page=page(__doc__),
-    propose=propose,
+    expected="training and validation loss both reach lower values",
     touches=("weight_decay",),
     interventions=("weight_decay=*0.01",),
 )

@@ -1,25 +1,20 @@
-"""Mask the tokens that come after.
+"""Mask future tokens.
 
-In every attention a token may look at itself and at those before it: `is_causal=True` in
-scaled_dot_product_attention, `generate_square_subsequent_mask` for nn.Transformer, a lower triangle of ones by hand. A
-recurrent layer must not be bidirectional. The targets are the inputs moved by one, once.
+In every attention layer a token may attend only to itself and to earlier tokens. Set `is_causal=True` in
+scaled_dot_product_attention, use `generate_square_subsequent_mask` for nn.Transformer, or a lower
+triangle of ones. A recurrent layer must not be bidirectional. Shift the targets by one against the
+inputs, once.
 
-Verify: changing the last token changes no output before it.
+Verify: changing the last token changes no earlier output.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "give every attention a causal mask (is_causal=True or a lower triangle)"
-
-
-FIX = Fix(
-    slug="mask-the-future",
-    title="Mask the tokens that come after",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="give every attention a causal mask (is_causal=True or a lower triangle)",
     applicability="advice",
     causes=("missing-causal-mask",),
-    expected="the loss rises to what is possible, and generated text becomes as good as the loss says",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss rises to what is possible, and generated text is as good as the loss suggests",
 )

@@ -1,28 +1,28 @@
 """Make the model smaller.
 
-Half the width, fewer layers, or a pretrained model of which only a small part is trained. Regularization is usually
-the better first step, since large nets with it often generalize best.
+Halve the width, remove layers, or fine-tune a small part of a pretrained model. Regularization is
+usually the better first step: large regularized models often generalize best.
 
-Verify: lowest validation loss over several seeds.
+Verify: the lowest validation loss improves over several seeds.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     size, samples = setup.number("parameters"), setup.number("dataset_size")
     if size and samples:
-        return f"make the model smaller: {size:g} parameters for {samples:g} samples are {size / samples:.3g} to one"
+        ratio = f"{size:g} parameters for {samples:g} samples ({size / samples:.3g} to 1)"
+        return f"make the model smaller: it has {ratio}"
     return "halve the width of the model"
 
 
-FIX = Fix(
-    slug="reduce-capacity",
-    title="Make the model smaller",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="advice",
     causes=("too-little-data", "insufficient-regularization"),
-    expected="a smaller gap and faster training",
-    page=page(__doc__),
-    propose=propose,
+    expected="the generalization gap shrinks and training is faster",
     touches=("parameters",),
 )

@@ -1,25 +1,19 @@
 """Use LeakyReLU, ELU or GELU.
 
-A small slope on the negative side (0.01) keeps the gradient alive. If the units died after one large step, lower
-the rate or clip as well, or they will die again.
+A small slope for negative inputs (0.01) keeps the gradient from becoming zero. If the units died after
+one large step, also lower the learning rate or clip gradients, or they will die again.
 
-Verify: the share of units that are silent on all data falls under a few percent.
+Verify: fewer than a few percent of the units are zero on all data.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "use LeakyReLU(0.01) or GELU instead of ReLU"
-
-
-FIX = Fix(
-    slug="use-leaky-relu",
-    title="Use LeakyReLU, ELU or GELU",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="use LeakyReLU(0.01) or GELU instead of ReLU",
     applicability="runtime",
     causes=("dead-relus",),
-    expected="silent units come back, the floor drops",
-    page=page(__doc__),
-    propose=propose,
+    expected="dead units become active again and the loss gets lower",
     interventions=("activation=leaky_relu",),
 )

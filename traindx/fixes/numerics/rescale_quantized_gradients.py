@@ -1,25 +1,22 @@
 """Rescale the gradients of quantized layers.
 
-Give the quantizers' scales a rate of their own (a tenth), or scale their gradients by 1 / sqrt(weights x levels);
-pass gradients straight through (`w + (q - w).detach()`), inside the clipping range.
+Give the scales of the quantizers a separate, ten times smaller learning rate, or scale their gradients by
+1 / sqrt(weights x levels) (https://arxiv.org/abs/1902.08153). Pass gradients straight through
+(`w + (q - w).detach()`) inside the clipping range.
 
-Verify: gradient norms of quantized and other layers are within a factor of ten.
+Verify: the gradient norms of quantized and other layers are within a factor of ten.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "give scales and quantized layers a learning rate of their own, or scale their gradients by 1/sqrt(n)"
-
-
-FIX = Fix(
-    slug="rescale-quantized-gradients",
-    title="Rescale the gradients of quantized layers",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=(
+        "give scales and quantized layers a separate learning rate, or scale their gradients by 1/sqrt(n)"
+    ),
     applicability="patch",
     causes=("quantized-layer-gradient-imbalance", "quantization-gap"),
     expected="quantized and other layers learn at the same pace",
-    page=page(__doc__),
-    propose=propose,
     interventions=("lr.quantized=*0.1",),
 )

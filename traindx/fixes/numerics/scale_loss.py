@@ -1,26 +1,20 @@
 """Scale the loss dynamically.
 
-Under float16 multiply the loss by a scale that halves at every overflow and doubles after 2000 good steps
-(GradScaler); unscale before clipping; skip the step on overflow. A scale that keeps falling says that something
-else overflows: look at the learning rate and at the first non-finite module.
+With float16, multiply the loss by a scale that halves at every overflow and doubles after 2,000 good
+steps (GradScaler). Unscale before clipping, and skip the step on overflow. A scale that keeps falling
+means that something else overflows: check the learning rate and the first non-finite module.
 
-Verify: the scale settles and hardly a step is skipped.
+Verify: the scale settles and hardly any step is skipped.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "use a dynamic loss scaler, unscale before clipping, and skip steps that overflow"
-
-
-FIX = Fix(
-    slug="scale-loss",
-    title="Scale the loss dynamically",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="use a dynamic loss scaler, unscale before clipping, and skip steps that overflow",
     applicability="patch",
     causes=("half-precision-range",),
-    expected="few skipped steps after the start, no vanishing gradients",
-    page=page(__doc__),
-    propose=propose,
+    expected="few steps are skipped after the start, and no gradients underflow",
     interventions=("loss_scale=dynamic",),
 )

@@ -1,26 +1,20 @@
 """Skip steps with non-finite gradients.
 
-Before the optimizer's step check the global norm; if it is not finite, zero the gradients, count, and go on. It is
-a safety net: count the skips, log the batch, and look for the cause when there are more than a few, or always at
-the same data.
+Check the global gradient norm before the optimizer's step. If it is not finite, zero the gradients,
+count the skip, and go on. This is only a safety net: log the skipped batches, and look for the cause
+when there are more than a few skips or when they repeat at the same data.
 
 Verify: the count stays small.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "skip the optimizer step when the gradient norm is not finite, and log the batch that caused it"
-
-
-FIX = Fix(
-    slug="skip-nonfinite-steps",
-    title="Skip steps with non-finite gradients",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="skip the optimizer step when the gradient norm is not finite, and log the batch that caused it",
     applicability="runtime",
     causes=("half-precision-range", "corrupt-samples", "fully-masked-labels", "unstable-numerics"),
-    expected="isolated bad batches no longer ruin the weights",
-    page=page(__doc__),
-    propose=propose,
+    expected="isolated bad batches no longer damage the weights",
     interventions=("skip_nonfinite=on",),
 )

@@ -1,27 +1,25 @@
 """Stabilize the arithmetic.
 
-Use the fused forms (log_softmax, logsumexp, cross-entropy with logits, log1p, expm1); add an epsilon inside roots
-and denominators (sqrt(x + 1e-8), x / (s + 1e-8)) rather than clamping the result; shift before exp. Under mixed
-precision keep losses, softmax and norms in float32, and use an epsilon that the format can hold.
+Use the fused forms (log_softmax, logsumexp, cross-entropy with logits, log1p, expm1). Add an epsilon
+inside roots and denominators (sqrt(x + 1e-8), x / (s + 1e-8)) rather than clamping the result, and
+subtract the maximum before exp. With mixed precision keep losses, softmax and norms in float32, and
+choose an epsilon that the format can hold.
 
-torch.autograd.set_detect_anomaly(True) names the operation.
+torch.autograd.set_detect_anomaly(True) names the operation that fails.
 
 Verify: replay the failing batch.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "find the first operation with a non-finite result and use its stable form (logits losses, eps in log and sqrt)"
-
-
-FIX = Fix(
-    slug="stabilize-numerics",
-    title="Stabilize the arithmetic",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=(
+        "find the first operation with a non-finite result and use its stable form (losses on "
+        "logits, eps in log and sqrt)"
+    ),
     applicability="patch",
     causes=("unstable-numerics", "half-precision-range"),
-    expected="no non-finite value at the same batch",
-    page=page(__doc__),
-    propose=propose,
+    expected="the same batch gives finite values",
 )

@@ -1,29 +1,29 @@
 """Accumulate gradients over smaller batches.
 
-n micro-batches of a n-th of the size, each loss divided by n, one optimizer step. Batch norm sees the micro-batch
-only.
+Split a batch into n micro-batches, divide each loss by n, and take one optimizer step. Batch norm sees
+only the micro-batch.
 
 Verify: the curve equals that of the large batch.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     batch = setup.number("batch_size")
     if batch and batch >= 8:
-        return f"4 micro-batches of {batch / 4:g} instead of a batch of {batch:g} (for less noise: 4 batches of {batch:g})"
+        small = f"4 micro-batches of {batch / 4:g} instead of a batch of {batch:g}"
+        return f"{small} (for less noise: 4 batches of {batch:g})"
     return "accumulate over 4 to 8 micro-batches"
 
 
-FIX = Fix(
-    slug="accumulate-gradients",
-    title="Accumulate gradients over smaller batches",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("out-of-memory", "batch-too-small"),
-    expected="the same updates with less memory (or less noise with the same memory)",
-    page=page(__doc__),
-    propose=propose,
+    expected="the same updates need less memory (or are less noisy with the same memory)",
     touches=("accumulation", "batch_size"),
     interventions=("accumulate=4",),
 )

@@ -1,15 +1,15 @@
 """Change the batch size.
 
-Larger when the loss is mostly noise and more steps do not lower it; smaller when an epoch has only a handful of
-updates, or when memory runs out. Scale the learning rate with the batch (in proportion for SGD, with its square
-root for Adam).
+Make it larger when the loss is mostly noise and more steps do not lower it. Make it smaller when an
+epoch has only a handful of updates, or when memory runs out. Scale the learning rate with the batch: in
+proportion for SGD, with the square root for Adam.
 
-Batch normalization wants at least 8, better 32 samples per device.
+Batch normalization needs at least 8, better 32 samples per device.
 
-Verify: compare at the same number of samples seen, not of steps.
+Verify: compare at the same number of samples, not of steps.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
@@ -22,18 +22,17 @@ def propose(setup: Setup) -> str:
         return (
             f"make the batch smaller, from {batch:g} to {max(1.0, batch // 8):g}, for more updates per epoch"
         )
-    less, more = max(1.0, batch // 4), batch * 4
-    return f"change the batch from {batch:g} to {more:g} against noise, to {less:g} for more updates or less memory"
+    less = f"to {max(1.0, batch // 4):g} for more updates or less memory"
+    return f"change the batch from {batch:g} to {batch * 4:g} against noise, {less}"
 
 
-FIX = Fix(
-    slug="change-batch-size",
-    title="Change the batch size",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("batch-too-small", "batch-too-large", "stale-normalization-statistics", "out-of-memory"),
-    expected="less noise and a lower floor (larger), or more updates per epoch (smaller)",
-    page=page(__doc__),
-    propose=propose,
+    expected="a larger batch gives less noise and a lower loss; a smaller one gives more updates per epoch",
     touches=("batch_size",),
     interventions=("batch=*4", "batch=*0.25"),
 )

@@ -1,34 +1,31 @@
 """Clip the gradient norm.
 
-Scale the gradient down whenever its global norm exceeds a limit: 1.0, or a little above the norm's usual value, so
-that it acts on exceptions only. Clip after the backward pass (and after unscaling, under mixed precision) and
-before the optimizer's step, the same on every process.
+Scale the gradient down whenever its global norm exceeds a limit: 1.0, or slightly above its usual value,
+so that clipping acts only on exceptions. Clip after the backward pass (and after unscaling, with mixed
+precision) and before the optimizer's step, in the same way on every process.
 
-If it acts on every step it is a second learning rate; then lower the rate instead.
+If clipping acts on every step, it is a second learning rate; lower the learning rate instead.
 
-Verify: the share of clipped steps is a few percent, and spikes in the loss are gone or smaller.
+Verify: a few percent of the steps are clipped, and spikes in the loss are gone or smaller.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     limit = setup.number("clip_norm")
-    return (
-        f"lower the clip norm from {limit:g} to {limit / 2:g}"
-        if limit
-        else "clip the global gradient norm at 1.0"
-    )
+    if limit:
+        return f"lower the clip norm from {limit:g} to {limit / 2:g}"
+    return "clip the global gradient norm at 1.0"
 
 
-FIX = Fix(
-    slug="clip-gradients",
-    title="Clip the gradient norm",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("exploding-recurrence", "learning-rate-too-high", "corrupt-samples", "missing-warmup"),
-    expected="spikes of the norm no longer reach the weights",
-    page=page(__doc__),
-    propose=propose,
+    expected="spikes of the gradient norm no longer reach the weights",
     touches=("clip_norm",),
     interventions=("clip=1.0",),
 )

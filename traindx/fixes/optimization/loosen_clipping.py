@@ -1,26 +1,21 @@
 """Loosen the gradient clipping.
 
-Log the norm before clipping and set the limit a little above its usual value (twice the median), so that only
-exceptions are cut. Clipping by value element by element distorts the direction; prefer the norm.
+Log the gradient norm before clipping and set the limit to about twice its median, so that clipping acts
+only on exceptions. Clipping each element by value changes the direction of the gradient; prefer clipping
+by norm.
 
-Verify: under a tenth of the steps is clipped.
+Verify: fewer than a tenth of the steps are clipped.
 """
 
-from traindx.fixes.api import Fix, Setup, page, scaled
+from traindx.fixes.api import fix, scaled
 
-
-def propose(setup: Setup) -> str:
-    return scaled(setup, "clip_norm", 10, "raise", "clip norm") + ", to about twice the usual gradient norm"
-
-
-FIX = Fix(
-    slug="loosen-clipping",
-    title="Loosen the gradient clipping",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=scaled("clip_norm", 10, "raise the clip norm", ", to about twice the usual gradient norm"),
     applicability="runtime",
     causes=("clip-too-tight",),
-    expected="updates become longer and the loss falls faster",
-    page=page(__doc__),
-    propose=propose,
+    expected="updates become larger and the loss falls faster",
     touches=("clip_norm",),
     interventions=("clip=*10", "clip=off"),
 )

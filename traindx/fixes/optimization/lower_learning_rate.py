@@ -1,24 +1,22 @@
 """Lower the learning rate.
 
-A tenth of the rate is the first try, because the right one is usually known only to a factor of three; if that
-trains but slowly, go back up in steps of three. A learning-rate range test finds the edge directly.
+Try a tenth of the rate first, because the right one is usually known only to a factor of three. If that
+trains but slowly, go back up in steps of three. A learning-rate range test (`traindx find-lr`) finds the
+limit directly.
 
-Look first whether the inputs are scaled and whether a warm-up is missing: both make a usual rate look too high, and
-lowering it then only hides them. When the batch becomes larger or smaller, scale the rate with it.
+First check whether the inputs are scaled and whether a warm-up is missing: both make a usual rate look
+too high, and a lower rate only hides them. When the batch becomes larger or smaller, scale the rate with
+it.
 
-Verify: same seed, a hundred steps; the loss must fall at once, and the gradient norm must stop growing.
+Verify: with the same seed the loss falls within a hundred steps, and the gradient norm stops growing.
 """
 
-from traindx.fixes.api import Fix, Setup, page, scaled
+from traindx.fixes.api import fix, scaled
 
-
-def propose(setup: Setup) -> str:
-    return scaled(setup, "lr", 0.1, "lower", "learning rate")
-
-
-FIX = Fix(
-    slug="lower-learning-rate",
-    title="Lower the learning rate",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=scaled("lr", 0.1, "lower the learning rate"),
     applicability="runtime",
     causes=(
         "learning-rate-too-high",
@@ -29,9 +27,7 @@ FIX = Fix(
         "quantized-layer-gradient-imbalance",
         "missing-warmup",
     ),
-    expected="the loss falls within the first hundred steps and stops swinging",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss falls within the first hundred steps and stops oscillating",
     touches=("lr",),
     interventions=("lr=*0.1",),
 )

@@ -1,29 +1,24 @@
 """Raise the learning rate.
 
-If the gradients are healthy and the loss creeps along a straight line, each update is simply too short. Raise by
-ten, watch the first hundred steps, and fall back to three times if the loss rises.
+If the gradients are healthy and the loss falls slowly along a straight line, each update is simply too
+small. Raise the rate tenfold and watch the first hundred steps; if the loss rises, use three times the
+old rate.
 
-A rate this small is often a leftover: of fine-tuning, of a smaller batch, of a rate that was divided by the number
-of devices or accumulation steps.
+A rate this small is often left over from fine-tuning, from a smaller batch, or from dividing by the
+number of devices or accumulation steps.
 
-Verify: the fall per step grows in proportion; no rise in the first hundred steps.
+Verify: the loss falls faster in proportion, and does not rise in the first hundred steps.
 """
 
-from traindx.fixes.api import Fix, Setup, page, scaled
+from traindx.fixes.api import fix, scaled
 
-
-def propose(setup: Setup) -> str:
-    return scaled(setup, "lr", 10, "raise", "learning rate")
-
-
-FIX = Fix(
-    slug="raise-learning-rate",
-    title="Raise the learning rate",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=scaled("lr", 10, "raise the learning rate"),
     applicability="runtime",
     causes=("learning-rate-too-low", "batch-too-large", "undertrained", "unsuitable-optimizer"),
-    expected="the slope of the loss grows about tenfold",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss falls about ten times faster",
     touches=("lr",),
     interventions=("lr=*10",),
 )

@@ -1,29 +1,26 @@
 """Lower the learning rate when progress stops.
 
-With a constant rate the loss ends on a floor made of noise, whose height is set by rate over batch. Halving (or a
-tenth of) the rate whenever validation has not improved for some evaluations lets it go below; a cosine or linear
-decay to zero over the planned run does the same without a knob.
+At a constant rate the loss ends on a noise floor, whose height is set by rate over batch size. Halve the
+rate whenever validation has not improved for some evaluations, and the loss falls below that floor. A
+cosine or linear decay to zero over the planned run does the same without a patience setting.
 
-Do not set the patience shorter than the noise: ten evaluations, not one.
+The patience must outlast the noise: ten evaluations, not one.
 
 Verify: the loss drops right after a reduction.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "halve the learning rate when validation has not improved for 10 evaluations, or decay it to 0 by the end"
-
-
-FIX = Fix(
-    slug="reduce-on-plateau",
-    title="Lower the learning rate when progress stops",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=(
+        "halve the learning rate when validation has not improved for 10 evaluations, or decay it "
+        "to 0 by the end"
+    ),
     applicability="runtime",
     causes=("batch-too-small", "learning-rate-schedule-fault", "learning-rate-too-high"),
-    expected="a step down in the loss at each reduction, and less noise",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss drops at each reduction and becomes less noisy",
     touches=("schedule",),
     interventions=("lr=plateau",),
 )

@@ -1,13 +1,13 @@
 """Switch the optimizer.
 
-Transformers, embeddings and nets whose layers see gradients of very different size want an adaptive method (AdamW,
-3e-4, warm-up); image nets with batch norm do well with SGD, momentum 0.9 and rate 0.1. Weight decay belongs into
-AdamW, not as L2 into Adam. Epsilon stays at 1e-8.
+Transformers, embeddings and nets whose layers have gradients of very different size need an adaptive
+method (AdamW, 3e-4, warm-up). Image nets with batch norm train well with SGD, momentum 0.9 and rate 0.1.
+Use weight decay in AdamW, not L2 in Adam. Leave epsilon at 1e-8.
 
-Verify: a few hundred steps of each at its own usual rate; rates do not carry over.
+Verify: compare a few hundred steps of each at its usual rate; rates do not carry over between optimizers.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
@@ -16,14 +16,13 @@ def propose(setup: Setup) -> str:
     return "try AdamW at a learning rate of 3e-4 with a short warm-up"
 
 
-FIX = Fix(
-    slug="switch-optimizer",
-    title="Switch the optimizer",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("unsuitable-optimizer", "learning-rate-too-low", "quantized-layer-gradient-imbalance"),
-    expected="steady progress at a usual learning rate",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss falls steadily at a usual learning rate",
     touches=("optimizer", "lr"),
     interventions=("optimizer=adamw", "lr=0.0003"),
 )

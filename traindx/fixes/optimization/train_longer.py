@@ -1,31 +1,28 @@
 """Train longer.
 
-The loss was still falling. Plan for twice the steps and stretch the schedule with them; going on after a rate has
-decayed to zero gains nothing, so restart it lower than its peak with a short warm-up.
+The loss was still falling. Plan for twice the steps and stretch the schedule with them. Training on
+after the rate has decayed to zero gains nothing, so restart it below its peak with a short warm-up.
 
 Verify: compare with the forecast after a tenth of the added steps.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
     planned = setup.number("planned_steps") or setup.number("planned_epochs")
-    return (
-        f"plan {2 * planned:g} instead of {planned:g}, and stretch the schedule"
-        if planned
-        else "train twice as long, and stretch the schedule"
-    )
+    if planned:
+        return f"plan {2 * planned:g} instead of {planned:g}, and stretch the schedule"
+    return "train twice as long, and stretch the schedule"
 
 
-FIX = Fix(
-    slug="train-longer",
-    title="Train longer",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("undertrained", "batch-too-large", "learning-rate-too-low"),
-    expected="it goes on improving, along the forecast",
-    page=page(__doc__),
-    propose=propose,
+    expected="the loss keeps falling along the forecast",
     touches=("planned_steps",),
     interventions=("steps=*2",),
 )

@@ -1,13 +1,14 @@
 """Feed data faster.
 
-More worker processes (about as many as there are free cores, 4 to 8 per accelerator; far more makes it worse),
-persistent and with prefetching, one thread each (OMP_NUM_THREADS=1); decode and resize once and cache; fast local
-disks; large files instead of many small ones; augmentation on the accelerator. Spread work evenly over ranks.
+Use more worker processes: about as many as there are free cores, 4 to 8 per accelerator (far more slows
+loading down). Make them persistent and prefetching, with one thread each (OMP_NUM_THREADS=1). Decode and
+resize once and cache the result. Use fast local disks and large files instead of many small ones, and
+augment on the accelerator. Spread the work evenly over ranks.
 
-Verify: repeat one batch from memory for the best that is possible, and compare.
+Verify: compare with the time of a step that repeats one batch from memory, which is the best possible.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
@@ -20,14 +21,13 @@ def propose(setup: Setup) -> str:
     return f"use 4 to 8 data workers{instead}, persistent, with prefetching; cache decoded data"
 
 
-FIX = Fix(
-    slug="add-data-workers",
-    title="Feed data faster",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose=propose,
     applicability="runtime",
     causes=("data-loader-bottleneck", "straggler-rank"),
-    expected="the waiting time per step goes to almost zero",
-    page=page(__doc__),
-    propose=propose,
+    expected="a step hardly waits for data any more",
     touches=("workers",),
     interventions=("workers=8",),
 )

@@ -1,26 +1,20 @@
 """Checkpoint the activations.
 
-Keep the activations of block borders only and compute the others again in the backward pass
-(torch.utils.checkpoint, gradient_checkpointing_enable). Before it: shorter sequences, bfloat16, an optimizer with
-smaller state, evaluation in smaller batches.
+Keep only the activations at block borders and recompute the others in the backward pass
+(torch.utils.checkpoint, gradient_checkpointing_enable). Before that, try shorter sequences, bfloat16, an
+optimizer with smaller state, or evaluation in smaller batches.
 
-Verify: peak memory.
+Verify: compare the peak memory.
 """
 
-from traindx.fixes.api import Fix, Setup, page
+from traindx.fixes.api import fix
 
-
-def propose(setup: Setup) -> str:
-    return "recompute the activations of each block in the backward pass"
-
-
-FIX = Fix(
-    slug="checkpoint-activations",
-    title="Checkpoint the activations",
+FIX = fix(
+    __name__,
+    __doc__,
+    propose="recompute the activations of each block in the backward pass",
     applicability="patch",
     causes=("out-of-memory",),
-    expected="less than half the activation memory for about a third more time",
-    page=page(__doc__),
-    propose=propose,
+    expected="activations need less than half the memory, for about a third more time",
     interventions=("checkpoint_activations=on",),
 )

@@ -8,12 +8,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.errors import NotALog
-from traindx.readers._abreast import by_rate
-from traindx.readers._layout import Layout, peek
-from traindx.readers._tables import Table, read_table
-from traindx.readers.aliases import role_of
-from traindx.readers.axis import find_axis, steps_of
+from traindx.readers.assembly.step_axis import find_axis, steps_of
+from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawLog, Source
+from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.learning_rate_columns import by_rate
+from traindx.readers.tables.parsing import Table, read_table
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.signals import direction_of
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from traindx.readers._json import peek_records
-from traindx.readers._json_lines import read_lines
+from traindx.readers.json.document import peek_records
+from traindx.readers.json.lines import read_lines
 from traindx.readers.raw import RawColumn, RawLog, Source
 
 NAME = "detectron2-json"

@@ -8,12 +8,12 @@ from math import isfinite
 from pathlib import Path
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._columns import number
-from traindx.readers._facts import facts_beside
-from traindx.readers._json import Record, document, flat_records
-from traindx.readers._json_lines import columns_of
-from traindx.readers._stream import plain
+from traindx.readers.files.text_blocks import plain
+from traindx.readers.json.document import Record, document, flat_records
+from traindx.readers.json.lines import columns_of
 from traindx.readers.raw import RawLog, Source, source_of
+from traindx.readers.setup_facts import facts_beside
+from traindx.readers.tables.columns import number
 from traindx.vocabulary.run import Event
 
 NAME = "hf-trainer"

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from traindx.errors import NotALog
-from traindx.readers._columns import Columns, number
-from traindx.readers._facts import facts_from
-from traindx.readers._json import document, peek_document
-from traindx.readers._json_lines import columns_of
+from traindx.readers.json.document import document, peek_document
+from traindx.readers.json.lines import columns_of
 from traindx.readers.raw import RawColumn, RawLog, Source
+from traindx.readers.setup_facts import facts_from
+from traindx.readers.tables.columns import Columns, number
 from traindx.vocabulary.run import Event
 
 NAME = "json"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from traindx.errors import NotALog
-from traindx.readers._columns import SPLITS, in_split
-from traindx.readers._facts import FIELD_OF, facts_from
-from traindx.readers._json import Record, peek_records
-from traindx.readers._json_lines import leaves, read_lines
-from traindx.readers.axis import find_axis
+from traindx.readers.assembly.step_axis import find_axis
+from traindx.readers.json.document import Record, peek_records
+from traindx.readers.json.lines import leaves, read_lines
 from traindx.readers.raw import RawLog, Source
+from traindx.readers.setup_facts import FIELD_OF, facts_from
+from traindx.readers.tables.columns import SPLITS, in_split
 
 NAME = "jsonl"
 FILES = ("*.jsonl", "*.ndjson")

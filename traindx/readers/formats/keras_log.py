@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from traindx.readers._layout import Layout, peek
-from traindx.readers._shifted import unshift
-from traindx.readers._tables import Table, read_table
 from traindx.readers.raw import RawLog, Source
+from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.parsing import Table, read_table
+from traindx.readers.tables.shifted_columns import unshift
 from traindx.vocabulary.run import Event
 
 NAME = "keras-csv"

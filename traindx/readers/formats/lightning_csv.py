@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.readers._facts import facts_beside
-from traindx.readers._layout import peek
-from traindx.readers._tables import read_table
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
+from traindx.readers.setup_facts import facts_beside
+from traindx.readers.tables.layout import peek
+from traindx.readers.tables.parsing import read_table
 from traindx.vocabulary.run import Event
 
 NAME = "lightning-csv"

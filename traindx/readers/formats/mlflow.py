@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._columns import text_number
-from traindx.readers._facts import facts_from, flat_yaml, small_text
-from traindx.readers._stream import whole
+from traindx.readers.files.text_blocks import whole
 from traindx.readers.raw import RawColumn, RawLog, Source
+from traindx.readers.setup_facts import facts_from, flat_yaml, small_text
+from traindx.readers.tables.columns import text_number
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "mlflow"

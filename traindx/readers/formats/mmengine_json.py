@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from traindx.readers._facts import facts_from
-from traindx.readers._json import Record, peek_records
-from traindx.readers._json_lines import Lines, read_lines
-from traindx.readers._stream import plain
+from traindx.readers.files.text_blocks import plain
+from traindx.readers.json.document import Record, peek_records
+from traindx.readers.json.lines import Lines, read_lines
 from traindx.readers.raw import RawColumn, RawLog, Source, column
+from traindx.readers.setup_facts import facts_from
 
 NAME = "mmengine-json"
 MOST = 0.95

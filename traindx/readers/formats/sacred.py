@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 
 from traindx.errors import NotALog
-from traindx.readers._columns import number
-from traindx.readers._facts import facts_beside, small_text
-from traindx.readers._json import document, peek_document
+from traindx.readers.json.document import document, peek_document
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
+from traindx.readers.setup_facts import facts_beside, small_text
+from traindx.readers.tables.columns import number
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sacred"

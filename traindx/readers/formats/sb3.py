@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._columns import number
-from traindx.readers._json import JSON_ERRORS, decode
-from traindx.readers._layout import Layout, peek
-from traindx.readers._tables import read_table
 from traindx.readers.formats import sb3_evaluations
+from traindx.readers.json.document import JSON_ERRORS, decode
 from traindx.readers.raw import RawColumn, RawLog, Source, column, source_of
+from traindx.readers.tables.columns import number
+from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.parsing import read_table
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "stable-baselines"

@@ -16,12 +16,12 @@ import msgspec
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._bytes import opened
-from traindx.readers._facts import flat, small_text
-from traindx.readers._join import joined
+from traindx.readers.assembly.joined_files import joined
+from traindx.readers.compressed import opened
 from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source, reason
 from traindx.readers.recorded.shards import sum_parts
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
+from traindx.readers.setup_facts import flat, small_text
 from traindx.vocabulary.run import Event, EventKind
 
 NAME = "traindx"

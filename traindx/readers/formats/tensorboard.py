@@ -12,9 +12,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._facts import facts_beside
-from traindx.readers._join import joined
+from traindx.readers.assembly.joined_files import joined
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
+from traindx.readers.setup_facts import facts_beside
 from traindx.readers.tfevents.crc import of_bytes
 from traindx.readers.tfevents.facts import facts_of
 from traindx.readers.tfevents.files import Decoded, decode

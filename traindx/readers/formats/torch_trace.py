@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 
 from traindx.errors import NotALog
-from traindx.readers._stream import is_text, refuse_non_text
+from traindx.readers.files.text_blocks import is_text, refuse_non_text
 from traindx.readers.raw import RawLog, Source
 from traindx.readers.traces.events import columns_of
 from traindx.readers.traces.log import log_of

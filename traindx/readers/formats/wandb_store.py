@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._facts import facts_from
-from traindx.readers._wandb_log import MAGIC, LogReader
-from traindx.readers._wire import FIXED64, LENGTH, VARINT, Malformed, fields, signed, varint
+from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, signed, varint
+from traindx.readers.files.wandb_log import MAGIC, LogReader
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
+from traindx.readers.setup_facts import facts_from
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "wandb"

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._columns import number
 from traindx.readers.raw import RawLog, Source, column
+from traindx.readers.tables.columns import number
 from traindx.vocabulary.run import Event
 
 NAME = "wandb-summary"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from traindx.readers._stream import is_text
+from traindx.readers.files.text_blocks import is_text
 from traindx.readers.formats.torch_trace import LIST
 from traindx.readers.formats.xplane import profile_log
 from traindx.readers.raw import RawLog, Source

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from traindx.errors import NotALog
-from traindx.readers._wire import LENGTH, Malformed, fields, varint
+from traindx.readers.files.protobuf import LENGTH, Malformed, fields, varint
 from traindx.readers.raw import RawLog, Source, source_of
 from traindx.readers.traces.events import Columns
 from traindx.readers.traces.log import log_of

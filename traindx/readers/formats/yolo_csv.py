@@ -7,12 +7,12 @@ import re
 import numpy as np
 
 from traindx.errors import NotALog
-from traindx.readers._columns import text_number
-from traindx.readers._facts import facts_beside
-from traindx.readers._layout import peek
-from traindx.readers._stream import blocks, head_lines
-from traindx.readers._tables import read_table
+from traindx.readers.files.text_blocks import blocks, head_lines
 from traindx.readers.raw import RawLog, Source, column
+from traindx.readers.setup_facts import facts_beside
+from traindx.readers.tables.columns import text_number
+from traindx.readers.tables.layout import peek
+from traindx.readers.tables.parsing import read_table
 from traindx.vocabulary.run import Event
 
 NAME = "yolo-csv"

@@ -7,7 +7,7 @@ import re
 import numpy as np
 from msgspec.structs import replace
 
-from traindx.readers.aliases import role_of
+from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawColumn
 from traindx.readers.textlog.shapes import Shape, joined
 from traindx.readers.textlog.tokens import in_common_unit

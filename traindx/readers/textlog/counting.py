@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from traindx.readers._sound import LAST_STEP
+from traindx.readers.assembly.plausible_values import LAST_STEP
 from traindx.readers.textlog.shapes import Shape
 from traindx.vocabulary.run import Floats, Ints
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from traindx.readers.aliases import role_of
+from traindx.readers.names.aliases import role_of
 from traindx.readers.textlog.axis import Axis, intervals
 from traindx.readers.textlog.counting import Count
 from traindx.readers.textlog.shapes import Shape

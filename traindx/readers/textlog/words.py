@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from traindx.readers.aliases import role_of
-from traindx.readers.tongues import in_english
+from traindx.readers.names.aliases import role_of
+from traindx.readers.names.translations import in_english
 from traindx.vocabulary.signals import direction_of
 
 # Counter -> rank; the lower the closer to optimizer steps over the whole run.

@@ -11,7 +11,16 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from traindx.readers._wire import FIXED32, FIXED64, LENGTH, VARINT, Malformed, fields, signed, varint
+from traindx.readers.files.protobuf import (
+    FIXED32,
+    FIXED64,
+    LENGTH,
+    VARINT,
+    Malformed,
+    fields,
+    signed,
+    varint,
+)
 
 Span = tuple[int, int]
 # DataType -> struct code of one element.

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import struct
 
-from traindx.readers._facts import facts_from
-from traindx.readers._wire import FIXED64, LENGTH, VARINT, Malformed, fields, varint
+from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, varint
+from traindx.readers.setup_facts import facts_from
 from traindx.readers.tfevents.files import Decoded, Text
 
 SETTINGS = ("arg", "config", "param", "setting", "option", "flag", "cfg", "opt")

@@ -7,7 +7,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from traindx.readers._wire import Malformed
+from traindx.readers.files.protobuf import Malformed
 from traindx.readers.raw import RawColumn
 from traindx.readers.tfevents.columns import Columns
 from traindx.readers.tfevents.crc import Bytes, crc32c, masked

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from traindx.errors import NotALog
-from traindx.readers._stream import chunks
+from traindx.readers.files.text_blocks import chunks
 from traindx.readers.raw import Source
 from traindx.vocabulary.run import Event, Floats, Ints
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from traindx.readers._wire import LENGTH, VARINT, Malformed, fields, signed, varint
+from traindx.readers.files.protobuf import LENGTH, VARINT, Malformed, fields, signed, varint
 from traindx.readers.raw import Source
 from traindx.readers.traces.wire import Ended, Field, Wire
 from traindx.vocabulary.run import Event

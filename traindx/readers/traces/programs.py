@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from traindx.features.timeline import Stretches, between, covered, exclusive, nested
+from traindx.features.performance.intervals import Stretches, between, covered, exclusive, nested
 from traindx.readers.traces.events import MOST, Columns, Table
 from traindx.readers.traces.planes import Happened
 from traindx.readers.traces.split import by_name, longest

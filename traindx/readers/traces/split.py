@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from traindx.features.timeline import (
+from traindx.features.performance.intervals import (
     Nested,
     Stretches,
     between,

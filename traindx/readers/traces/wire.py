@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from traindx.readers._stream import chunks
-from traindx.readers._wire import FIXED32, FIXED64, LENGTH, VARINT, Malformed, varint
+from traindx.readers.files.protobuf import FIXED32, FIXED64, LENGTH, VARINT, Malformed, varint
+from traindx.readers.files.text_blocks import chunks
 from traindx.readers.raw import Source
 from traindx.vocabulary.run import Event
 

@@ -1,6 +1,6 @@
 """ACT004 activations-collapse."""
 
-from traindx.features.panels import at_end, before_break, named, panel, typical
+from traindx.features.per_module.panels import at_end, before_break, named, panel, typical
 from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, is_learning, np, rule, threshold
 
 
@@ -28,19 +28,24 @@ def activations_collapse(
 ) -> Iterator[Evidence]:
     """A module's output does not depend on the input any more.
 
-    What it sees: an effective rank of 0 over the samples of a batch (spread below 1e-5 of the level), in the
-    median of the second half of the run. High where the run does not learn, medium where that cannot be told,
-    information where it learns, or where the module after it and the last one vary (a branch that is not used, an
+    ## What it sees
+    An effective rank of 0 over the samples of a batch (spread below 1e-5 of the level), in the median of the
+    second half of the run. High where the run does not learn, medium where that cannot be told, information
+    where it learns, or where the module after it and the last one vary (a branch that is not used, an
     embedding that is given the same for all).
 
-    Why it matters: what follows cannot tell the samples apart, so the answer is the same for all: guessing.
+    ## Why it matters
+    What follows cannot tell the samples apart, so the answer is the same for all: guessing.
 
-    When it is wrong: learned constants (position embeddings, queries) are the same for every sample by design.
+    ## When it is wrong
+    Learned constants (position embeddings, queries) are the same for every sample by design.
 
-    What to try: look at the first module that is constant, and at what comes before it: silent units, saturation,
-    weights that have decayed to nothing, a zero initialization.
+    ## What to try
+    Look at the first module that is constant, and at what comes before it: silent units, saturation, weights
+    that have decayed to nothing, a zero initialization.
 
-    Sources: Roy, Vetterli (2007), The effective rank; fault catalogue rows 1, 24, 30, 33, 37.
+    ## Sources
+    Roy, Vetterli (2007), The effective rank; fault catalogue rows 1, 24, 30, 33, 37.
     """
     found = before_break(features, panel(features, "act_rank"))
     level = typical(found.values[int(late * len(found.values)) :])

@@ -2,7 +2,7 @@
 
 from numpy.typing import NDArray
 
-from traindx.features.panels import panel
+from traindx.features.per_module.panels import panel
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
@@ -22,17 +22,22 @@ def activations_not_finite(
 ) -> Iterator[Evidence]:
     """A module put out NaN or infinity.
 
-    What it sees: the first sampled step with values that are not finite, and the first module (in the order of the
-    model) that had them. Aspects say whether the gradients before were finite, and whether they had grown.
+    ## What it sees
+    The first sampled step with values that are not finite, and the first module (in the order of the model)
+    that had them. Aspects say whether the gradients before were finite, and whether they had grown.
 
-    Why it matters: from there on everything downstream is lost, and one step writes it into the weights.
+    ## Why it matters
+    From there on everything downstream is lost, and one step writes it into the weights.
 
-    When it is wrong: masks made with minus infinity before a softmax are infinite on purpose; where the loss stays
-    finite throughout it is information only.
+    ## When it is wrong
+    Masks made with minus infinity before a softmax are infinite on purpose; where the loss stays finite
+    throughout it is information only.
 
-    What to try: look at what goes into that module at that step: the data, a division, a logarithm, an exponential.
+    ## What to try
+    Look at what goes into that module at that step: the data, a division, a logarithm, an exponential.
 
-    Sources: the definition; Micikevicius et al. (2018), Mixed precision training.
+    ## Sources
+    The definition; Micikevicius et al. (2018), Mixed precision training.
     """
     found = panel(features, "act_nonfinite")
     bad: NDArray[np.bool_] = np.asarray(np.nan_to_num(found.values) > 0, dtype=np.bool_)

@@ -1,6 +1,6 @@
 """ACT002 activations-saturate."""
 
-from traindx.features.panels import after_warm_up, at_end, first_known, named, panel, typical
+from traindx.features.per_module.panels import after_warm_up, at_end, first_known, named, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -33,18 +33,23 @@ def activations_saturate(
 ) -> Iterator[Evidence]:
     """Most pre-activations of a sigmoid or tanh layer lie where it is flat, and the run does not learn.
 
-    What it sees: the share of |pre-activations| above 3, typical of each module after the first steps. The last
-    module is left out: a classifier that is sure of itself saturates its output. Nothing where the run learns, low
+    ## What it sees
+    The share of |pre-activations| above 3, typical of each module after the first steps. The last module is
+    left out: a classifier that is sure of itself saturates its output. Nothing where the run learns, low
     where that cannot be told.
 
-    Why it matters: the derivative there is below 10 % (tanh: 1 %) of its maximum, so hardly any gradient passes.
+    ## Why it matters
+    The derivative there is below 10 % (tanh: 1 %) of its maximum, so hardly any gradient passes.
 
-    When it is wrong: gates of recurrent nets are meant to open and close; they are inside their modules and not seen.
+    ## When it is wrong
+    Gates of recurrent nets are meant to open and close; they are inside their modules and not seen.
 
-    What to try: normalized inputs (if the first layer saturates from the start), smaller initial weights, a lower
-    rate, ReLU or GELU.
+    ## What to try
+    Normalized inputs (if the first layer saturates from the start), smaller initial weights, a lower rate,
+    ReLU or GELU.
 
-    Sources: Glorot, Bengio (2010); requirements (|x| > 3); fault catalogue rows 39, 40.
+    ## Sources
+    Glorot, Bengio (2010); requirements (|x| > 3); fault catalogue rows 39, 40.
     """
     found = panel(features, "act_saturated_fraction")
     level = typical(after_warm_up(found, warm).values)

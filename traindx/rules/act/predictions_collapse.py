@@ -1,6 +1,6 @@
 """ACT005 predictions-collapse."""
 
-from traindx.features.progress import young
+from traindx.features.curves.progress import young
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -53,19 +53,24 @@ def predictions_collapse(
 ) -> Iterator[Evidence]:
     """All samples are given the same class.
 
-    What it sees: the most frequent answer's share of an evaluation pass (else of a training batch), in the median of
-    the second half: nearly all, and more than the most frequent label has. High where the run does not learn, medium
-    where that cannot be told, information where it learns.
+    ## What it sees
+    The most frequent answer's share of an evaluation pass (else of a training batch), in the median of the
+    second half: nearly all, and more than the most frequent label has. High where the run does not learn,
+    medium where that cannot be told, information where it learns.
 
-    Why it matters: the answer does not depend on the input; an accuracy is that of the most frequent class.
+    ## Why it matters
+    The answer does not depend on the input; an accuracy is that of the most frequent class.
 
-    When it is wrong: labels of nearly one class, where that is the best answer; training batches sorted by class are
-    not judged.
+    ## When it is wrong
+    Labels of nearly one class, where that is the best answer; training batches sorted by class are not
+    judged.
 
-    What to try: look at the first module whose output is the same for all inputs, at the scale of inputs and weights,
-    and at the learning rate.
+    ## What to try
+    Look at the first module whose output is the same for all inputs, at the scale of inputs and weights, and
+    at the learning rate.
 
-    Sources: fault catalogue rows 1, 24, 30, 33, 37; Karpathy (2019), A recipe for training neural networks.
+    ## Sources
+    Fault catalogue rows 1, 24, 30, 33, 37; Karpathy (2019), A recipe for training neural networks.
     """
     name = next(n for n in NAMES if n in run.series)
     if features.is_game or young(run):

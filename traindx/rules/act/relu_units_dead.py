@@ -1,6 +1,6 @@
 """ACT001 relu-units-dead."""
 
-from traindx.features.panels import at_end, before_break, first_known, least, named, panel
+from traindx.features.per_module.panels import at_end, before_break, first_known, least, named, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -37,18 +37,23 @@ def relu_units_dead(
 ) -> Iterator[Evidence]:
     """Half of a rectifier's units, or more, never become active, whatever the input.
 
-    What it sees: the share of units that are silent on all data of the sampled batches; the smallest value of the
-    second half of the run counts. High where the run does not learn, medium where that cannot be told, information
+    ## What it sees
+    The share of units that are silent on all data of the sampled batches; the smallest value of the second
+    half of the run counts. High where the run does not learn, medium where that cannot be told, information
     where it learns well.
 
-    Why it matters: a silent ReLU has no gradient and does not come back; the net is smaller than it was built.
+    ## Why it matters
+    A silent ReLU has no gradient and does not come back; the net is smaller than it was built.
 
-    When it is wrong: half of all activations of a healthy net are zero, which is not what is counted here. Wide
-    and sparse nets can spare units: a run that learns well is told, not blamed.
+    ## When it is wrong
+    Half of all activations of a healthy net are zero, which is not what is counted here. Wide and sparse
+    nets can spare units: a run that learns well is told, not blamed.
 
-    What to try: a lower learning rate (units die in large steps), LeakyReLU or GELU, biases that start at zero.
+    ## What to try
+    A lower learning rate (units die in large steps), LeakyReLU or GELU, biases that start at zero.
 
-    Sources: Lu et al. (2019), Dying ReLU and initialization; measured on the fault catalogue.
+    ## Sources
+    Lu et al. (2019), Dying ReLU and initialization; measured on the fault catalogue.
     """
     found = before_break(features, panel(features, "act_zero_fraction"))
     half = found.values[int(late * len(found.values)) :]

@@ -18,17 +18,22 @@ def bias_before_normalization(
 ) -> Iterator[Evidence]:
     """A bias stands directly before a batch normalization.
 
-    What it sees: a linear layer or a convolution with a bias whose output goes straight into a batch or instance
+    ## What it sees
+    A linear layer or a convolution with a bias whose output goes straight into a batch or instance
     normalization (made by traindx check). Information.
 
-    Why it matters: the normalization subtracts the mean, and with it the bias: parameters without an effect, and
-    weight decay that works on nothing.
+    ## Why it matters
+    The normalization subtracts the mean, and with it the bias: parameters without an effect, and weight
+    decay that works on nothing.
 
-    When it is wrong: it does no harm; layers that are called in another order than they are written.
+    ## When it is wrong
+    It does no harm; layers that are called in another order than they are written.
 
-    What to try: bias=False before normalization.
+    ## What to try
+    `bias=False` before normalization.
 
-    Sources: Ioffe, Szegedy (2015), Batch normalization, section 3.2; fault catalogue row 114.
+    ## Sources
+    Ioffe, Szegedy (2015), Batch normalization, section 3.2; fault catalogue row 114.
     """
     count = run.setup.number("bias_before_normalization")
     if count is None:

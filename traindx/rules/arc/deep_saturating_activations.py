@@ -24,19 +24,24 @@ def deep_saturating_activations(
 ) -> Iterator[Evidence]:
     """Many layers with sigmoid, tanh or softmax between them, in a net that does not learn.
 
-    What it sees: five layers with weights or more (three where softmax is the only activation), no rectifier or its
-    kin among the activations, no normalization, and an objective that does not learn. Nothing where the run learns,
-    low where that cannot be told.
+    ## What it sees
+    Five layers with weights or more (three where softmax is the only activation), no rectifier or its kin
+    among the activations, no normalization, and an objective that does not learn. Nothing where the run
+    learns, low where that cannot be told.
 
-    Why it matters: the derivative of these functions is below 1 nearly everywhere, so every layer takes away from the
+    ## Why it matters
+    The derivative of these functions is below 1 nearly everywhere, so every layer takes away from the
     gradient.
 
-    When it is wrong: gates of recurrent nets; tanh with a good initialization carries for a while; a net that learns
-    is not named.
+    ## When it is wrong
+    Gates of recurrent nets; tanh with a good initialization carries for a while; a net that learns is not
+    named.
 
-    What to try: ReLU or GELU with He initialization; normalization; skip connections.
+    ## What to try
+    ReLU or GELU with He initialization; normalization; skip connections.
 
-    Sources: Glorot, Bengio (2010); Hochreiter (1991); fault catalogue rows 30, 44.
+    ## Sources
+    Glorot, Bengio (2010); Hochreiter (1991); fault catalogue rows 30, 44.
     """
     depth, kinds = run.setup.number("depth") or 0.0, run.setup.word("activations")
     used = {word.strip() for word in kinds.split(",") if word.strip()}

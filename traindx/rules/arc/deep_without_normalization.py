@@ -22,17 +22,22 @@ def deep_without_normalization(
 ) -> Iterator[Evidence]:
     """A deep net has no normalization, and does not learn.
 
-    What it sees: ten layers with weights or more, no module that normalizes, and an objective that does not learn.
-    Nothing where the run learns, low where that cannot be told.
+    ## What it sees
+    Ten layers with weights or more, no module that normalizes, and an objective that does not learn. Nothing
+    where the run learns, low where that cannot be told.
 
-    Why it matters: in a plain stack each layer scales the signal a little; after ten the product is far from one.
+    ## Why it matters
+    In a plain stack each layer scales the signal a little; after ten the product is far from one.
 
-    When it is wrong: skip connections or a good initialization do the same service and cannot be seen in a count; a
-    net that learns is not named.
+    ## When it is wrong
+    Skip connections or a good initialization do the same service and cannot be seen in a count; a net that
+    learns is not named.
 
-    What to try: normalization after each layer, skip connections, He initialization.
+    ## What to try
+    Normalization after each layer, skip connections, He initialization.
 
-    Sources: Ioffe, Szegedy (2015), Batch normalization; He et al. (2016), Deep residual learning; fault catalogue
+    ## Sources
+    Ioffe, Szegedy (2015), Batch normalization; He et al. (2016), Deep residual learning; fault catalogue
     rows 30, 31.
     """
     depth = run.setup.number("depth") or 0.0

@@ -1,6 +1,6 @@
 """ARC009 first-loss-far-from-guessing."""
 
-from traindx.features.chance import chance_loss
+from traindx.features.curves.chance_level import chance_loss
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -37,18 +37,23 @@ def first_loss_far_from_guessing(
 ) -> Iterator[Evidence]:
     """The first loss is many times that of a net that knows nothing.
 
-    What it sees: the loss of the first step, beside ln k for a cross-entropy over k classes, ln 2 for a binary one,
-    and the mean square of the targets for a squared error. Medium where the run does not learn, low where that cannot
-    be told, information where it learns. Means only: a sum over the batch is another matter.
+    ## What it sees
+    The loss of the first step, beside ln k for a cross-entropy over k classes, ln 2 for a binary one, and
+    the mean square of the targets for a squared error. Medium where the run does not learn, low where that
+    cannot be told, information where it learns. Means only: a sum over the batch is another matter.
 
-    Why it matters: the initial outputs are large and wrong: initialization, the scale of the inputs or the loss's
-    arguments are off, and the first steps are spent on undoing that.
+    ## Why it matters
+    The initial outputs are large and wrong: initialization, the scale of the inputs or the loss's arguments
+    are off, and the first steps are spent on undoing that.
 
-    When it is wrong: fine-tuning on other classes; losses with further terms; targets of which only a few were seen.
+    ## When it is wrong
+    Fine-tuning on other classes; losses with further terms; targets of which only a few were seen.
 
-    What to try: print the scale of inputs and of outputs at the first step; a smaller last layer.
+    ## What to try
+    Print the scale of inputs and of outputs at the first step; a smaller last layer.
 
-    Sources: Karpathy (2019), A recipe for training neural networks (verify loss at init); fault catalogue rows 35,
+    ## Sources
+    Karpathy (2019), A recipe for training neural networks (verify loss at init); fault catalogue rows 35,
     64, 65.
     """
     curve, setup = features.curve("train/loss"), run.setup

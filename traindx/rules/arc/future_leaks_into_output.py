@@ -18,20 +18,24 @@ def future_leaks_into_output(
 ) -> Iterator[Evidence]:
     """A model that foretells the next token sees the tokens that it foretells.
 
-    What it sees: in a training batch whose targets are its own tokens moved by one, sequences are given the second half
-    of others when the recording is over; the outputs for the first half move.
+    ## What it sees
+    In a training batch whose targets are its own tokens moved by one, sequences are given the second half of
+    others when the recording is over; the outputs for the first half move.
 
-    Why it matters: the answer is copied instead of foretold. The loss and the validation loss become better than is
+    ## Why it matters
+    The answer is copied instead of foretold. The loss and the validation loss become better than is
     possible, and text that is generated token by token is of no use.
 
-    When it is wrong: models that are meant to see both sides, trained on targets that happen to be their inputs moved
-    by one.
+    ## When it is wrong
+    Models that are meant to see both sides, trained on targets that happen to be their inputs moved by one.
 
-    What to try: a causal mask in every attention (`is_causal=True`, `torch.tril`), on the right side of the diagonal;
-    no bidirectional recurrence; the targets moved once, not twice.
+    ## What to try
+    A causal mask in every attention (`is_causal=True`, `torch.tril`), on the right side of the diagonal; no
+    bidirectional recurrence; the targets moved once, not twice.
 
-    Sources: Vaswani et al. (2017), Attention is all you need (3.2.3, masking in the decoder); Karpathy (2019), A recipe
-    for training neural networks (chart dependencies).
+    ## Sources
+    Vaswani et al. (2017), Attention is all you need (3.2.3, masking in the decoder); Karpathy (2019), A
+    recipe for training neural networks (chart dependencies).
     """
     effect = run.setup.number("future_effect")
     if effect is None:

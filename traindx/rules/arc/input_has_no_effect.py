@@ -1,6 +1,6 @@
 """ARC007 input-has-no-effect."""
 
-from traindx.features.panels import panel
+from traindx.features.per_module.panels import panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -46,18 +46,23 @@ def input_has_no_effect(
 ) -> Iterator[Evidence]:
     """What goes in makes no difference to what comes out.
 
-    What it sees: an effective rank of 0 of the last measured module from the first sampled step on, in nine of ten
-    rows. After traindx check also: trained on one batch, the loss falls no lower with its inputs than without them
+    ## What it sees
+    An effective rank of 0 of the last measured module from the first sampled step on, in nine of ten rows.
+    After traindx check also: trained on one batch, the loss falls no lower with its inputs than without them
     (all blank), and is not learned by heart; or it is the same at every step.
 
-    Why it matters: the model cannot tell any two samples apart: it can learn the most frequent answer and no more.
+    ## Why it matters
+    The model cannot tell any two samples apart: it can learn the most frequent answer and no more.
 
-    When it is wrong: the last module in the list need not be the output; a batch of equal samples.
+    ## When it is wrong
+    The last module in the list need not be the output; a batch of equal samples.
 
-    What to try: look for weights of zero, a softmax over one unit, a branch that is multiplied by zero, inputs that
-    are all equal.
+    ## What to try
+    Look for weights of zero, a softmax over one unit, a branch that is multiplied by zero, inputs that are
+    all equal.
 
-    Sources: TheDeepChecker (Ben Braiek, Khomh 2023), the zeroed-input control; fault catalogue rows 33, 45.
+    ## Sources
+    TheDeepChecker (Ben Braiek, Khomh 2023), the zeroed-input control; fault catalogue rows 33, 45.
     """
     if run.setup.known("blank_batch_end") is not None:
         yield from no_better_than_blank(run, better, moved, alike)

@@ -31,21 +31,25 @@ def loss_does_not_fit_targets(
 ) -> Iterator[Evidence]:
     """The loss function does not belong to these targets.
 
-    What it sees: a squared or absolute error between shapes that only fit by broadcasting, also written by hand; a
-    cross-entropy over a
-    single output; a squared error on whole class numbers, or on classes as zeros and ones over several outputs. The
-    first two are certain (high); the others are medium where the run does not learn, low elsewhere.
+    ## What it sees
+    A squared or absolute error between shapes that only fit by broadcasting, also written by hand; a
+    cross-entropy over a single output; a squared error on whole class numbers, or on classes as zeros and
+    ones over several outputs. The first two are certain (high); the others are medium where the run does not
+    learn, low elsewhere.
 
-    Why it matters: minimizing it does not make the model good: a broadcast difference compares every output with
-    every target.
+    ## Why it matters
+    Minimizing it does not make the model good: a broadcast difference compares every output with every
+    target.
 
-    When it is wrong: ratings and counts are whole numbers that a squared error suits; reconstructing black-and-white
-    images.
+    ## When it is wrong
+    Ratings and counts are whole numbers that a squared error suits; reconstructing black-and-white images.
 
-    What to try: cross-entropy for classes; targets with the outputs' shape for regression (squeeze or unsqueeze one
-    of them).
+    ## What to try
+    Cross-entropy for classes; targets with the outputs' shape for regression (squeeze or unsqueeze one of
+    them).
 
-    Sources: PyTorch's own warning about broadcasting in mse_loss; fault catalogue rows 50, 54, 61.
+    ## Sources
+    PyTorch's own warning about broadcasting in mse_loss; fault catalogue rows 50, 54, 61.
     """
     setup = run.setup
     loss = setup.word("loss_name") or setup.word("loss")

@@ -23,17 +23,22 @@ def model_larger_than_data(
 ) -> Iterator[Evidence]:
     """The model has many more parameters than there are training samples.
 
-    What it sees: parameters over samples above 10. Information; low where the held-out loss has clearly risen
-    from its best. Not said where it has not, nor of fine-tuning.
+    ## What it sees
+    Parameters over samples above 10. Information; low where the held-out loss has clearly risen from its
+    best. Not said where it has not, nor of fine-tuning.
 
-    Why it matters: there is room to learn every sample by heart.
+    ## Why it matters
+    There is room to learn every sample by heart.
 
-    When it is wrong: most large models are larger than their data and generalize well, which is why it is mere
-    information; samples can be long sequences or images.
+    ## When it is wrong
+    Most large models are larger than their data and generalize well, which is why it is mere information;
+    samples can be long sequences or images.
 
-    What to try: weight decay, dropout, augmentation, early stopping; a smaller model; more data.
+    ## What to try
+    Weight decay, dropout, augmentation, early stopping; a smaller model; more data.
 
-    Sources: Zhang et al. (2017), Understanding deep learning requires rethinking generalization; fault catalogue rows
+    ## Sources
+    Zhang et al. (2017), Understanding deep learning requires rethinking generalization; fault catalogue rows
     28, 87.
     """
     parameters, samples = run.setup.number("parameters"), run.setup.number("dataset_size")

@@ -19,19 +19,23 @@ def modes_disagree(
 ) -> Iterator[Evidence]:
     """In evaluation mode the model has forgotten what it does in training mode.
 
-    What it sees: the loss of the last training batch in both modes (made by traindx check): more than half of what
+    ## What it sees
+    The loss of the last training batch in both modes (made by traindx check): more than half of what
     training has gained is gone in evaluation mode.
 
-    Why it matters: normalization layers use their running statistics then; where these never moved or belong to
-    other data, every evaluation and every use of the model is wrong, however well it trains.
+    ## Why it matters
+    Normalization layers use their running statistics then; where these never moved or belong to other data,
+    every evaluation and every use of the model is wrong, however well it trains.
 
-    When it is wrong: statistics that have not caught up after a few steps; dropout is the other way round and not
-    meant.
+    ## When it is wrong
+    Statistics that have not caught up after a few steps; dropout is the other way round and not meant.
 
-    What to try: the momentum of batch normalization at its default; batches of a decent size; layers that are used
-    on different data share no statistics; group or layer normalization.
+    ## What to try
+    The momentum of batch normalization at its default; batches of a decent size; layers that are used on
+    different data share no statistics; group or layer normalization.
 
-    Sources: Ioffe, Szegedy (2015), Batch normalization; fault catalogue rows 88, 89.
+    ## Sources
+    Ioffe, Szegedy (2015), Batch normalization; fault catalogue rows 88, 89.
     """
     names = ("modes_loss_train", "modes_loss_eval", "modes_loss_first")
     train, evaluated, first = (run.setup.number(name) for name in names)

@@ -33,19 +33,24 @@ def output_cannot_reach_targets(
 ) -> Iterator[Evidence]:
     """The model's last activation cannot produce the targets.
 
-    What it sees: outputs that never leave the range of a ReLU (exactly 0 at least), sigmoid (0 to 1) or tanh (-1 to
-    1), beside real-valued targets that do; scores for a cross-entropy that end in a ReLU (exactly 0 at least) or a
-    sigmoid; for a binary one, which may be given probabilities, in a ReLU; an output that is one constant. High where
-    the run does not learn, medium where that cannot be told, low where it learns all the same.
+    ## What it sees
+    Outputs that never leave the range of a ReLU (exactly 0 at least), sigmoid (0 to 1) or tanh (-1 to 1),
+    beside real-valued targets that do; scores for a cross-entropy that end in a ReLU (exactly 0 at least) or
+    a sigmoid; for a binary one, which may be given probabilities, in a ReLU; an output that is one constant.
+    High where the run does not learn, medium where that cannot be told, low where it learns all the same.
 
-    Why it matters: the loss cannot fall below what lies out of reach, and saturated or dead outputs pass no gradient.
+    ## Why it matters
+    The loss cannot fall below what lies out of reach, and saturated or dead outputs pass no gradient.
 
-    When it is wrong: outputs that happen to stay within such a range; the bound must be touched, or the last operation
-    be such an activation (known from the graph), and is not asked where that is known to be a linear one.
+    ## When it is wrong
+    Outputs that happen to stay within such a range; the bound must be touched, or the last operation be such
+    an activation (known from the graph), and is not asked where that is known to be a linear one.
 
-    What to try: end with a linear layer, or scale the targets into the range.
+    ## What to try
+    End with a linear layer, or scale the targets into the range.
 
-    Sources: Goodfellow et al. (2016), Deep learning, section 6.2.2; fault catalogue rows 45, 47, 48, 58, 59.
+    ## Sources
+    Goodfellow et al. (2016), Deep learning, section 6.2.2; fault catalogue rows 45, 47, 48, 58, 59.
     """
     setup = run.setup
     low, high = setup.number("outputs_min"), setup.number("outputs_max")

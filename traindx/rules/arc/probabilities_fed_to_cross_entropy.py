@@ -22,19 +22,23 @@ def probabilities_fed_to_cross_entropy(
 ) -> Iterator[Evidence]:
     """A cross-entropy that applies its own softmax is given probabilities.
 
-    What it sees: what the loss is computed from lies between 0 and 1 and sums to 1 in every row (or, for the binary
-    one, covers much of 0 to 1 and nothing else), throughout the run; or nll_loss or kl_div gets probabilities instead
-    of their logarithms. High where the run does not learn, medium elsewhere.
+    ## What it sees
+    What the loss is computed from lies between 0 and 1 and sums to 1 in every row (or, for the binary one,
+    covers much of 0 to 1 and nothing else), throughout the run; or nll_loss or kl_div gets probabilities
+    instead of their logarithms. High where the run does not learn, medium elsewhere.
 
-    Why it matters: softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e) and gradients
-    are faint.
+    ## Why it matters
+    Softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e) and gradients are
+    faint.
 
-    When it is wrong: log-probabilities are harmless and not meant; a binary output that happens to stay within 0 and
-    1.
+    ## When it is wrong
+    Log-probabilities are harmless and not meant; a binary output that happens to stay within 0 and 1.
 
-    What to try: remove the last softmax or sigmoid and feed the scores.
+    ## What to try
+    Remove the last softmax or sigmoid and feed the scores.
 
-    Sources: PyTorch documentation, CrossEntropyLoss; fault catalogue row 46.
+    ## Sources
+    PyTorch documentation, CrossEntropyLoss; fault catalogue row 46.
     """
     setup = run.setup
     loss, told = setup.word("loss_name") or setup.word("loss"), setup.word("loss_input")

@@ -30,20 +30,24 @@ def samples_affect_each_other(
 ) -> Iterator[Evidence]:
     """Information leaks from one sample of a batch to another.
 
-    What it sees: the gradient of one sample's output with respect to the input of another sample, with the model in
-    evaluation mode; for whole-number inputs, whether an output changes when another sample is replaced (made by
-    traindx check). High where the run does not learn or that cannot be told, medium where it learns.
+    ## What it sees
+    The gradient of one sample's output with respect to the input of another sample, with the model in
+    evaluation mode; for whole-number inputs, whether an output changes when another sample is replaced (made
+    by traindx check). High where the run does not learn or that cannot be told, medium where it learns.
 
-    Why it matters: a reshape, transpose or softmax along the wrong dimension mixes samples: the model trains on
-    answers to other questions, and behaves otherwise for another batch size.
+    ## Why it matters
+    A reshape, transpose or softmax along the wrong dimension mixes samples: the model trains on answers to
+    other questions, and behaves otherwise for another batch size.
 
-    When it is wrong: nets over one graph, whose rows are nodes that see each other; attention between samples that
-    is meant.
+    ## When it is wrong
+    Nets over one graph, whose rows are nodes that see each other; attention between samples that is meant.
 
-    What to try: replace view and reshape after a transpose by permute; look at every dim= of softmax, mean and cat;
+    ## What to try
+    Replace view and reshape after a transpose by permute; look at every dim= of softmax, mean and cat;
     batch_first=True for recurrent layers.
 
-    Sources: Karpathy (2019), A recipe for training neural networks (use backprop to chart dependencies); fault
+    ## Sources
+    Karpathy (2019), A recipe for training neural networks (use backprop to chart dependencies); fault
     catalogue rows 53, 85.
     """
     found, checked = run.setup.number("leak_pairs") or 0.0, run.setup.number("leak_pairs_checked") or 0.0

@@ -20,17 +20,22 @@ def scores_fed_to_nll_loss(
 ) -> Iterator[Evidence]:
     """A negative log-likelihood is computed from numbers that are no log-probabilities over the classes.
 
-    What it sees: nll_loss is given rows whose exponentials do not sum to 1. High of raw scores, and where the
-    run does not learn; medium elsewhere.
+    ## What it sees
+    `nll_loss` is given rows whose exponentials do not sum to 1. High of raw scores, and where the run does not
+    learn; medium elsewhere.
 
-    Why it matters: of raw scores the loss falls without end, below zero too, and says nothing; of a softmax over
-    another dimension (the batch) each answer depends on the other samples.
+    ## Why it matters
+    Of raw scores the loss falls without end, below zero too, and says nothing; of a softmax over another
+    dimension (the batch) each answer depends on the other samples.
 
-    When it is wrong: class log-likelihoods that are deliberately not normalized.
+    ## When it is wrong
+    Class log-likelihoods that are deliberately not normalized.
 
-    What to try: log_softmax over the dimension of the classes before nll_loss, or cross_entropy on the scores.
+    ## What to try
+    `log_softmax` over the dimension of the classes before nll_loss, or cross_entropy on the scores.
 
-    Sources: PyTorch documentation, NLLLoss.
+    ## Sources
+    PyTorch documentation, NLLLoss.
     """
     setup = run.setup
     loss, high = setup.word("loss_name") or setup.word("loss"), setup.number("outputs_max")

@@ -24,17 +24,22 @@ def batch_repeats(
 ) -> Iterator[Evidence]:
     """The same batch is trained on again and again.
 
-    What it sees: batches whose hash equals one of the eight before, while the different batches hold only part of the
-    data set.
+    ## What it sees
+    Batches whose hash equals one of the eight before, while the different batches hold only part of the data
+    set.
 
-    Why it matters: the net learns one batch by heart and nothing else.
+    ## Why it matters
+    The net learns one batch by heart and nothing else.
 
-    When it is wrong: full-batch training repeats its batch by design (it holds all the data, so it is not counted);
+    ## When it is wrong
+    Full-batch training repeats its batch by design (it holds all the data, so it is not counted);
     overfitting one batch is a useful test when it is meant.
 
-    What to try: iterate the loader; no next(iter(loader)) inside of the loop.
+    ## What to try
+    Iterate the loader; no next(iter(loader)) inside of the loop.
 
-    Sources: Karpathy (2019), A recipe for training neural networks; fault catalogue row 82.
+    ## Sources
+    Karpathy (2019), A recipe for training neural networks; fault catalogue row 82.
     """
     setup = run.setup
     seen, distinct = setup.number("batches_seen") or 0.0, setup.number("batches_distinct")

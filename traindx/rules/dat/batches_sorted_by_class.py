@@ -29,17 +29,21 @@ def batches_sorted_by_class(
 ) -> Iterator[Evidence]:
     """The training samples come sorted by class.
 
-    What it sees: how much more often two samples of a batch share their class than chance would have it (0 shuffled,
-    1 pure). High where the run does not learn, medium elsewhere.
+    ## What it sees
+    How much more often two samples of a batch share their class than chance would have it (0 shuffled, 1
+    pure). High where the run does not learn, medium elsewhere.
 
-    Why it matters: the net follows the class it saw last, and forgets the others; batch statistics describe one
-    class.
+    ## Why it matters
+    The net follows the class it saw last, and forgets the others; batch statistics describe one class.
 
-    When it is wrong: samplers for metric learning put few classes in a batch on purpose.
+    ## When it is wrong
+    Samplers for metric learning put few classes in a batch on purpose.
 
-    What to try: shuffle the samples, not only the batches.
+    ## What to try
+    Shuffle the samples, not only the batches.
 
-    Sources: Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
+    ## Sources
+    Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
     """
     if (run.setup.number("optimizers") or one) > one:
         raise CannotJudge("several optimizers: opponents are shown one class at a time on purpose")

@@ -32,16 +32,21 @@ def classes_imbalanced(
 ) -> Iterator[Evidence]:
     """Some classes are much rarer than others in the training data.
 
-    What it sees: counts per class over the batches looked at. Medium where the run does not learn, low elsewhere; info
+    ## What it sees
+    Counts per class over the batches looked at. Medium where the run does not learn, low elsewhere; info
     where rare classes count more in the loss already.
 
-    Why it matters: always answering the frequent class is a good start and often the end; accuracy does not show it.
+    ## Why it matters
+    Always answering the frequent class is a good start and often the end; accuracy does not show it.
 
-    When it is wrong: long tails are in the nature of many tasks (words, species); next-token targets are not judged.
+    ## When it is wrong
+    Long tails are in the nature of many tasks (words, species); next-token targets are not judged.
 
-    What to try: recall per class, balanced accuracy; class weights or resampling.
+    ## What to try
+    Recall per class, balanced accuracy; class weights or resampling.
 
-    Sources: He, Garcia (2009), Learning from imbalanced data; fault catalogue row 74.
+    ## Sources
+    He, Garcia (2009), Learning from imbalanced data; fault catalogue row 74.
     """
     setup = run.setup
     times, seen = setup.number("class_counts_max_min_ratio"), setup.number("classes_seen")

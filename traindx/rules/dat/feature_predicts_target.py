@@ -20,17 +20,22 @@ def feature_predicts_target(
 ) -> Iterator[Evidence]:
     """One feature alone answers the question.
 
-    What it sees: a table of the target over the bins of one feature, made on half of the samples, that is as good as
+    ## What it sees
+    A table of the target over the bins of one feature, made on half of the samples, that is as good as
     perfect on the other half (missing values have a bin of their own).
 
-    Why it matters: such a feature is mostly made from the answer (an outcome recorded later, a code of the class, the
-    name of a file); with it the net scores near 100 % and without it, in use, near nothing.
+    ## Why it matters
+    Such a feature is mostly made from the answer (an outcome recorded later, a code of the class, the name
+    of a file); with it the net scores near 100 % and without it, in use, near nothing.
 
-    When it is wrong: some tasks are that easy; a threshold on one measurement may be the definition of the class.
+    ## When it is wrong
+    Some tasks are that easy; a threshold on one measurement may be the definition of the class.
 
-    What to try: ask whether the feature is known when the prediction is made; train without it.
+    ## What to try
+    Ask whether the feature is known when the prediction is made; train without it.
 
-    Sources: Kaufman et al. (2012), Leakage in data mining; fault catalogue row 78.
+    ## Sources
+    Kaufman et al. (2012), Leakage in data mining; fault catalogue row 78.
     """
     setup = run.setup
     best, following = setup.number("feature_skill_best"), setup.number("feature_skill_next") or 0.0

@@ -18,16 +18,21 @@ def features_duplicated(
 ) -> Iterator[Evidence]:
     """A feature says the same as another one.
 
-    What it sees: features that are equal in every row, or that are another one times a factor plus an offset.
+    ## What it sees
+    Features that are equal in every row, or that are another one times a factor plus an offset.
 
-    Why it matters: their common weight is not determined, importances are split between them, and a join or an
-    export has probably gone wrong.
+    ## Why it matters
+    Their common weight is not determined, importances are split between them, and a join or an export has
+    probably gone wrong.
 
-    When it is wrong: a unit in two spellings is harmless to a net with weight decay.
+    ## When it is wrong
+    A unit in two spellings is harmless to a net with weight decay.
 
-    What to try: drop one of each pair.
+    ## What to try
+    Drop one of each pair.
 
-    Sources: Hastie, Tibshirani, Friedman (2009), The elements of statistical learning, 3.4; fault catalogue row 70.
+    ## Sources
+    Hastie, Tibshirani, Friedman (2009), The elements of statistical learning, 3.4; fault catalogue row 70.
     """
     count = run.setup.number("inputs_duplicate_features")
     if count is None or count <= any_at_all:

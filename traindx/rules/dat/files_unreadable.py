@@ -18,17 +18,22 @@ def files_unreadable(
 ) -> Iterator[Evidence]:
     """Image or sound files are empty, cut short, or not what their name says.
 
-    What it sees: files that their library cannot decode; without the library, files whose first bytes fit no known
-    format, or whose length is less than their header promises.
+    ## What it sees
+    Files that their library cannot decode; without the library, files whose first bytes fit no known format,
+    or whose length is less than their header promises.
 
-    Why it matters: the loader raises in the middle of an epoch; or it skips, pads or repeats in silence, and the net
-    trains on that.
+    ## Why it matters
+    The loader raises in the middle of an epoch; or it skips, pads or repeats in silence, and the net trains
+    on that.
 
-    When it is wrong: formats that are not known here are not counted, they are named as not checked.
+    ## When it is wrong
+    Formats that are not known here are not counted, they are named as not checked.
 
-    What to try: fetch the files again, or drop them from the list.
+    ## What to try
+    Fetch the files again, or drop them from the list.
 
-    Sources: file format specifications (PNG, JFIF, RIFF, FLAC); standard advice.
+    ## Sources
+    File format specifications (PNG, JFIF, RIFF, FLAC); standard advice.
     """
     count, total = run.setup.number("files_unreadable"), run.setup.number("files_checked") or 0.0
     if count is None or count <= any_at_all:

@@ -22,17 +22,22 @@ def inputs_have_constant_features(
 ) -> Iterator[Evidence]:
     """Some input features never change.
 
-    What it sees: a quarter of the features and more that had one value in all samples looked at. Information; low when
-    it is half of them or more (in a table any, with its name), high when it is all (the input is blank).
+    ## What it sees
+    A quarter of the features and more that had one value in all samples looked at. Information; low when it
+    is half of them or more (in a table any, with its name), high when it is all (the input is blank).
 
-    Why it matters: they cannot help, and dividing by their spread of zero makes NaN.
+    ## Why it matters
+    They cannot help, and dividing by their spread of zero makes NaN.
 
-    When it is wrong: image borders and rare categories are constant in part of the data.
+    ## When it is wrong
+    Image borders and rare categories are constant in part of the data.
 
-    What to try: drop them, or protect the standardization with a small constant; if all are constant, look at the
-    data pipeline.
+    ## What to try
+    Drop them, or protect the standardization with a small constant; if all are constant, look at the data
+    pipeline.
 
-    Sources: fault catalogue row 70; standard preprocessing advice.
+    ## Sources
+    Fault catalogue row 70; standard preprocessing advice.
     """
     count, total = run.setup.number("inputs_constant_features"), run.setup.number("inputs_features")
     where = run.setup.facts.get("inputs_constant_where")

@@ -24,20 +24,24 @@ def inputs_have_outliers(
 ) -> Iterator[Evidence]:
     """A few input values are far away from all others.
 
-    What it sees: the share of values farther than ten standard deviations from their feature's mean, or a largest
-    value a hundred times the mean spread. In a table, whose features differ in scale, values are counted that lie ten
-    times as far from their feature's median as 95 % of them. Medium where the run
-    does not learn or that cannot be told, information where it learns.
+    ## What it sees
+    The share of values farther than ten standard deviations from their feature's mean, or a largest value a
+    hundred times the mean spread. In a table, whose features differ in scale, values are counted that lie
+    ten times as far from their feature's median as 95 % of them. Medium where the run does not learn or that
+    cannot be told, information where it learns.
 
-    Why it matters: a batch with such a sample has a huge gradient: the loss spikes, or the weights are thrown away at
-    once.
+    ## Why it matters
+    A batch with such a sample has a huge gradient: the loss spikes, or the weights are thrown away at once.
 
-    When it is wrong: counts, prices and other heavy-tailed features are like that; a logarithm suits them better than
-    a mean and a spread.
+    ## When it is wrong
+    Counts, prices and other heavy-tailed features are like that; a logarithm suits them better than a mean
+    and a spread.
 
-    What to try: look at the samples; clip, transform, or drop them; clip the gradient.
+    ## What to try
+    Look at the samples; clip, transform, or drop them; clip the gradient.
 
-    Sources: Huber (1981), Robust statistics; fault catalogue row 77.
+    ## Sources
+    Huber (1981), Robust statistics; fault catalogue row 77.
     """
     outliers = run.setup.number("inputs_outlier_share") or 0.0
     spread = run.setup.number("inputs_std_mean") or 0.0

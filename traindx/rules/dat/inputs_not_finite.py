@@ -20,18 +20,23 @@ def inputs_not_finite(
 ) -> Iterator[Evidence]:
     """The training inputs hold NaN or infinite values.
 
-    What it sees: the count of values that are not finite in the batches that were looked at, and whether the batch
-    at which the loss broke was given such inputs or targets. Critical where the run
-    does not learn, high where that cannot be told, low where it learns all the same (the values are masked).
+    ## What it sees
+    The count of values that are not finite in the batches that were looked at, and whether the batch at
+    which the loss broke was given such inputs or targets. Critical where the run does not learn, high where
+    that cannot be told, low where it learns all the same (the values are masked).
 
-    Why it matters: one such value makes the loss NaN, and one step with it makes every weight NaN.
+    ## Why it matters
+    One such value makes the loss NaN, and one step with it makes every weight NaN.
 
-    When it is wrong: missing values that the model masks or fills on purpose; then the run learns.
+    ## When it is wrong
+    Missing values that the model masks or fills on purpose; then the run learns.
 
-    What to try: find the rows (numpy.isnan), drop or impute them; look for divisions by a spread of zero in the
+    ## What to try
+    Find the rows (numpy.isnan), drop or impute them; look for divisions by a spread of zero in the
     preprocessing.
 
-    Sources: IEEE 754 arithmetic; fault catalogue row 69.
+    ## Sources
+    IEEE 754 arithmetic; fault catalogue row 69.
     """
     count, given = run.setup.number("inputs_nonfinite"), run.setup.word("nonfinite_first_direction")
     if given in GIVEN and not count:

@@ -41,21 +41,26 @@ def inputs_not_normalized(
 ) -> Iterator[Evidence]:
     """The inputs of the model are in raw units: far from a mean near 0 and a spread near 1.
 
-    What it sees: mean and spread over the features, from the batches that passed by: either above 10, all spreads
-    below 0.01 (scaled twice), or a mean many times the spread. High where the run does not learn, medium where that
-    cannot be told, information where it learns, or where a file was looked at: what scales it comes later. Where
-    outliers set the mean and the spread, the scale is a third of the largest value of a batch, in the median over
-    features and batches.
+    ## What it sees
+    Mean and spread over the features, from the batches that passed by: either above 10, all spreads below
+    0.01 (scaled twice), or a mean many times the spread. High where the run does not learn, medium where
+    that cannot be told, information where it learns, or where a file was looked at: what scales it comes
+    later. Where outliers set the mean and the spread, the scale is a third of the largest value of a batch,
+    in the median over features and batches.
 
-    Why it matters: weights are initialized for inputs of unit size; others saturate the first layer, blow up its
-    gradient, or starve it.
+    ## Why it matters
+    Weights are initialized for inputs of unit size; others saturate the first layer, blow up its gradient,
+    or starve it.
 
-    When it is wrong: a normalization inside of the model (or bytes, which it must convert) makes up for it; then the
-    run learns.
+    ## When it is wrong
+    A normalization inside of the model (or bytes, which it must convert) makes up for it; then the run
+    learns.
 
-    What to try: standardize each feature with the training set's mean and spread; divide images by 255 once.
+    ## What to try
+    Standardize each feature with the training set's mean and spread; divide images by 255 once.
 
-    Sources: LeCun et al. (1998), Efficient backprop; fault catalogue rows 39, 64, 65, 66.
+    ## Sources
+    LeCun et al. (1998), Efficient backprop; fault catalogue rows 39, 64, 65, 66.
     """
     setup = run.setup
     if setup.word("inputs_dtype") == "uint8":

@@ -19,18 +19,22 @@ def labels_contradict(
 ) -> Iterator[Evidence]:
     """The same sample has different targets in different places.
 
-    What it sees: samples that are equal in every feature and differ in their target. Medium from half a percent,
+    ## What it sees
+    Samples that are equal in every feature and differ in their target. Medium from half a percent,
     information below, and where the features take so few values that samples repeat by chance.
 
-    Why it matters: no model can fit both; at least one of the labels is wrong, or a feature that tells them apart is
+    ## Why it matters
+    No model can fit both; at least one of the labels is wrong, or a feature that tells them apart is
     missing.
 
-    When it is wrong: features of few values (survey answers, genotypes) leave room for chance; several annotators on
-    purpose.
+    ## When it is wrong
+    Features of few values (survey answers, genotypes) leave room for chance; several annotators on purpose.
 
-    What to try: look at the rows; settle the label, or add the feature that tells them apart.
+    ## What to try
+    Look at the rows; settle the label, or add the feature that tells them apart.
 
-    Sources: Barz, Denzler (2020), Do we train on test data?; standard advice.
+    ## Sources
+    Barz, Denzler (2020), Do we train on test data?; standard advice.
     """
     setup = run.setup
     count, part = setup.number("samples_conflicting"), setup.number("samples_conflicting_share") or 0.0

@@ -22,18 +22,23 @@ def labels_ill_formed(
 ) -> Iterator[Evidence]:
     """The targets are written in a way that will not train, or not as meant.
 
-    What it sees: one target for all samples (high); classes of the validation data that training never shows
-    (high); labels that differ in case, blanks or punctuation only (medium); negative class numbers (but -100),
+    ## What it sees
+    One target for all samples (high); classes of the validation data that training never shows (high);
+    labels that differ in case, blanks or punctuation only (medium); negative class numbers (but -100),
     numbers that do not start at 0 or leave some out, and classes with a single sample (information).
 
-    Why it matters: twins are learned as two classes; cross-entropy wants the numbers 0 to k - 1, and either fails or
-    widens the output for others; what training never shows cannot be predicted.
+    ## Why it matters
+    Twins are learned as two classes; cross-entropy wants the numbers 0 to k - 1, and either fails or widens
+    the output for others; what training never shows cannot be predicted.
 
-    When it is wrong: the script maps labels to numbers itself; -1 or -100 may mean "ignore".
+    ## When it is wrong
+    The script maps labels to numbers itself; -1 or -100 may mean "ignore".
 
-    What to try: map labels through one dictionary, made from the training data, and raise on any that is not in it.
+    ## What to try
+    Map labels through one dictionary, made from the training data, and raise on any that is not in it.
 
-    Sources: PyTorch, documentation of cross_entropy; standard advice.
+    ## Sources
+    PyTorch, documentation of cross_entropy; standard advice.
     """
     seen = sorted(found(run, two, any_at_all), key=lambda s: ("high", "medium", "info").index(s[0]))
     for severity, aspect, words, number, fact in seen:

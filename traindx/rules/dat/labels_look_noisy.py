@@ -30,20 +30,26 @@ def labels_look_noisy(
 ) -> Iterator[Evidence]:
     """Labels contradict what their samples look like.
 
-    What it sees: among the half of the samples whose class a cross-validated model is surest of, the share that bears
-    another label; and that this share does not vanish towards the surest. Classes that are hard to tell apart
-    disagree less and less there, wrong labels as often everywhere. Medium from 2 %, high from 8 %. The rows named are
-    those that confident learning would drop, worst first. Not judged where no model predicts the labels well.
+    ## What it sees
+    Among the half of the samples whose class a cross-validated model is surest of, the share that bears
+    another label; and that this share does not vanish towards the surest. Classes that are hard to tell
+    apart disagree less and less there, wrong labels as often everywhere. Medium from 2 %, high from 8 %. The
+    rows named are those that confident learning would drop, worst first. Not judged where no model predicts
+    the labels well.
 
-    Why it matters: the net first learns what agrees and later learns the wrong labels by heart: an early best
-    validation, a floor under the training loss, scores that cannot be trusted on a noisy test set.
+    ## Why it matters
+    The net first learns what agrees and later learns the wrong labels by heart: an early best validation, a
+    floor under the training loss, scores that cannot be trusted on a noisy test set.
 
-    When it is wrong: a model that is sure of the wrong thing (few samples, a leaking feature); labels that depend on
-    what is not among the features.
+    ## When it is wrong
+    A model that is sure of the wrong thing (few samples, a leaking feature); labels that depend on what is
+    not among the features.
 
-    What to try: look at the rows named; correct or drop what is wrong, then check again.
+    ## What to try
+    Look at the rows named; correct or drop what is wrong, then check again.
 
-    Sources: Northcutt, Jiang, Chuang (2021), Confident learning; fault catalogue row 72.
+    ## Sources
+    Northcutt, Jiang, Chuang (2021), Confident learning; fault catalogue row 72.
     """
     setup = run.setup
     sure, wrong = setup.number("label_noise_sure") or 0.0, setup.number("label_noise_sure_wrong")

@@ -21,19 +21,24 @@ def labels_make_no_difference(
 ) -> Iterator[Evidence]:
     """The real labels are learned no faster than permuted ones.
 
-    What it sees: the losses of two starts, one of them with the labels permuted among the samples (made by traindx
-    check), compared in every tenth of the steps. Only said where one batch can be learned by heart, so that the net
+    ## What it sees
+    The losses of two starts, one of them with the labels permuted among the samples (made by traindx check),
+    compared in every tenth of the steps. Only said where one batch can be learned by heart, so that the net
     works, and after two passes over the data.
 
-    Why it matters: what the net learns is then the frequency of the labels or single samples by heart, not how the
-    label follows from the input: labels and inputs do not belong together.
+    ## Why it matters
+    What the net learns is then the frequency of the labels or single samples by heart, not how the label
+    follows from the input: labels and inputs do not belong together.
 
-    When it is wrong: tasks that are learned late (parity, modular arithmetic); labels that are really random.
+    ## When it is wrong
+    Tasks that are learned late (parity, modular arithmetic); labels that are really random.
 
-    What to try: look at ten inputs with their labels; shuffle inputs and labels with one permutation; sort files and
+    ## What to try
+    Look at ten inputs with their labels; shuffle inputs and labels with one permutation; sort files and
     label lists alike.
 
-    Sources: Zhang et al. (2017), Understanding deep learning requires rethinking generalization; fault catalogue row
+    ## Sources
+    Zhang et al. (2017), Understanding deep learning requires rethinking generalization; fault catalogue row
     71.
     """
     setup = run.setup

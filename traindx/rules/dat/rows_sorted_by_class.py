@@ -19,18 +19,23 @@ def rows_sorted_by_class(
 ) -> Iterator[Evidence]:
     """The rows of the data come sorted by class, or by the value of the target.
 
-    What it sees: how much more often rows near each other share their class than chance would have it, or the rank
-    correlation of a real-valued target with the row. Information, for a loader that shuffles makes up for it; medium
-    where it is known that nothing shuffles.
+    ## What it sees
+    How much more often rows near each other share their class than chance would have it, or the rank
+    correlation of a real-valued target with the row. Information, for a loader that shuffles makes up for
+    it; medium where it is known that nothing shuffles.
 
-    Why it matters: without shuffling the net follows the class it saw last; a split by position leaves whole
-    classes out of training.
+    ## Why it matters
+    Without shuffling the net follows the class it saw last; a split by position leaves whole classes out of
+    training.
 
-    When it is wrong: many public data sets are stored like that, and shuffled when they are loaded.
+    ## When it is wrong
+    Many public data sets are stored like that, and shuffled when they are loaded.
 
-    What to try: DataLoader(shuffle=True); a random, stratified split.
+    ## What to try
+    `DataLoader(shuffle=True)`; a random, stratified split.
 
-    Sources: Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
+    ## Sources
+    Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
     """
     setup = run.setup
     pure, along = setup.number("rows_class_purity"), setup.number("rows_target_trend")

@@ -25,18 +25,23 @@ def samples_duplicated(
 ) -> Iterator[Evidence]:
     """Training samples come more than once in the data.
 
-    What it sees: samples with the same hash within a batch; or fewer different samples than the data set holds, after
-    three epochs. In a data file: samples that are equal in every feature; information where the features take so few
-    values that samples repeat by chance.
+    ## What it sees
+    Samples with the same hash within a batch; or fewer different samples than the data set holds, after
+    three epochs. In a data file: samples that are equal in every feature; information where the features
+    take so few values that samples repeat by chance.
 
-    Why it matters: copies count double, and copies on both sides of a split make validation too good.
+    ## Why it matters
+    Copies count double, and copies on both sides of a split make validation too good.
 
-    When it is wrong: sampling with replacement repeats on purpose and is not judged; blank or very sparse samples can
-    share a hash.
+    ## When it is wrong
+    Sampling with replacement repeats on purpose and is not judged; blank or very sparse samples can share a
+    hash.
 
-    What to try: drop duplicates before splitting; split by group.
+    ## What to try
+    Drop duplicates before splitting; split by group.
 
-    Sources: Barz, Denzler (2020), Do we train on test data? (ciFAIR); fault catalogue row 80.
+    ## Sources
+    Barz, Denzler (2020), Do we train on test data? (ciFAIR); fault catalogue row 80.
     """
     setup = run.setup
     if "weighted" in setup.word("sampler") or setup.flag("replacement"):

@@ -21,20 +21,24 @@ def slices_unequal(
 ) -> Iterator[Evidence]:
     """A group of samples has other labels, or other errors, than the rest.
 
-    What it sees: for every slice of the sensitive column, the rate of each class (or the mean target in spreads)
-    against all other samples; and the error rate of a cross-validated model against that on all others. A difference
+    ## What it sees
+    For every slice of the sensitive column, the rate of each class (or the mean target in spreads) against
+    all other samples; and the error rate of a cross-validated model against that on all others. A difference
     of 0.1 and more that is beyond chance.
 
-    Why it matters: a model repeats the difference, and often enlarges it; where errors differ, it serves one group
-    worse than the others.
+    ## Why it matters
+    A model repeats the difference, and often enlarges it; where errors differ, it serves one group worse
+    than the others.
 
-    When it is wrong: groups may differ in truth; whether that should be predicted is a question that no number
-    answers.
+    ## When it is wrong
+    Groups may differ in truth; whether that should be predicted is a question that no number answers.
 
-    What to try: compare within equal conditions; collect more of the slice; report errors per slice; weight or
-    calibrate per slice.
+    ## What to try
+    Compare within equal conditions; collect more of the slice; report errors per slice; weight or calibrate
+    per slice.
 
-    Sources: Barocas, Hardt, Narayanan (2023), Fairness and machine learning; EEOC (1978), Uniform guidelines.
+    ## Sources
+    Barocas, Hardt, Narayanan (2023), Fairness and machine learning; EEOC (1978), Uniform guidelines.
     """
     setup = run.setup
     seen = []

@@ -20,16 +20,21 @@ def targets_have_outliers(
 ) -> Iterator[Evidence]:
     """A few regression targets are far away from all others.
 
-    What it sees: targets more than ten times as far from the median as 95 % of the targets are (for positive targets
-    in logarithms, too, so that heavy tails do not count).
+    ## What it sees
+    Targets more than ten times as far from the median as 95 % of the targets are (for positive targets in
+    logarithms, too, so that heavy tails do not count).
 
-    Why it matters: under a squared error a target a hundred spreads off weighs as much as ten thousand others.
+    ## Why it matters
+    Under a squared error a target a hundred spreads off weighs as much as ten thousand others.
 
-    When it is wrong: rare events that are the point of the task.
+    ## When it is wrong
+    Rare events that are the point of the task.
 
-    What to try: look at these rows; a Huber loss, a logarithm, or clipped gradients.
+    ## What to try
+    Look at these rows; a Huber loss, a logarithm, or clipped gradients.
 
-    Sources: Huber (1981), Robust statistics; fault catalogue row 76.
+    ## Sources
+    Huber (1981), Robust statistics; fault catalogue row 76.
     """
     count, far = run.setup.number("targets_outliers"), run.setup.number("targets_outlier_reach") or 0.0
     if not count or far <= reach:

@@ -29,18 +29,23 @@ def targets_not_normalized(
 ) -> Iterator[Evidence]:
     """The targets of a regression are in raw units.
 
-    What it sees: targets that are real numbers (not 0 and 1) whose mean or spread is above 10, or whose spread is
-    below 0.01. High where the run does not learn, medium where that cannot be told, information where it learns, or
-    where a file was looked at: what scales it comes later.
+    ## What it sees
+    Targets that are real numbers (not 0 and 1) whose mean or spread is above 10, or whose spread is below
+    0.01. High where the run does not learn, medium where that cannot be told, information where it learns,
+    or where a file was looked at: what scales it comes later.
 
-    Why it matters: the first loss is the mean square of the targets and its gradient as large: the first steps throw
-    the weights away, or the net spends its time on the offset.
+    ## Why it matters
+    The first loss is the mean square of the targets and its gradient as large: the first steps throw the
+    weights away, or the net spends its time on the offset.
 
-    When it is wrong: a head that rescales, or a bias set to the mean, makes up for it; then the run learns.
+    ## When it is wrong
+    A head that rescales, or a bias set to the mean, makes up for it; then the run learns.
 
-    What to try: standardize the targets with the training set's mean and spread, and undo that on the predictions.
+    ## What to try
+    Standardize the targets with the training set's mean and spread, and undo that on the predictions.
 
-    Sources: fault catalogue rows 58, 60; Bishop (1995), Neural networks for pattern recognition.
+    ## Sources
+    Fault catalogue rows 58, 60; Bishop (1995), Neural networks for pattern recognition.
     """
     setup = run.setup
     spread, mean = setup.number("targets_std_max") or 0.0, setup.number("targets_mean_abs") or 0.0

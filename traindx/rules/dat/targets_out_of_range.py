@@ -19,18 +19,22 @@ def targets_out_of_range(
 ) -> Iterator[Evidence]:
     """Targets lie outside of what the loss is defined on.
 
-    What it sees: class numbers as large as the number of outputs or larger, or negative ones where nothing is
-    ignored; targets of a binary cross-entropy outside of 0..1; labels that are all negative (masked).
+    ## What it sees
+    Class numbers as large as the number of outputs or larger, or negative ones where nothing is ignored;
+    targets of a binary cross-entropy outside of 0..1; labels that are all negative (masked).
 
-    Why it matters: the loss is then no likelihood: it falls without limit, or means nothing, or is an average over no
+    ## Why it matters
+    The loss is then no likelihood: it falls without limit, or means nothing, or is an average over no
     samples.
 
-    When it is wrong: an ignore index other than -100 looks like a negative label; part of the labels may be masked on
-    purpose.
+    ## When it is wrong
+    An ignore index other than -100 looks like a negative label; part of the labels may be masked on purpose.
 
-    What to try: print the range of the labels; start at 0; scale targets to 0..1; look at how the mask is made.
+    ## What to try
+    Print the range of the labels; start at 0; scale targets to 0..1; look at how the mask is made.
 
-    Sources: PyTorch, documentation of cross_entropy (ignore_index) and binary_cross_entropy_with_logits.
+    ## Sources
+    PyTorch, documentation of cross_entropy (ignore_index) and binary_cross_entropy_with_logits.
     """
     setup = run.setup
     loss, width = setup.word("loss_name") or setup.word("loss"), setup.number("outputs_width")

@@ -29,19 +29,25 @@ def train_and_validation_overlap(
 ) -> Iterator[Evidence]:
     """Samples that are trained on are evaluated as well.
 
-    What it sees: hashes of the samples in evaluation that were also seen in training, of the worst data set evaluated;
-    a pass over the training data itself is not counted, unless nothing else is evaluated and its values are logged as
-    those of validation. High from 10 %, medium below; low when nearly the whole training set is among them, which is
-    what a script does that measures its training accuracy, where the evaluation has no loss and no score, and where
-    samples repeat within batches often enough to expect as much by chance, as inputs of few possible values do.
+    ## What it sees
+    Hashes of the samples in evaluation that were also seen in training, of the worst data set evaluated; a
+    pass over the training data itself is not counted, unless nothing else is evaluated and its values are
+    logged as those of validation. High from 10 %, medium below; low when nearly the whole training set is
+    among them, which is what a script does that measures its training accuracy, where the evaluation has no
+    loss and no score, and where samples repeat within batches often enough to expect as much by chance, as
+    inputs of few possible values do.
 
-    Why it matters: validation then measures memory, and overfitting is not seen.
+    ## Why it matters
+    Validation then measures memory, and overfitting is not seen.
 
-    When it is wrong: an evaluation on training data on purpose; very sparse samples that share a hash.
+    ## When it is wrong
+    An evaluation on training data on purpose; very sparse samples that share a hash.
 
-    What to try: split before augmenting and duplicating; remove the shared samples from one side.
+    ## What to try
+    Split before augmenting and duplicating; remove the shared samples from one side.
 
-    Sources: Kaufman et al. (2012), Leakage in data mining; fault catalogue rows 79, 80.
+    ## Sources
+    Kaufman et al. (2012), Leakage in data mining; fault catalogue rows 79, 80.
     """
     setup = run.setup
     found, held = setup.number("train_val_overlap_share") or 0.0, setup.number("val_samples_hashed")

@@ -26,18 +26,23 @@ def validation_distribution_differs(
 ) -> Iterator[Evidence]:
     """The inputs of validation have another scale or offset than those of training.
 
-    What it sees: the mean distance between the features' means, in training spreads, and the ratio of the spreads (of
-    the largest values of a batch, where outliers set the spreads): high. In data files also the distribution of each
-    feature and of the targets, beyond what chance allows: medium.
+    ## What it sees
+    The mean distance between the features' means, in training spreads, and the ratio of the spreads (of the
+    largest values of a batch, where outliers set the spreads): high. In data files also the distribution of
+    each feature and of the targets, beyond what chance allows: medium.
 
-    Why it matters: the net is asked about inputs unlike any it has learned from; validation says nothing about it.
+    ## Why it matters
+    The net is asked about inputs unlike any it has learned from; validation says nothing about it.
 
-    When it is wrong: augmentation changes the training side (crops and colours by a little); a real shift between
-    sites or times is a finding, not a fault of the code.
+    ## When it is wrong
+    Augmentation changes the training side (crops and colours by a little); a real shift between sites or
+    times is a finding, not a fault of the code.
 
-    What to try: apply the training set's transformation and statistics to validation.
+    ## What to try
+    Apply the training set's transformation and statistics to validation.
 
-    Sources: Quionero-Candela et al. (2009), Dataset shift in machine learning; fault catalogue row 67.
+    ## Sources
+    Quionero-Candela et al. (2009), Dataset shift in machine learning; fault catalogue row 67.
     """
     yield from by_feature(run, single, labels)
     off, wide = run.setup.number("val_inputs_shift") or 0.0, run.setup.number("val_inputs_spread_ratio")

@@ -19,16 +19,21 @@ def values_missing(
 ) -> Iterator[Evidence]:
     """Cells of the table are empty, or hold no number where the others do.
 
-    What it sees: empty cells (also NA, null, ?), words among numbers, rows with another number of cells, and samples
+    ## What it sees
+    Empty cells (also NA, null, ?), words among numbers, rows with another number of cells, and samples
     without a target. High where a target is missing or a feature is mostly empty.
 
-    Why it matters: an empty cell becomes NaN, and NaN in one sample is NaN in every weight after one step.
+    ## Why it matters
+    An empty cell becomes NaN, and NaN in one sample is NaN in every weight after one step.
 
-    When it is wrong: the script fills or masks them; then what it fills in is worth a look.
+    ## When it is wrong
+    The script fills or masks them; then what it fills in is worth a look.
 
-    What to try: drop the rows or the feature, or fill in the median and add a column that says so.
+    ## What to try
+    Drop the rows or the feature, or fill in the median and add a column that says so.
 
-    Sources: Little, Rubin (2019), Statistical analysis with missing data; fault catalogue row 69.
+    ## Sources
+    Little, Rubin (2019), Statistical analysis with missing data; fault catalogue row 69.
     """
     setup = run.setup
     cells, odd = setup.number("inputs_missing") or 0.0, setup.number("inputs_inconvertible") or 0.0

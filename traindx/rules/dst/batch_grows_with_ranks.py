@@ -2,7 +2,14 @@
 
 import math
 
-from traindx.features.ranks import DATA_PARALLEL, apart, by_rank, exchanged, is_scale_free, ranks_of
+from traindx.features.performance.processes import (
+    DATA_PARALLEL,
+    apart,
+    by_rank,
+    exchanged,
+    is_scale_free,
+    ranks_of,
+)
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -33,18 +40,23 @@ def batch_grows_with_ranks(
 ) -> Iterator[Evidence]:
     """The batch of a data-parallel training is as many times as large as there are processes.
 
-    What it sees: processes that train one model on samples of their own (DistributedDataParallel, FSDP, or gradients
-    that are seen to be averaged), the samples of each in a step, and the rate. Advice with its numbers, never a fault:
-    whether the rate was chosen for the whole batch cannot be seen.
+    ## What it sees
+    Processes that train one model on samples of their own (DistributedDataParallel, FSDP, or gradients that
+    are seen to be averaged), the samples of each in a step, and the rate. Advice with its numbers, never a
+    fault: whether the rate was chosen for the whole batch cannot be seen.
 
-    Why it matters: a mean over N times the samples has an Nth of the noise, and there are N times fewer steps in an
-    epoch. With the rate of one process the training is slower by as much as it could have been faster.
+    ## Why it matters
+    A mean over N times the samples has an Nth of the noise, and there are N times fewer steps in an epoch.
+    With the rate of one process the training is slower by as much as it could have been faster.
 
-    When it is wrong: beyond the batch at which noise ends to matter a larger rate does not help (`grad_noise_scale`).
+    ## When it is wrong
+    Beyond the batch at which noise ends to matter a larger rate does not help (`grad_noise_scale`).
 
-    What to try: SGD: N times the rate, and a warm-up of some epochs; Adam and its kin: the square root of N times.
+    ## What to try
+    SGD: N times the rate, and a warm-up of some epochs; Adam and its kin: the square root of N times.
 
-    Sources: Goyal et al. (2017), Accurate, large minibatch SGD; Malladi et al. (2022), On the SDEs and scaling rules
+    ## Sources
+    Goyal et al. (2017), Accurate, large minibatch SGD; Malladi et al. (2022), On the SDEs and scaling rules
     for adaptive gradient algorithms; McCandlish et al. (2018), An empirical model of large-batch training.
     """
     setup, ranks = run.setup, int(run.setup.number("world_size") or 0)

@@ -1,6 +1,6 @@
 """DST005 gradients-are-not-averaged."""
 
-from traindx.features.ranks import exchanged, is_scale_free
+from traindx.features.performance.processes import exchanged, is_scale_free
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -37,21 +37,27 @@ def gradients_are_not_averaged(
 ) -> Iterator[Evidence]:
     """What the processes exchange is not the mean of their gradients.
 
-    What it sees: a sum with fixed factors over a few gradients, of each process alone and of what its step uses. The
-    second is proportional to the mean of the first, and not equal to it: N times as large for N processes whose
-    gradients are summed up, an Nth where the mean is divided once more. A loss that is divided by the number of
-    processes before the backward pass, clipping and accumulation are taken into account. Judged where each process's
-    loss is a mean over its own samples. Low for optimizers whose step does not depend on the size of gradients.
+    ## What it sees
+    A sum with fixed factors over a few gradients, of each process alone and of what its step uses. The
+    second is proportional to the mean of the first, and not equal to it: N times as large for N processes
+    whose gradients are summed up, an Nth where the mean is divided once more. A loss that is divided by the
+    number of processes before the backward pass, clipping and accumulation are taken into account. Judged
+    where each process's loss is a mean over its own samples. Low for optimizers whose step does not depend
+    on the size of gradients.
 
-    Why it matters: a sum over N processes makes steps N times as long as the rate says, another N another step, and
-    limits of clipping are reached N times as early.
+    ## Why it matters
+    A sum over N processes makes steps N times as long as the rate says, another N another step, and limits
+    of clipping are reached N times as early.
 
-    When it is wrong: where a rate was divided by the number of processes to make up for it.
+    ## When it is wrong
+    Where a rate was divided by the number of processes to make up for it.
 
-    What to try: divide by `dist.get_world_size()` after `all_reduce` (or `ReduceOp.AVG`), once; leave it to
+    ## What to try
+    Divide by `dist.get_world_size()` after `all_reduce` (or `ReduceOp.AVG`), once; leave it to
     DistributedDataParallel; in a communication hook divide as well.
 
-    Sources: Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training.
+    ## Sources
+    Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training.
     """
     setup = run.setup
     if "sum" in (setup.word("loss_reduction_seen"), setup.word("loss_reduction")):

@@ -1,6 +1,6 @@
 """DST003 rank-stops-reporting."""
 
-from traindx.features.ranks import reports_of
+from traindx.features.performance.processes import reports_of
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -31,18 +31,23 @@ def rank_stops_reporting(
 ) -> Iterator[Evidence]:
     """One process has stopped telling of its steps, and others go on.
 
-    What it sees: signals that several ranks record. The last step of one rank is a twentieth of the run, and
-    ten of its own reports, behind the last step of the others; and a twentieth of the time, where that is known, half a
+    ## What it sees
+    Signals that several ranks record. The last step of one rank is a twentieth of the run, and ten of its
+    own reports, behind the last step of the others; and a twentieth of the time, where that is known, half a
     minute where the run is not over.
 
-    Why it matters: it died or hangs, and the others train without its data; or they wait for it and nobody is told.
+    ## Why it matters
+    It died or hangs, and the others train without its data; or they wait for it and nobody is told.
 
-    When it is wrong: where only some ranks log from some step on (after a restart), or a log is copied before
-    its last part is written. Where all stand still at once, no step tells who was the first.
+    ## When it is wrong
+    Where only some ranks log from some step on (after a restart), or a log is copied before its last part is
+    written. Where all stand still at once, no step tells who was the first.
 
-    What to try: look at the end of that rank's own output and at its process.
+    ## What to try
+    Look at the end of that rank's own output and at its process.
 
-    Sources: the log itself.
+    ## Sources
+    The log itself.
     """
     reports = reports_of(run)
     if len(reports) < 2:

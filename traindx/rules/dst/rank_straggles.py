@@ -3,8 +3,14 @@
 from itertools import pairwise
 from typing import NamedTuple
 
-from traindx.features.ranks import ByRank, above_others, by_rank, count_apart, longest_stretch
-from traindx.features.systems import start_up
+from traindx.features.performance.level_shifts import start_up
+from traindx.features.performance.processes import (
+    ByRank,
+    above_others,
+    by_rank,
+    count_apart,
+    longest_stretch,
+)
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -44,20 +50,25 @@ def rank_straggles(
 ) -> Iterator[Evidence]:
     """One process works longer at each step than the others, which wait for it.
 
-    What it sees: the time of a step before gradients are exchanged (waiting for data; the whole step less its backward
-    pass, in which the exchange takes place; the forward pass; the step, where ranks log it without waiting). At three
-    of four steps one rank is above the median of the others by a fifth of a step, over three eighths of the run. High
-    from half a step; low below 5 ms.
+    ## What it sees
+    The time of a step before gradients are exchanged (waiting for data; the whole step less its backward
+    pass, in which the exchange takes place; the forward pass; the step, where ranks log it without waiting).
+    At three of four steps one rank is above the median of the others by a fifth of a step, over three
+    eighths of the run. High from half a step; low below 5 ms.
 
-    Why it matters: in synchronous training all wait for the slowest.
+    ## Why it matters
+    In synchronous training all wait for the slowest.
 
-    When it is wrong: step times that hold the waiting are alike on all ranks; then nothing is seen. Nor is a slow
-    backward pass or, on accelerators, what the host does not wait for. Stages of a pipeline differ on purpose.
+    ## When it is wrong
+    Step times that hold the waiting are alike on all ranks; then nothing is seen. Nor is a slow backward
+    pass or, on accelerators, what the host does not wait for. Stages of a pipeline differ on purpose.
 
-    What to try: look at the host and the device of that rank: clocks, temperature, other processes, its disk and its
+    ## What to try
+    Look at the host and the device of that rank: clocks, temperature, other processes, its disk and its
     share of the data.
 
-    Sources: Jiang et al. (2024), MegaScale: scaling large language model training; Wu et al. (2024), FALCON.
+    ## Sources
+    Jiang et al. (2024), MegaScale: scaling large language model training; Wu et al. (2024), FALCON.
     """
     if count_apart(run, start) is not None:
         raise CannotJudge("the ranks count different steps")

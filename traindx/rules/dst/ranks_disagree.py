@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.ranks import apart, by_rank, count_apart, panels_by_rank
+from traindx.features.performance.processes import apart, by_rank, count_apart, panels_by_rank
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -39,21 +39,27 @@ def ranks_disagree(
 ) -> Iterator[Evidence]:
     """Processes that should hold the same model differ in their gradients or weights.
 
-    What it sees: the gradient norm at the optimizer's step, and the weight norms of the modules, of each rank at the
-    same steps. After averaging they are equal to the last bit; here they differ by a thousandth (gradients) or a
-    ten-thousandth (weights) at one of twenty steps compared, three at least. Losses are not compared: each rank has
-    its own samples. Or one rank has made a twentieth fewer steps than another that reported no longer.
+    ## What it sees
+    The gradient norm at the optimizer's step, and the weight norms of the modules, of each rank at the same
+    steps. After averaging they are equal to the last bit; here they differ by a thousandth (gradients) or a
+    ten-thousandth (weights) at one of twenty steps compared, three at least. Losses are not compared: each
+    rank has its own samples. Or one rank has made a twentieth fewer steps than another that reported no
+    longer.
 
-    Why it matters: each process trains a model of its own, on its own part of the data; what is saved is one of them.
+    ## Why it matters
+    Each process trains a model of its own, on its own part of the data; what is saved is one of them.
 
-    When it is wrong: processes that hold different parts of one model (tensor, expert or pipeline parallel) differ
-    as they should; that is noticed where capture tells it, or where their losses are all the same. Local SGD
-    lets weights part on purpose. A log may hold gradient norms from before the averaging.
+    ## When it is wrong
+    Processes that hold different parts of one model (tensor, expert or pipeline parallel) differ as they
+    should; that is noticed where capture tells it, or where their losses are all the same. Local SGD lets
+    weights part on purpose. A log may hold gradient norms from before the averaging.
 
-    What to try: compare a checksum of the weights of all ranks after the first step; see that the wrapper is
-    called and not the module in it, and that no rank skips, clips or draws by itself.
+    ## What to try
+    Compare a checksum of the weights of all ranks after the first step; see that the wrapper is called and
+    not the module in it, and that no rank skips, clips or draws by itself.
 
-    Sources: Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training.
+    ## Sources
+    Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training.
     """
     if in_parts(run) or same_losses(features):
         raise CannotJudge("the processes hold parts of one model")

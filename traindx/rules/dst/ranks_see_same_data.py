@@ -1,6 +1,6 @@
 """DST004 ranks-see-same-data."""
 
-from traindx.features.ranks import DATA_PARALLEL, apart, by_rank
+from traindx.features.performance.processes import DATA_PARALLEL, apart, by_rank
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
@@ -20,19 +20,24 @@ def ranks_see_same_data(
 ) -> Iterator[Evidence]:
     """Every process of a data-parallel training reads the same batches.
 
-    What it sees: the loss that each rank's own backward pass begins from, at the steps that all recorded: equal to the
-    last bit at nineteen of twenty. Judged under DistributedDataParallel and FSDP, whose processes are meant to have
-    samples of their own.
+    ## What it sees
+    The loss that each rank's own backward pass begins from, at the steps that all recorded: equal to the
+    last bit at nineteen of twenty. Judged under DistributedDataParallel and FSDP, whose processes are meant
+    to have samples of their own.
 
-    Why it matters: N processes do N times the work for what one would learn; the batch is not N times as large, and an
-    epoch passes over the data N times.
+    ## Why it matters
+    N processes do N times the work for what one would learn; the batch is not N times as large, and an epoch
+    passes over the data N times.
 
-    When it is wrong: losses that were averaged over the ranks before the backward pass. Dropout that draws other units
-    on each rank hides it.
+    ## When it is wrong
+    Losses that were averaged over the ranks before the backward pass. Dropout that draws other units on each
+    rank hides it.
 
-    What to try: a `DistributedSampler` (and its `set_epoch`), or `split_dataset_by_node`; for streams, a shard by rank.
+    ## What to try
+    A `DistributedSampler` (and its `set_epoch`), or `split_dataset_by_node`; for streams, a shard by rank.
 
-    Sources: PyTorch documentation, DistributedSampler.
+    ## Sources
+    PyTorch documentation, DistributedSampler.
     """
     if run.setup.word("wrapper").lower() not in DATA_PARALLEL:
         raise CannotJudge("the processes are not known to train on data of their own")

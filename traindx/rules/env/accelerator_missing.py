@@ -20,18 +20,23 @@ def accelerator_missing(
 ) -> Iterator[Evidence]:
     """The machine has an accelerator, and the training does not use it.
 
-    What it sees: an accelerator that the machine or the library knows of, beside the device of the parameters. Medium
-    for models of a million parameters and more, low for smaller ones.
+    ## What it sees
+    An accelerator that the machine or the library knows of, beside the device of the parameters. Medium for
+    models of a million parameters and more, low for smaller ones.
 
-    Why it matters: a training on the processor takes ten to a hundred times as long.
+    ## Why it matters
+    A training on the processor takes ten to a hundred times as long.
 
-    When it is wrong: small models, which an accelerator does not speed up; an accelerator that is left to another
-    job on purpose.
+    ## When it is wrong
+    Small models, which an accelerator does not speed up; an accelerator that is left to another job on
+    purpose.
 
-    What to try: model.to("cuda") (or "mps") and the same for every batch; where the library sees no accelerator,
-    install the build that fits its driver; look at CUDA_VISIBLE_DEVICES.
+    ## What to try
+    `model.to("cuda")` (or "mps") and the same for every batch; where the library sees no accelerator, install
+    the build that fits its driver; look at CUDA_VISIBLE_DEVICES.
 
-    Sources: PyTorch documentation, CUDA semantics; fault catalogue row 109.
+    ## Sources
+    PyTorch documentation, CUDA semantics; fault catalogue row 109.
     """
     setup = run.setup
     usable, present = bool(setup.flag("accelerator_usable")), bool(setup.flag("accelerator_present"))

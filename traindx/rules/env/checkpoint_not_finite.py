@@ -18,18 +18,22 @@ def checkpoint_not_finite(
 ) -> Iterator[Evidence]:
     """A checkpoint file beside the script holds NaN or infinite weights.
 
-    What it sees: tensors of floating-point numbers in safetensors files and in the zip archives that torch.save
-    writes, read as bytes.
+    ## What it sees
+    Tensors of floating-point numbers in safetensors files and in the zip archives that torch.save writes,
+    read as bytes.
 
-    Why it matters: a training that starts from it is lost from the first step, and the loss is NaN for a reason that
-    lies in another run.
+    ## Why it matters
+    A training that starts from it is lost from the first step, and the loss is NaN for a reason that lies in
+    another run.
 
-    When it is wrong: masks and positions that hold infinities on purpose (attention masks of -inf).
+    ## When it is wrong
+    Masks and positions that hold infinities on purpose (attention masks of -inf).
 
-    What to try: go back to a checkpoint from before the loss became NaN; do not save after a step that is not
-    finite.
+    ## What to try
+    Go back to a checkpoint from before the loss became NaN; do not save after a step that is not finite.
 
-    Sources: IEEE 754; requirements (checkpoint sanity).
+    ## Sources
+    IEEE 754; requirements (checkpoint sanity).
     """
     count, seen = (
         run.setup.number("checkpoints_not_finite") or 0.0,

@@ -18,18 +18,22 @@ def checkpoint_unreadable(
 ) -> Iterator[Evidence]:
     """A checkpoint file beside the script is damaged.
 
-    What it sees: files that are named like checkpoints and whose container is broken: a zip archive without its
-    index, a wrong checksum, tensors that reach beyond the end of the file. They are inspected and never unpickled.
+    ## What it sees
+    Files that are named like checkpoints and whose container is broken: a zip archive without its index, a
+    wrong checksum, tensors that reach beyond the end of the file. They are inspected and never unpickled.
 
-    Why it matters: a resume fails hours later, or the only copy of a long run is lost and nobody knows yet.
+    ## Why it matters
+    A resume fails hours later, or the only copy of a long run is lost and nobody knows yet.
 
-    When it is wrong: a file that another process is writing at this moment; a file of another kind with the same
-    suffix.
+    ## When it is wrong
+    A file that another process is writing at this moment; a file of another kind with the same suffix.
 
-    What to try: load an older checkpoint; write checkpoints to a temporary name and rename them when they are whole;
-    look for a full disk.
+    ## What to try
+    Load an older checkpoint; write checkpoints to a temporary name and rename them when they are whole; look
+    for a full disk.
 
-    Sources: safetensors format documentation; PyTorch documentation, Serialization semantics.
+    ## Sources
+    Safetensors format documentation; PyTorch documentation, Serialization semantics.
     """
     count, seen = (
         run.setup.number("checkpoints_unreadable") or 0.0,

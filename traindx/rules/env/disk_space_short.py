@@ -18,16 +18,21 @@ def disk_space_short(
 ) -> Iterator[Evidence]:
     """The disk cannot hold the checkpoints of the run.
 
-    What it sees: free bytes of the folder's file system, beside the bytes of two checkpoints (weights, gradients' and
+    ## What it sees
+    Free bytes of the folder's file system, beside the bytes of two checkpoints (weights, gradients' and
     optimizer's state) or of what the first steps wrote, scaled to the planned length.
 
-    Why it matters: a full disk ends a run in its last hour, often with a damaged checkpoint.
+    ## Why it matters
+    A full disk ends a run in its last hour, often with a damaged checkpoint.
 
-    When it is wrong: checkpoints that go elsewhere; quotas, which are tighter than the free space.
+    ## When it is wrong
+    Checkpoints that go elsewhere; quotas, which are tighter than the free space.
 
-    What to try: remove old checkpoints, keep the last few only, write to another disk.
+    ## What to try
+    Remove old checkpoints, keep the last few only, write to another disk.
 
-    Sources: POSIX statvfs; requirements (resources before the run).
+    ## Sources
+    POSIX statvfs; requirements (resources before the run).
     """
     free, needed = run.setup.number("disk_free") or 0.0, run.setup.number("disk_needed") or 0.0
     if free >= needed:

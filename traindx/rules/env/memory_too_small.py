@@ -19,16 +19,21 @@ def memory_too_small(
 ) -> Iterator[Evidence]:
     """Weights, gradients, optimizer state and activations do not fit into the memory.
 
-    What it sees: the larger of what the first steps used and of an estimate (weights, as much again for gradients,
-    the optimizer's state, and the activations that the backward pass keeps), beside the memory of the device.
+    ## What it sees
+    The larger of what the first steps used and of an estimate (weights, as much again for gradients, the
+    optimizer's state, and the activations that the backward pass keeps), beside the memory of the device.
 
-    Why it matters: the run ends with out of memory, at the latest in the first evaluation or with the longest batch.
+    ## Why it matters
+    The run ends with out of memory, at the latest in the first evaluation or with the longest batch.
 
-    When it is wrong: checkpointed activations, offloading and sharding need less than the estimate says.
+    ## When it is wrong
+    Checkpointed activations, offloading and sharding need less than the estimate says.
 
-    What to try: a smaller batch with gradient accumulation, bfloat16, activation checkpointing.
+    ## What to try
+    A smaller batch with gradient accumulation, bfloat16, activation checkpointing.
 
-    Sources: Rajbhandari et al. (2020), ZeRO: Memory optimizations toward training trillion parameter models.
+    ## Sources
+    Rajbhandari et al. (2020), ZeRO: Memory optimizations toward training trillion parameter models.
     """
     there, needed = run.setup.number("memory_available") or 0.0, run.setup.number("memory_needed") or 0.0
     if there <= 0 or needed <= full * there:

@@ -23,19 +23,24 @@ def run_not_reproducible(
 ) -> Iterator[Evidence]:
     """Two starts of the same script with the same seed give different losses.
 
-    What it sees: the losses of two starts, step by step (made by traindx check). Medium where the script sets seeds,
-    or where seeds were set for it, and they differ by more than rounding can explain.
+    ## What it sees
+    The losses of two starts, step by step (made by traindx check). Medium where the script sets seeds, or
+    where seeds were set for it, and they differ by more than rounding can explain.
 
-    Why it matters: some source of chance is outside the seed: an unseeded library, the clock, the order of a set or
-    of files, threads. Experiments then differ for no reason.
+    ## Why it matters
+    Some source of chance is outside the seed: an unseeded library, the clock, the order of a set or of
+    files, threads. Experiments then differ for no reason.
 
-    When it is wrong: some operations of an accelerator are not deterministic by design; chaotic training amplifies
-    rounding within a few hundred steps.
+    ## When it is wrong
+    Some operations of an accelerator are not deterministic by design; chaotic training amplifies rounding
+    within a few hundred steps.
 
-    What to try: seed every library that draws numbers (torch, numpy, random, the loader's generator and its workers);
+    ## What to try
+    Seed every library that draws numbers (torch, numpy, random, the loader's generator and its workers);
     sort lists of files; torch.use_deterministic_algorithms(True).
 
-    Sources: PyTorch documentation, Reproducibility; fault catalogue row 82.
+    ## Sources
+    PyTorch documentation, Reproducibility; fault catalogue row 82.
     """
     difference = run.setup.number("repeat_difference") or 0.0
     at_once = run.setup.number("repeat_first_loss_difference") or 0.0

@@ -20,19 +20,24 @@ def seed_not_set(
 ) -> Iterator[Evidence]:
     """No random number generator is given a seed.
 
-    What it sees: the capture, which sees the calls that set a seed (torch, numpy, random), saw none. Information; low
+    ## What it sees
+    The capture, which sees the calls that set a seed (torch, numpy, random), saw none. Information; low
     where two starts were compared and their losses differ by more than 1 %.
 
-    Why it matters: what cannot be repeated cannot be compared: a change of 1 % may be the change that was made, or
-    another initialization.
+    ## Why it matters
+    What cannot be repeated cannot be compared: a change of 1 % may be the change that was made, or another
+    initialization.
 
-    When it is wrong: seeds set by a library, in a configuration, or before the capture looked; runs over several
-    seeds that are not meant to repeat.
+    ## When it is wrong
+    Seeds set by a library, in a configuration, or before the capture looked; runs over several seeds that
+    are not meant to repeat.
 
-    What to try: torch.manual_seed(0) before the model is made, a seeded generator for the loader, and the same for
-    numpy and random where they are used.
+    ## What to try
+    `torch.manual_seed(0)` before the model is made, a seeded generator for the loader, and the same for numpy
+    and random where they are used.
 
-    Sources: PyTorch documentation, Reproducibility; Bouthillier et al. (2021), Accounting for variance in machine
+    ## Sources
+    PyTorch documentation, Reproducibility; Bouthillier et al. (2021), Accounting for variance in machine
     learning benchmarks.
     """
     if run.setup.word("seeds_set") not in ("", "none") or run.setup.seed is not None:

@@ -18,18 +18,22 @@ def versions_unpinned(
 ) -> Iterator[Evidence]:
     """The versions that the run needs are not written down, or others are running.
 
-    What it sees: the packages that the script imports, beside the pins of a lock file, requirements.txt,
-    pyproject.toml or environment.yml next to it. Medium where another version is running than the one that is pinned;
+    ## What it sees
+    The packages that the script imports, beside the pins of a lock file, requirements.txt, pyproject.toml or
+    environment.yml next to it. Medium where another version is running than the one that is pinned;
     information where there is no pin.
 
-    Why it matters: defaults and numerics change between versions; a run that cannot be repeated next year cannot be
-    checked.
+    ## Why it matters
+    Defaults and numerics change between versions; a run that cannot be repeated next year cannot be checked.
 
-    When it is wrong: environments that are pinned elsewhere (an image, a module system).
+    ## When it is wrong
+    Environments that are pinned elsewhere (an image, a module system).
 
-    What to try: write the versions down (pip freeze, uv lock); install what is pinned.
+    ## What to try
+    Write the versions down (pip freeze, uv lock); install what is pinned.
 
-    Sources: pip documentation, Repeatable installs; Pineau et al. (2021), Improving reproducibility in machine
+    ## Sources
+    Pip documentation, Repeatable installs; Pineau et al. (2021), Improving reproducibility in machine
     learning research.
     """
     file, setup = str(run.setup.known("pins_file") or "none"), run.setup

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from traindx.features.generalization import reached
-from traindx.features.pairs import accuracy
+from traindx.features.curves.generalization import reached
+from traindx.features.curves.signal_pairs import accuracy
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -64,13 +64,22 @@ def losses_stay_high(
 ) -> Iterator[Evidence]:
     """Training and held-out loss level off high: little of the starting level is gone, and there is no gap.
 
-    What it sees: a long run whose loss no longer moves much, and one of: an accuracy that is still poor; a start
-    at ln k (an untrained classifier) with little gone of it; an end above the start; a training loss that lost less
+    ## What it sees
+    A long run whose loss no longer moves much, and one of: an accuracy that is still poor; a start at ln k
+    (an untrained classifier) with little gone of it; an end above the start; a training loss that lost less
     than 5 % while the held-out loss ends no better than it began (20 points are enough for that).
-    Why it matters: the network does not even fit its training data; more data or regularization cannot help.
-    When it is wrong: targets that cannot be predicted better; a late drop that is still to come.
-    What to try: overfit one batch; then learning rate, capacity, regularization, and what the inputs hold.
-    Sources: Goodfellow et al., "Deep Learning" (2016), ch. 11; Karpathy, "A recipe for training neural networks".
+
+    ## Why it matters
+    The network does not even fit its training data; more data or regularization cannot help.
+
+    ## When it is wrong
+    Targets that cannot be predicted better; a late drop that is still to come.
+
+    ## What to try
+    Overfit one batch; then learning rate, capacity, regularization, and what the inputs hold.
+
+    ## Sources
+    Goodfellow et al., "Deep Learning" (2016), ch. 11; Karpathy, "A recipe for training neural networks".
     """
     curve = features.curve("train/loss") or features.curve("val/loss")
     if features.is_reinforcement or curve is None or curve.n < 4 or median(curve.values[:3]) <= 0:

@@ -1,7 +1,7 @@
 """GEN009: a metric that repeats one value, or has one that it cannot have."""
 
-from traindx.features.progress import young
-from traindx.features.scores import EXTREMES, is_late, scale_of, scores, words_of
+from traindx.features.curves.progress import young
+from traindx.features.curves.score_scales import EXTREMES, is_late, scale_of, scores, words_of
 from traindx.rules.api import (
     CannotJudge,
     Curve,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.pairs import score
+from traindx.features.curves.signal_pairs import score
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -48,14 +48,23 @@ def metric_contradicts_loss(
 ) -> Iterator[Evidence]:
     """Loss and score of the same split move apart: one gets better while the other gets worse.
 
-    What it sees: significant slopes of opposite sign in the loss and in accuracy (or another score) of the same
-    split, over the last half of the run or since the loss was lowest.
-    Why it matters: on held-out data a rising loss with rising accuracy is over-confidence: few but very wrong
-    answers. A falling loss with a falling score means that the loss does not ask for what is wanted.
-    When it is wrong: a score averaged over another time or data than the loss; a loss with a penalty that shrinks.
-    What to try: choose the checkpoint by what counts; look at calibration, label smoothing, and at what the loss
-    and the score are computed from.
-    Sources: Guo et al., "On Calibration of Modern Neural Networks", arXiv:1706.04599.
+    ## What it sees
+    Significant slopes of opposite sign in the loss and in accuracy (or another score) of the same split,
+    over the last half of the run or since the loss was lowest.
+
+    ## Why it matters
+    On held-out data a rising loss with rising accuracy is over-confidence: few but very wrong answers. A
+    falling loss with a falling score means that the loss does not ask for what is wanted.
+
+    ## When it is wrong
+    A score averaged over another time or data than the loss; a loss with a penalty that shrinks.
+
+    ## What to try
+    Choose the checkpoint by what counts; look at calibration, label smoothing, and at what the loss and the
+    score are computed from.
+
+    ## Sources
+    Guo et al., "On Calibration of Modern Neural Networks", arXiv:1706.04599.
     """
     found = False
     for split in ("val/", "train/"):

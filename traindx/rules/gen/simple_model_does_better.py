@@ -1,7 +1,7 @@
 """GEN010 simple-model-does-better."""
 
-from traindx.features.progress import young
-from traindx.features.yardstick import Beside, beside
+from traindx.features.comparisons.predictor_gap import Beside, beside
+from traindx.features.curves.progress import young
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 NOTHING = "no-better-than-trivial"
@@ -35,21 +35,26 @@ def simple_model_does_better(
 ) -> Iterator[Evidence]:
     """A linear model, the nearest neighbours or a table of pairs does better than the net on its own samples.
 
-    What it sees: simple predictors, fitted when the run is over on a few hundred or thousand of the training samples
-    that were recorded, and tried on others of them; against the net's answers to the training batches late in the run.
-    Medium where the net has gained next to nothing over the commonest answer (or the mean), low where it has gained
-    less than 0.85 of what they gain: coarse and small nets may. Quiet where its accuracy on validation data is as good
-    as theirs: mixed and augmented training data are hard on purpose.
+    ## What it sees
+    Simple predictors, fitted when the run is over on a few hundred or thousand of the training samples that
+    were recorded, and tried on others of them; against the net's answers to the training batches late in the
+    run. Medium where the net has gained next to nothing over the commonest answer (or the mean), low where
+    it has gained less than 0.85 of what they gain: coarse and small nets may. Quiet where its accuracy on
+    validation data is as good as theirs: mixed and augmented training data are hard on purpose.
 
-    Why it matters: what a linear model can do, a net can; it was kept from it by its rate, its loss, its inputs or its
+    ## Why it matters
+    What a linear model can do, a net can; it was kept from it by its rate, its loss, its inputs or its
     labels.
 
-    When it is wrong: a net that is meant to be small or coarse; a task whose inputs repeat, which neighbours answer by
-    heart; inputs besides the first tensor are not looked at.
+    ## When it is wrong
+    A net that is meant to be small or coarse; a task whose inputs repeat, which neighbours answer by heart;
+    inputs besides the first tensor are not looked at.
 
-    What to try: the causes that the ranking names; train longer if the loss still falls.
+    ## What to try
+    The causes that the ranking names; train longer if the loss still falls.
 
-    Sources: Karpathy (2019), A recipe for training neural networks (baselines first).
+    ## Sources
+    Karpathy (2019), A recipe for training neural networks (baselines first).
     """
     found = beside(run, features)
     if features.is_game:

@@ -1,7 +1,7 @@
 """GEN005: the held-out metric is clearly better than the training metric."""
 
-from traindx.features.noise import robust_sigma
-from traindx.features.pairs import Pair, pairs
+from traindx.features.curves.signal_pairs import Pair, pairs
+from traindx.features.statistics.noise import robust_sigma
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -35,14 +35,23 @@ def validation_beats_training(
 ) -> Iterator[Evidence]:
     """Over the last half of the run the held-out metric is clearly better than the training metric.
 
-    What it sees: the same metric on both splits, the held-out one better at nearly every point by more than a
-    small share of what training has improved. The first half is left out: there a training mean over an
-    epoch lags behind.
-    Why it matters: it is normal under dropout, augmentation, label smoothing or losses with a penalty, and it is
-    also how an easier or overlapping held-out set looks.
-    When it is wrong: the two losses may not be the same quantity (a penalty in one of them, another weighting).
-    What to try: evaluate a training batch in evaluation mode: if the difference goes away, it is benign.
-    Sources: Srivastava et al., "Dropout", JMLR 15 (2014); Szegedy et al., arXiv:1512.00567 (label smoothing).
+    ## What it sees
+    The same metric on both splits, the held-out one better at nearly every point by more than a small share
+    of what training has improved. The first half is left out: there a training mean over an epoch lags
+    behind.
+
+    ## Why it matters
+    It is normal under dropout, augmentation, label smoothing or losses with a penalty, and it is also how an
+    easier or overlapping held-out set looks.
+
+    ## When it is wrong
+    The two losses may not be the same quantity (a penalty in one of them, another weighting).
+
+    ## What to try
+    Evaluate a training batch in evaluation mode: if the difference goes away, it is benign.
+
+    ## Sources
+    Srivastava et al., "Dropout", JMLR 15 (2014); Szegedy et al., arXiv:1512.00567 (label smoothing).
     """
     candidates = [p for p in pairs(features, min_points=MIN_POINTS) if p.same]
     if features.is_reinforcement or not candidates:

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from traindx.features.generalization import BLOCKS, reached, reached_again, valley_noise
-from traindx.features.pairs import Pair, pairs
-from traindx.features.smoothing import block_medians
+from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
+from traindx.features.curves.signal_pairs import Pair, pairs
+from traindx.features.statistics.smoothing import block_medians
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -54,12 +54,21 @@ def validation_drops_late(
 ) -> Iterator[Evidence]:
     """The held-out metric stays bad long after training has settled, and then improves strongly.
 
-    What it sees: the training curve has made most of its progress; the held-out one goes on flat or bad for
-    several times as long, and then makes most of its own.
-    Why it matters: judged in the flat stretch, the run looked hopelessly overfitted, and was not.
-    When it is wrong: validation that was wrong at first (weights averaged late, statistics that settle) looks alike.
-    What to try: wait; weight decay and more data shorten the delay.
-    Sources: Power et al., "Grokking", arXiv:2201.02177; Liu et al., "Omnigrok", arXiv:2210.01117.
+    ## What it sees
+    The training curve has made most of its progress; the held-out one goes on flat or bad for several times
+    as long, and then makes most of its own.
+
+    ## Why it matters
+    Judged in the flat stretch, the run looked hopelessly overfitted, and was not.
+
+    ## When it is wrong
+    Validation that was wrong at first (weights averaged late, statistics that settle) looks alike.
+
+    ## What to try
+    Wait; weight decay and more data shorten the delay.
+
+    ## Sources
+    Power et al., "Grokking", arXiv:2201.02177; Liu et al., "Omnigrok", arXiv:2210.01117.
     """
     candidates = pairs(features, min_points=MIN_POINTS)
     if features.is_reinforcement or not candidates:

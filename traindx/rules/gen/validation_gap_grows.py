@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from traindx.features.generalization import Rise, rise_after_low
-from traindx.features.pairs import Pair, pairs, score
-from traindx.features.scores import best_skill, scale_of
+from traindx.features.curves.generalization import Rise, rise_after_low
+from traindx.features.curves.score_scales import best_skill, scale_of
+from traindx.features.curves.signal_pairs import Pair, pairs, score
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -36,8 +36,8 @@ class Seen(NamedTuple):
     needs=("val/*", "train/*"),
     min_points=1,
     severity="medium",
-    message="{signal} is {best} step {at:.6g} ({low:.4g}) and ends at {end:.4g}; "
-    "{beside} goes from {then:.4g} to {now:.4g} meanwhile",
+    message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
+    "{then:.4g} to {now:.4g}",
     follows=("train-and-validation-overlap",),
 )
 def validation_gap_grows(
@@ -57,22 +57,42 @@ def validation_gap_grows(
     apart: float = threshold(0.15, "of accuracy", "convention", "beyond usual augmentation and dropout"),
     torn: float = threshold(0.4, "of accuracy", "convention", "hardly anything carries over"),
 ) -> Iterator[Evidence]:
-    """The held-out loss goes up from a visible minimum while the training loss goes on down or stays low.
+    """Validation gets worse after its best point while training does not.
 
-    What it sees: a held-out curve whose later level lies above its lowest one by more than the curve's own noise
-    (what the best falling-then-rising curve leaves unexplained), for good, and not shared by the training curve.
-    A gap that grows while validation still improves is not it. Where validation has stopped improving for half of
-    the run while training fell to a third of it or less, that is said ("stalled", low; medium from a tenth); and so is
-    a gap that stands ("wide": a loss of three times the training loss, an accuracy 0.15 below; medium from ten times or
-    0.4 on; where a held-out score is as close to perfect as that, a loss of ten times the other's is low).
-    Why it matters: from the minimum on the network learns what holds for its training data only; the weights at
-    the minimum are the better ones.
-    When it is wrong: accuracy may improve while the held-out loss rises (the finding is low then and says
-    "metric-improves"); in grokking and double descent the rise is taken back later; a held-out set of a few dozen
-    samples drifts by itself.
-    What to try: keep the weights of the minimum; compare the amount of data with the size of the model; look at
-    regularization.
-    Sources: Prechelt, "Early Stopping - But When?" (1998); Zhang et al., arXiv:1611.03530; Ayer et al. (1955).
+    ## What it sees
+    A validation curve that rises from its minimum and stays up, while the training curve does not rise with
+    it. The rise must exceed 4 times the noise of the curve (its scatter around the best falling-then-rising
+    curve) and reach 5 % of the lowest level or 10 % of the improvement made before. The training curve may
+    rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if half of the
+    level or of the improvement is gone.
+
+    Two weaker signs are reported if validation does not rise:
+
+    - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
+      it or less (low; medium from a tenth).
+    - `wide`: the validation loss is at least 3 times the training loss, or the accuracy at least 0.15 lower,
+      and the gap does not close (low; medium from 10 times or 0.4). If a validation score is within 0.15 of
+      perfect, the ratio of the losses stays low, because a training loss near zero makes any ratio large.
+
+    A gap that grows while validation still improves is not reported.
+
+    ## Why it matters
+    After the minimum the network learns what holds for its training data only. The weights at the minimum
+    are the better ones.
+
+    ## When it is wrong
+    Accuracy may improve while the validation loss rises: the finding is then low and has the aspect
+    `metric-improves`. In grokking and double descent the rise is reversed later. A validation set of a few
+    dozen samples drifts by chance.
+
+    ## What to try
+    Restore the checkpoint of the minimum, or use early stopping. Then add weight decay, dropout or
+    augmentation, get more data, or use a smaller model.
+
+    ## Sources
+    Prechelt (1998), Early stopping - but when?, doi:10.1007/3-540-49430-8_3. Zhang et al. (2017),
+    Understanding deep learning requires rethinking generalization, arXiv:1611.03530. Noise: Ayer et al.
+    (1955), isotonic regression, doi:10.1214/aoms/1177728423.
     """
     candidates = pairs(features, min_points=4)
     few = [p for p in pairs(features, min_points=1) if p.same]
@@ -305,10 +325,8 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
     then = float(seen.train[turn])
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])
-    best = "best at" if exact else "lowest around" if sign > 0 else "highest around"
-    end = (
-        rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])
-    )  # a level, or the last of a few
+    # The level at the end: a median, or the last of a few points.
+    end = rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])
     return Evidence(
         onset=at,
         last=last,
@@ -317,8 +335,8 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
         severity=severity,
         values={
-            "signal": pair.val.name, "best": best, "low": low, "at": at, "end": end,
-            "beside": pair.train.name, "then": then * other, "now": now * other,
+            "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "near": "at" if exact else "around",
+            "low": low, "at": at, "end": end, "other": pair.train.name, "then": then * other, "now": now * other,
         },
         points=(
             EvidencePoint(pair.val.name, at, low),

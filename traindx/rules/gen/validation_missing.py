@@ -37,13 +37,22 @@ def validation_missing(
 ) -> Iterator[Evidence]:
     """Nothing in the log was measured on held-out data, though the training data were seen more than once.
 
-    What it sees: no signal under `val/` and none whose name speaks of a test or evaluation, in a supervised run of
-    two or more epochs whose objective has improved.
-    Why it matters: a falling training loss is all that memorization shows, too.
-    When it is wrong: validation may be logged elsewhere, by another process. Reinforcement learning and adversarial
-    training are left out: their losses are no measure of success. A run that does not learn has other worries.
-    What to try: hold out a few percent of the data and log the same loss on it, in evaluation mode.
-    Sources: Prechelt, "Early Stopping - But When?" (1998); scikit-learn user guide 3.1 (cross-validation).
+    ## What it sees
+    No signal under `val/` and none whose name speaks of a test or evaluation, in a supervised run of two or
+    more epochs whose objective has improved.
+
+    ## Why it matters
+    A falling training loss is all that memorization shows, too.
+
+    ## When it is wrong
+    Validation may be logged elsewhere, by another process. Reinforcement learning and adversarial training
+    are left out: their losses are no measure of success. A run that does not learn has other worries.
+
+    ## What to try
+    Hold out a few percent of the data and log the same loss on it, in evaluation mode.
+
+    ## Sources
+    Prechelt, "Early Stopping - But When?" (1998); scikit-learn user guide 3.1 (cross-validation).
     """
     objective = features.needed_curve("objective")
     names = {word for name in run.series for word in re.split(r"[^a-z0-9]+", name.lower())}

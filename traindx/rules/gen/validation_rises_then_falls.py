@@ -1,7 +1,7 @@
 """GEN003: a hump in the held-out loss that is taken back."""
 
-from traindx.features.generalization import Hump, hump
-from traindx.features.pairs import Pair, pairs
+from traindx.features.curves.generalization import Hump, hump
+from traindx.features.curves.signal_pairs import Pair, pairs
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -37,13 +37,22 @@ def validation_rises_then_falls(
 ) -> Iterator[Evidence]:
     """The held-out loss falls, rises for a while, and falls again to where it was or lower.
 
-    What it sees: a first minimum, a broad hump beyond the curve's own noise that the training curve does not
-    share, and an end near or below the old minimum.
-    Why it matters: stopping at the first minimum would have been too early; it is the shape of epoch-wise double
-    descent, often with noisy labels and a model just large enough to fit them.
-    When it is wrong: a learning-rate drop ends a noisy phase in the same shape; a held-out set that changed.
-    What to try: nothing is needed while it falls; keep several checkpoints; look for wrong labels.
-    Sources: Nakkiran et al., "Deep Double Descent", arXiv:1912.02292; Belkin et al., arXiv:1812.11118.
+    ## What it sees
+    A first minimum, a broad hump beyond the curve's own noise that the training curve does not share, and an
+    end near or below the old minimum.
+
+    ## Why it matters
+    Stopping at the first minimum would have been too early; it is the shape of epoch-wise double descent,
+    often with noisy labels and a model just large enough to fit them.
+
+    ## When it is wrong
+    A learning-rate drop ends a noisy phase in the same shape; a held-out set that changed.
+
+    ## What to try
+    Nothing is needed while it falls; keep several checkpoints; look for wrong labels.
+
+    ## Sources
+    Nakkiran et al., "Deep Double Descent", arXiv:1912.02292; Belkin et al., arXiv:1812.11118.
     """
     candidates = pairs(features, min_points=MIN_POINTS)
     if features.is_reinforcement or not candidates:

@@ -21,12 +21,21 @@ def validation_too_rare(
 ) -> Iterator[Evidence]:
     """There are too few validations to see where the held-out curve turns, or they end early.
 
-    What it sees: fewer than five points of every held-out signal in a run with hundreds of training points; or
-    validations that stop long before the run does.
-    Why it matters: overfitting between two validations is not seen, and the best checkpoint is missed.
-    When it is wrong: a fine-tuning of three epochs that is validated after each is usual, and enough for many.
-    What to try: validate a fixed number of times per run, ten or more, on a part of the held-out data if it is slow.
-    Sources: Prechelt, "Early Stopping - But When?" (1998); the project's seed rule (every 100-500 steps).
+    ## What it sees
+    Fewer than five points of every held-out signal in a run with hundreds of training points; or validations
+    that stop long before the run does.
+
+    ## Why it matters
+    Overfitting between two validations is not seen, and the best checkpoint is missed.
+
+    ## When it is wrong
+    A fine-tuning of three epochs that is validated after each is usual, and enough for many.
+
+    ## What to try
+    Validate a fixed number of times per run, ten or more, on a part of the held-out data if it is slow.
+
+    ## Sources
+    Prechelt, "Early Stopping - But When?" (1998); the project's seed rule (every 100-500 steps).
     """
     held = max((s for n, s in run.series.items() if n.startswith("val/")), key=len)
     train = max((s for n, s in run.series.items() if n.startswith("train/")), key=len)

@@ -1,7 +1,7 @@
 """GRD009 clipping-always-active."""
 
-from traindx.features.gradients import clip_ratios
-from traindx.features.systems import start_up
+from traindx.features.curves.gradient_norms import clip_ratios
+from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -34,17 +34,22 @@ def clipping_always_active(
 ) -> Iterator[Evidence]:
     """Gradient clipping cuts on nearly every step.
 
-    What it sees: the norm is above the clipping norm in 95 % of the rows after the start. Medium when the
-    typical step keeps less than a tenth of its gradient (low under Adam and its kin, whose step does not depend on
-    the gradient's scale), otherwise information.
+    ## What it sees
+    The norm is above the clipping norm in 95 % of the rows after the start. Medium when the typical step
+    keeps less than a tenth of its gradient (low under Adam and its kin, whose step does not depend on the
+    gradient's scale), otherwise information.
 
-    Why it matters: the clipping norm then sets the length of every step, in place of the learning rate.
+    ## Why it matters
+    The clipping norm then sets the length of every step, in place of the learning rate.
 
-    When it is wrong: clipping at 1 with norms of 2 or 3 is everyday practice and does no harm.
+    ## When it is wrong
+    Clipping at 1 with norms of 2 or 3 is everyday practice and does no harm.
 
-    What to try: compare with the usual norm; loosen the clip, or read the learning rate as a normalized one.
+    ## What to try
+    Compare with the usual norm; loosen the clip, or read the learning rate as a normalized one.
 
-    Sources: Pascanu, Mikolov, Bengio (2013); Zhang et al. (2020), Why gradient clipping accelerates training.
+    ## Sources
+    Pascanu, Mikolov, Bengio (2013); Zhang et al. (2020), Why gradient clipping accelerates training.
     """
     steps, ratios = clip_ratios(
         features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm

@@ -1,6 +1,6 @@
 """GRD010 clipping-never-active."""
 
-from traindx.features.gradients import clip_ratios
+from traindx.features.curves.gradient_norms import clip_ratios
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -29,16 +29,21 @@ def clipping_never_active(
 ) -> Iterator[Evidence]:
     """Gradient clipping is on, but no logged step reached it.
 
-    What it sees: every logged norm is at or below the clipping norm.
+    ## What it sees
+    Every logged norm is at or below the clipping norm.
 
-    Why it matters: nothing is wrong; but the clip guards against nothing that has happened so far, and if it was
-    meant to tame spikes, it is too loose.
+    ## Why it matters
+    Nothing is wrong; but the clip guards against nothing that has happened so far, and if it was meant to
+    tame spikes, it is too loose.
 
-    When it is wrong: logs of every hundredth step do not show the steps between.
+    ## When it is wrong
+    Logs of every hundredth step do not show the steps between.
 
-    What to try: nothing while training is stable.
+    ## What to try
+    Nothing while training is stable.
 
-    Sources: Pascanu, Mikolov, Bengio (2013), section 3.2: a clip of half to ten times the average norm.
+    ## Sources
+    Pascanu, Mikolov, Bengio (2013), section 3.2: a clip of half to ten times the average norm.
     """
     steps, ratios = clip_ratios(
         features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm

@@ -36,20 +36,26 @@ def curvature_beyond_stability(
 ) -> Iterator[Evidence]:
     """The learning rate is above what the curvature of the loss allows.
 
-    What it sees: the largest eigenvalue of the Hessian of a batch's loss (traindx run --curvature) times the rate, over
-    2 (1 + m), with momentum m, for stochastic gradient descent; with Nesterov over 2 (1 + m) / (1 + 2 m): in the median
-    over the run, half as much again and more. High where the run does not learn, medium where that cannot be told,
-    information where it learns. Adaptive optimizers, whose steps have other scales, are not judged.
+    ## What it sees
+    The largest eigenvalue of the Hessian of a batch's loss (traindx run --curvature) times the rate, over 2
+    (1 + m), with momentum m, for stochastic gradient descent; with Nesterov over 2 (1 + m) / (1 + 2 m): in
+    the median over the run, half as much again and more. High where the run does not learn, medium where
+    that cannot be told, information where it learns. Adaptive optimizers, whose steps have other scales, are
+    not judged.
 
-    Why it matters: along that direction each step goes past the bottom by more than it came from.
+    ## Why it matters
+    Along that direction each step goes past the bottom by more than it came from.
 
-    When it is wrong: single batches are more curved than the whole loss; large nets train at the very edge, where
-    the ratio stays near 1.
+    ## When it is wrong
+    Single batches are more curved than the whole loss; large nets train at the very edge, where the ratio
+    stays near 1.
 
-    What to try: divide the learning rate by the ratio; warm up, so that the curvature can fall first.
+    ## What to try
+    Divide the learning rate by the ratio; warm up, so that the curvature can fall first.
 
-    Sources: Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge of stability; Gilmer
-    et al. (2022), A loss curvature perspective on training instability.
+    ## Sources
+    Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge of stability;
+    Gilmer et al. (2022), A loss curvature perspective on training instability.
     """
     if run.setup.word("optimizer") != "sgd":
         raise CannotJudge("only stochastic gradient descent has a limit that is known")

@@ -1,7 +1,7 @@
 """GRD007 gradient-is-zero."""
 
-from traindx.features.gradients import improved, printed_step, shed
-from traindx.features.systems import stretches
+from traindx.features.curves.gradient_norms import improved, printed_step, shed
+from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -42,18 +42,23 @@ def gradient_is_zero(
 ) -> Iterator[Evidence]:
     """The global gradient norm is exactly zero for a stretch.
 
-    What it sees: three or more rows in a row with a norm of exactly 0 beside norms that are not. High if it lasts
-    to the end, low if gradients come back. Zeros from the first row to the last are judged only where the
-    objective stands still as well (low); else the log does not record norms.
+    ## What it sees
+    Three or more rows in a row with a norm of exactly 0 beside norms that are not. High if it lasts to the
+    end, low if gradients come back. Zeros from the first row to the last are judged only where the objective
+    stands still as well (low); else the log does not record norms.
 
-    Why it matters: no gradient, no learning: every unit silent, every label masked, or the graph cut.
+    ## Why it matters
+    No gradient, no learning: every unit silent, every label masked, or the graph cut.
 
-    When it is wrong: norms printed with few digits round to zero when they are small; a loss at zero has no
-    gradient; policy-gradient batches without advantage have none either, a row at a time.
+    ## When it is wrong
+    Norms printed with few digits round to zero when they are small; a loss at zero has no gradient;
+    policy-gradient batches without advantage have none either, a row at a time.
 
-    What to try: look at the labels of such a batch, and at the share of silent units.
+    ## What to try
+    Look at the labels of such a batch, and at the share of silent units.
 
-    Sources: the definition of the norm: it is zero only if every gradient is.
+    ## Sources
+    The definition of the norm: it is zero only if every gradient is.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
     values, positive = norm.values, norm.values[norm.values > 0]

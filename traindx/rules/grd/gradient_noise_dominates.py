@@ -1,6 +1,6 @@
 """GRD011 gradient-noise-dominates."""
 
-from traindx.features.systems import start_up
+from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -33,18 +33,23 @@ def gradient_noise_dominates(
 ) -> Iterator[Evidence]:
     """What a step sees of the gradient is mostly noise, and the run does not learn.
 
-    What it sees: the gradient noise scale (variance of the gradient over its square, in samples), in the median
-    after the start, at ten times the batch size and more. Only where the objective does not learn; low where that
+    ## What it sees
+    The gradient noise scale (variance of the gradient over its square, in samples), in the median after the
+    start, at ten times the batch size and more. Only where the objective does not learn; low where that
     cannot be told.
 
-    Why it matters: steps of such batches wander; a larger batch or a smaller rate makes them worth more.
+    ## Why it matters
+    Steps of such batches wander; a larger batch or a smaller rate makes them worth more.
 
-    When it is wrong: near the end of a good run the gradient is small and noise is all that is left, which is why a
-    run that learns is never blamed. With labels that carry no information there is no gradient but noise.
+    ## When it is wrong
+    Near the end of a good run the gradient is small and noise is all that is left, which is why a run that
+    learns is never blamed. With labels that carry no information there is no gradient but noise.
 
-    What to try: accumulate gradients over more batches, or lower the learning rate.
+    ## What to try
+    Accumulate gradients over more batches, or lower the learning rate.
 
-    Sources: McCandlish et al. (2018), An empirical model of large-batch training.
+    ## Sources
+    McCandlish et al. (2018), An empirical model of large-batch training.
     """
     scale, sizes = features.needed_curve("grad_noise_scale"), features.curve("batch_size")
     batch = float(median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")

@@ -1,6 +1,6 @@
 """GRD002 gradient-norm-explodes."""
 
-from traindx.features.gradients import early_level, far_above, worsened_after
+from traindx.features.curves.gradient_norms import early_level, far_above, worsened_after
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
@@ -29,19 +29,24 @@ def gradient_norm_explodes(
 ) -> Iterator[Evidence]:
     """The global gradient norm rises far above its early level and the objective is lost with it.
 
-    What it sees: at least three rows in a row with a norm ten times the run's own early level, after which the
-    objective ends not finite or clearly higher than before; without any objective, a hundred times.
+    ## What it sees
+    At least three rows in a row with a norm ten times the run's own early level, after which the objective
+    ends not finite or clearly higher than before; without any objective, a hundred times.
 
-    Why it matters: steps of that size throw the weights out of the region where the net had learnt; it seldom
-    comes back by itself.
+    ## Why it matters
+    Steps of that size throw the weights out of the region where the net had learnt; it seldom comes back by
+    itself.
 
-    When it is wrong: losses that are sums have norms of hundreds all the time, which is why the run is compared
-    with itself; a run whose loss falls while its norm grows is left to gradient-norm-grows. Where the loss is no score
+    ## When it is wrong
+    Losses that are sums have norms of hundreds all the time, which is why the run is compared with itself; a
+    run whose loss falls while its norm grows is left to gradient-norm-grows. Where the loss is no score
     (agents, nets against each other), only a norm that ends not finite counts.
 
-    What to try: look at the learning rate and the batch at the onset; see which module grew first.
+    ## What to try
+    Look at the learning rate and the batch at the onset; see which module grew first.
 
-    Sources: Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
+    ## Sources
+    Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
     judged = (

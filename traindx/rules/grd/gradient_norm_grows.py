@@ -1,7 +1,7 @@
 """GRD003 gradient-norm-grows."""
 
-from traindx.features.gradients import usual_level, worsened_after
-from traindx.features.systems import growth, start_up
+from traindx.features.curves.gradient_norms import usual_level, worsened_after
+from traindx.features.performance.level_shifts import growth, start_up
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,
@@ -39,19 +39,24 @@ def gradient_norm_grows(
 ) -> Iterator[Evidence]:
     """The global gradient norm grows over most of the run, without exploding.
 
-    What it sees: after the warm-up the norm, in block medians, rises with time nearly without setback and at
-    least doubles. Low where the objective stands still, medium where it got worse, information where it
-    improves all the same.
+    ## What it sees
+    After the warm-up the norm, in block medians, rises with time nearly without setback and at least
+    doubles. Low where the objective stands still, medium where it got worse, information where it improves
+    all the same.
 
-    Why it matters: with a loss that does not improve, it can be the first sign of a divergence, or of gradients
-    that pile up.
+    ## Why it matters
+    With a loss that does not improve, it can be the first sign of a divergence, or of gradients that pile
+    up.
 
-    When it is wrong: language models grow their gradient norm slowly for weeks while the loss falls, and so
-    does any net with weight decay off; therefore a falling loss makes it a mere remark.
+    ## When it is wrong
+    Language models grow their gradient norm slowly for weeks while the loss falls, and so does any net with
+    weight decay off; therefore a falling loss makes it a mere remark.
 
-    What to try: watch it together with the loss and the weight norm.
+    ## What to try
+    Watch it together with the loss and the weight norm.
 
-    Sources: Merrill et al. (2021), Effects of parameter norm growth during transformer training.
+    ## Sources
+    Merrill et al. (2021), Effects of parameter norm growth during transformer training.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
     skip = start_up(norm.n, warm, 1)

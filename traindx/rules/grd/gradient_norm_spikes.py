@@ -1,6 +1,6 @@
 """GRD004 gradient-norm-spikes."""
 
-from traindx.features.gradients import excursions
+from traindx.features.curves.gradient_norms import excursions
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -67,21 +67,25 @@ def gradient_norm_spikes(
 ) -> Iterator[Evidence]:
     """The global gradient norm leaps far above the level around it for a few steps.
 
-    What it sees: stretches more than ten times above the local level and six times the noise of the
-    logarithm. Info for one or two that the loss does not answer, else low; medium when the loss answers, or when it
-    happens again and again, and the norm goes well beyond
-    what it was at the start (late in training, when all is small, one hard batch makes a leap), unless the loss ends
-    about as low as it ever was.
+    ## What it sees
+    Stretches more than ten times above the local level and six times the noise of the logarithm. Info for
+    one or two that the loss does not answer, else low; medium when the loss answers, or when it happens
+    again and again, and the norm goes well beyond what it was at the start (late in training, when all is
+    small, one hard batch makes a leap), unless the loss ends about as low as it ever was.
 
-    Why it matters: the norm often leaps a few steps before the loss does; without clipping one such step can
-    undo much training.
+    ## Why it matters
+    The norm often leaps a few steps before the loss does; without clipping one such step can undo much
+    training.
 
-    When it is wrong: the first gradients of a fresh net and those of a warm-up are large; heavy-tailed norms
-    (reinforcement learning, small batches) are judged against their own width.
+    ## When it is wrong
+    The first gradients of a fresh net and those of a warm-up are large; heavy-tailed norms (reinforcement
+    learning, small batches) are judged against their own width.
 
-    What to try: look at the batches at these steps; clip the norm a little above its usual level.
+    ## What to try
+    Look at the batches at these steps; clip the norm a little above its usual level.
 
-    Sources: Chowdhery et al. (2022), PaLM, section 5.1; Zhang et al. (2020), Why are adaptive methods good for
+    ## Sources
+    Chowdhery et al. (2022), PaLM, section 5.1; Zhang et al. (2020), Why are adaptive methods good for
     attention models? (heavy tails).
     """
     norm = features.needed_curve("grad_norm")

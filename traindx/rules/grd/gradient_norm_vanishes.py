@@ -1,7 +1,7 @@
 """GRD005 gradient-norm-vanishes."""
 
-from traindx.features.gradients import improved, shed, usual_level
-from traindx.features.smoothing import trend
+from traindx.features.curves.gradient_norms import improved, shed, usual_level
+from traindx.features.statistics.smoothing import trend
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -36,19 +36,24 @@ def gradient_norm_vanishes(
 ) -> Iterator[Evidence]:
     """The global gradient norm falls to nearly nothing, or starts there, and the objective stays where it was.
 
-    What it sees: a norm that ends a thousand times below its early level, or that is below 1e-6 throughout,
-    while the objective has lost less than half of its first level and not clearly improved; medium where it has,
-    by less than a fifth.
+    ## What it sees
+    A norm that ends a thousand times below its early level, or that is below 1e-6 throughout, while the
+    objective has lost less than half of its first level and not clearly improved; medium where it has, by
+    less than a fifth.
 
-    Why it matters: without gradients nothing is learnt, however long the run goes on.
+    ## Why it matters
+    Without gradients nothing is learnt, however long the run goes on.
 
-    When it is wrong: a net that has converged has tiny gradients too, which is why the loss must have stayed
-    high; norms printed as 0.000 are not judged here.
+    ## When it is wrong
+    A net that has converged has tiny gradients too, which is why the loss must have stayed high; norms
+    printed as 0.000 are not judged here.
 
-    What to try: see the gradients layer by layer; look for saturated or silent units.
+    ## What to try
+    See the gradients layer by layer; look for saturated or silent units.
 
-    Sources: Hochreiter (1991); Glorot and Bengio (2010), Understanding the difficulty of training deep
-    feedforward neural networks.
+    ## Sources
+    Hochreiter (1991); Glorot and Bengio (2010), Understanding the difficulty of training deep feedforward
+    neural networks.
     """
     norm, objective = features.needed_curve("grad_norm"), features.needed_curve("objective")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]

@@ -1,6 +1,6 @@
 """GRD006 gradient-not-finite."""
 
-from traindx.features.systems import stretches
+from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -36,19 +36,24 @@ def gradient_not_finite(
 ) -> Iterator[Evidence]:
     """The global gradient norm is NaN or infinite, beyond what a loss scale needs to settle.
 
-    What it sees: rows whose norm is not finite. The first rows are passed over if finite ones follow. High when
-    it lasts to the end, goes on for several rows, or happens often; medium when no row is finite in a log so
-    short that the scale may still be sought, or a tenth of the rows is not; low when single rows recover.
+    ## What it sees
+    Rows whose norm is not finite. The first rows are passed over if finite ones follow. High when it lasts
+    to the end, goes on for several rows, or happens often; medium when no row is finite in a log so short
+    that the scale may still be sought, or a tenth of the rows is not; low when single rows recover.
 
-    Why it matters: an optimizer step with such a gradient ruins the weights at once; with a gradient scaler
-    the step is skipped, and a run that skips for ever learns nothing.
+    ## Why it matters
+    An optimizer step with such a gradient ruins the weights at once; with a gradient scaler the step is
+    skipped, and a run that skips for ever learns nothing.
 
-    When it is wrong: mixed precision starts with a scale that is too high on purpose, and tries a higher one
-    every couple of thousand steps.
+    ## When it is wrong
+    Mixed precision starts with a scale that is too high on purpose, and tries a higher one every couple of
+    thousand steps.
 
-    What to try: find the first module whose gradient is not finite; look at the norm just before.
+    ## What to try
+    Find the first module whose gradient is not finite; look at the norm just before.
 
-    Sources: Micikevicius et al. (2018), Mixed precision training.
+    ## Sources
+    Micikevicius et al. (2018), Mixed precision training.
     """
     curve = features.needed_curve("grad_norm")
     raw, n = curve.raw, len(curve.raw)

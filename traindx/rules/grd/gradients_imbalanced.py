@@ -1,6 +1,6 @@
 """GRD008 gradients-imbalanced."""
 
-from traindx.features.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -36,18 +36,23 @@ def gradients_imbalanced(
 ) -> Iterator[Evidence]:
     """The gradients of two modules differ by three orders of magnitude in a net that does not learn.
 
-    What it sees: typical gradient norms per module after the first steps, zeros left out. Medium under an
-    optimizer that follows the gradient's size, low under Adam and its kin, whose step does not; nothing where the
-    run learns.
+    ## What it sees
+    Typical gradient norms per module after the first steps, zeros left out. Medium under an optimizer that
+    follows the gradient's size, low under Adam and its kin, whose step does not; nothing where the run
+    learns.
 
-    Why it matters: one learning rate cannot suit both: what is right for the one tears or freezes the other.
+    ## Why it matters
+    One learning rate cannot suit both: what is right for the one tears or freezes the other.
 
-    When it is wrong: embeddings (of which a batch touches few rows), scalars and layers of very different size are
-    apart by nature; therefore a module whose name holds "emb" is left out.
+    ## When it is wrong
+    Embeddings (of which a batch touches few rows), scalars and layers of very different size are apart by
+    nature; therefore a module whose name holds "emb" is left out.
 
-    What to try: normalization, another initialization, an adaptive optimizer, rates per group.
+    ## What to try
+    Normalization, another initialization, an adaptive optimizer, rates per group.
 
-    Sources: Glorot, Bengio (2010); You et al. (2017), Large batch training of convolutional networks (LARS).
+    ## Sources
+    Glorot, Bengio (2010); You et al. (2017), Large batch training of convolutional networks (LARS).
     """
     found = after_warm_up(panel(features, "grad_norm", rows=int(rows)), warm)
     level = typical(np.where(found.values > 0, found.values, np.nan))

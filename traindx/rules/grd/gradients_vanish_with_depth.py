@@ -1,7 +1,7 @@
 """GRD001 gradients-vanish-with-depth."""
 
-from traindx.features.panels import panel, typical
-from traindx.features.trends import rank_correlation
+from traindx.features.per_module.panels import panel, typical
+from traindx.features.statistics.trends import rank_correlation
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -38,19 +38,24 @@ def gradients_vanish_with_depth(
 ) -> Iterator[Evidence]:
     """The gradient gets smaller and smaller from the last modules to the first ones, in a net that does not learn.
 
-    What it sees: the typical gradient norm of the first third of the modules against that of the last third
-    (medians over modules and over time, zeros left out), falling along the depth. Only where the objective does not
-    learn; low where that cannot be told.
+    ## What it sees
+    The typical gradient norm of the first third of the modules against that of the last third (medians over
+    modules and over time, zeros left out), falling along the depth. Only where the objective does not learn;
+    low where that cannot be told.
 
-    Why it matters: the first layers stand still, and the later ones can only work with random features.
+    ## Why it matters
+    The first layers stand still, and the later ones can only work with random features.
 
-    When it is wrong: modules are taken in the order in which the model holds them; a model that keeps its last
-    layer first looks upside down. Layers that are frozen or silent have no gradient at all and are left out.
+    ## When it is wrong
+    Modules are taken in the order in which the model holds them; a model that keeps its last layer first
+    looks upside down. Layers that are frozen or silent have no gradient at all and are left out.
 
-    What to try: normalization or skip connections; ReLU or GELU with He initialization in place of sigmoids.
+    ## What to try
+    Normalization or skip connections; ReLU or GELU with He initialization in place of sigmoids.
 
-    Sources: Glorot, Bengio (2010), Understanding the difficulty of training deep feedforward neural networks;
-    Zhang et al. (2021), AUTOTRAINER, whose condition "and does not converge" keeps it quiet.
+    ## Sources
+    Glorot, Bengio (2010), Understanding the difficulty of training deep feedforward neural networks; Zhang
+    et al. (2021), AUTOTRAINER, whose condition "and does not converge" keeps it quiet.
     """
     found = panel(features, "grad_norm", rows=int(rows))
     learning = is_learning(features)

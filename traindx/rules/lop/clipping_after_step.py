@@ -18,15 +18,20 @@ def clipping_after_step(
 ) -> Iterator[Evidence]:
     """Gradients are clipped when the step has already been made.
 
-    What it sees: calls of a clipping function between the optimizer's step and the next backward pass.
+    ## What it sees
+    Calls of a clipping function between the optimizer's step and the next backward pass.
 
-    Why it matters: the clip has no effect: spikes go into the weights in full.
+    ## Why it matters
+    The clip has no effect: spikes go into the weights in full.
 
-    When it is wrong: a call that only measures the norm.
+    ## When it is wrong
+    A call that only measures the norm.
 
-    What to try: clip between backward and step; with a GradScaler, unscale first.
+    ## What to try
+    Clip between backward and step; with a GradScaler, unscale first.
 
-    Sources: PyTorch documentation, clip_grad_norm_.
+    ## Sources
+    PyTorch documentation, clip_grad_norm_.
     """
     told, count = run.setup.flag("clip_after_step"), run.setup.number("clip_after_step")
     if not (told if told is not None else count is not None and count >= always):

@@ -19,17 +19,22 @@ def evaluating_in_train_mode(
 ) -> Iterator[Evidence]:
     """The model is in train mode while it is evaluated.
 
-    What it sees: passes without gradient, of a model with dropout or batch normalization, with its mode set to train.
+    ## What it sees
+    Passes without gradient, of a model with dropout or batch normalization, with its mode set to train.
     Medium. Not where the mode was tried on a batch and moved the outputs by less than a hundredth.
 
-    Why it matters: dropout makes the values worse and different each time; batch normalization even learns from
-    validation data.
+    ## Why it matters
+    Dropout makes the values worse and different each time; batch normalization even learns from validation
+    data.
 
-    When it is wrong: Monte-Carlo dropout, re-estimating batch statistics, generating samples for training.
+    ## When it is wrong
+    Monte-Carlo dropout, re-estimating batch statistics, generating samples for training.
 
-    What to try: call model.eval() before evaluating, and model.train() after it.
+    ## What to try
+    Call model.eval() before evaluating, and model.train() after it.
 
-    Sources: PyTorch documentation, Module.eval; fault catalogue row 90.
+    ## Sources
+    PyTorch documentation, Module.eval; fault catalogue row 90.
     """
     if run.setup.flag("has_dropout") is False and run.setup.flag("has_normalization") is False:
         return

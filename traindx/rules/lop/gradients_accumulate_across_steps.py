@@ -32,18 +32,23 @@ def gradients_accumulate_across_steps(
 ) -> Iterator[Evidence]:
     """Gradients are not cleared between optimizer steps.
 
-    What it sees: steps whose first backward pass found gradients that were not zero. Critical where the run does not
+    ## What it sees
+    Steps whose first backward pass found gradients that were not zero. Critical where the run does not
     learn, high where that cannot be told, medium where it learns all the same (with a small rate it may).
 
-    Why it matters: every step then follows the sum of all gradients so far: a momentum that never forgets, which
-    swings and diverges.
+    ## Why it matters
+    Every step then follows the sum of all gradients so far: a momentum that never forgets, which swings and
+    diverges.
 
-    When it is wrong: an optimizer or a framework that keeps a running gradient on purpose. Accumulation over micro-
-    batches is no such case: its first pass starts at zero.
+    ## When it is wrong
+    An optimizer or a framework that keeps a running gradient on purpose. Accumulation over micro- batches is
+    no such case: its first pass starts at zero.
 
-    What to try: call optimizer.zero_grad() once per step, before backward.
+    ## What to try
+    Call optimizer.zero_grad() once per step, before backward.
 
-    Sources: PyTorch tutorial, Optimizing model parameters; fault catalogue rows 19, 20.
+    ## Sources
+    PyTorch tutorial, Optimizing model parameters; fault catalogue rows 19, 20.
     """
     missing = run.setup.number("zero_grad_missing_steps") or 0.0
     checked = run.setup.number("zero_grad_checked_steps") or 0.0

@@ -38,21 +38,25 @@ def graph_detached(
 ) -> Iterator[Evidence]:
     """Parameters that take part in the forward pass never get a gradient.
 
-    What it sees: parameters of the optimizer without any gradient, or with one that is exactly zero throughout, whose
-    modules were seen in the forward pass. Where a layer of silent rectifiers or a constant
-    output explains zeros, nothing is said. High where the run does not learn or that cannot be told, medium or low
-    elsewhere; low for agents, whose target nets only follow; information for modules that were not used at all.
+    ## What it sees
+    Parameters of the optimizer without any gradient, or with one that is exactly zero throughout, whose
+    modules were seen in the forward pass. Where a layer of silent rectifiers or a constant output explains
+    zeros, nothing is said. High where the run does not learn or that cannot be told, medium or low
+    elsewhere; low for agents, whose target nets only follow; information for modules that were not used at
+    all.
 
-    Why it matters: the graph is cut after them (detach, item, numpy, rounding, argmax): they stay at their initial
-    values.
+    ## Why it matters
+    The graph is cut after them (detach, item, numpy, rounding, argmax): they stay at their initial values.
 
-    When it is wrong: parts that only some batches use; outputs that are meant not to train (targets of a moving
-    average).
+    ## When it is wrong
+    Parts that only some batches use; outputs that are meant not to train (targets of a moving average).
 
-    What to try: look at what comes after the last of these modules; use a straight-through estimator where rounding
-    is wanted.
+    ## What to try
+    Look at what comes after the last of these modules; use a straight-through estimator where rounding is
+    wanted.
 
-    Sources: Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons; fault catalogue
+    ## Sources
+    Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons; fault catalogue
     rows 17, 18.
     """
     setup = run.setup

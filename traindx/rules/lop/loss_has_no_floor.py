@@ -35,18 +35,23 @@ def loss_has_no_floor(
 ) -> Iterator[Evidence]:
     """The loss runs away downwards.
 
-    What it sees: a training loss that ends far below zero, lies lower in every fifth of the run than in the one
-    before, and falls faster in the second half than in the first.
+    ## What it sees
+    A training loss that ends far below zero, lies lower in every fifth of the run than in the one before,
+    and falls faster in the second half than in the first.
 
-    Why it matters: a loss that measures an error has a floor. One that falls without end is maximized the wrong way
-    round (a missing minus before a log-likelihood, a plus where an error is subtracted), and the better it looks the
+    ## Why it matters
+    A loss that measures an error has a floor. One that falls without end is maximized the wrong way round (a
+    missing minus before a log-likelihood, a plus where an error is subtracted), and the better it looks the
     worse the model is.
 
-    When it is wrong: densities of continuous data that collapse on a point; objectives that really have no bound.
+    ## When it is wrong
+    Densities of continuous data that collapse on a point; objectives that really have no bound.
 
-    What to try: look at the sign of the loss; print it for a perfect and for a wrong prediction.
+    ## What to try
+    Look at the sign of the loss; print it for a perfect and for a wrong prediction.
 
-    Sources: theory (an error is bounded from below); fault catalogue row 5.
+    ## Sources
+    Theory (an error is bounded from below); fault catalogue row 5.
     """
     curve = features.needed_curve("train/loss")
     y = curve.values

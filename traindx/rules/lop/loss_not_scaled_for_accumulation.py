@@ -21,17 +21,21 @@ def loss_not_scaled_for_accumulation(
 ) -> Iterator[Evidence]:
     """Gradients of several batches are summed instead of averaged.
 
-    What it sees: several backward passes of the same line per step, with a loss that was not divided by their number.
-    High where the run does not learn, medium where that cannot be told, low where it learns.
+    ## What it sees
+    Several backward passes of the same line per step, with a loss that was not divided by their number. High
+    where the run does not learn, medium where that cannot be told, low where it learns.
 
-    Why it matters: the step is that many times as long as the learning rate says.
+    ## Why it matters
+    The step is that many times as long as the learning rate says.
 
-    When it is wrong: a learning rate that was chosen for the sum; losses that are sums over tokens and divided
-    elsewhere.
+    ## When it is wrong
+    A learning rate that was chosen for the sum; losses that are sums over tokens and divided elsewhere.
 
-    What to try: divide the loss by the number of micro-batches before backward.
+    ## What to try
+    Divide the loss by the number of micro-batches before backward.
 
-    Sources: Hugging Face (2024), Fixing gradient accumulation; fault catalogue row 21.
+    ## Sources
+    Hugging Face (2024), Fixing gradient accumulation; fault catalogue row 21.
     """
     count, scaled = run.setup.number("accumulation"), run.setup.flag("accumulation_loss_scaled")
     if count is None or count < several or scaled is not False:

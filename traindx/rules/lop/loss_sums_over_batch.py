@@ -29,18 +29,23 @@ def loss_sums_over_batch(
 ) -> Iterator[Evidence]:
     """The loss that backward is called on grows with the batch.
 
-    What it sees: the loss of two batches at once beside that of one (traindx check), or the operation of the graph
-    that made one number of the loss (traindx run): a sum that is not divided by a number. High where the run does not
-    learn, low where that cannot be told, information where it learns.
+    ## What it sees
+    The loss of two batches at once beside that of one (traindx check), or the operation of the graph that
+    made one number of the loss (traindx run): a sum that is not divided by a number. High where the run does
+    not learn, low where that cannot be told, information where it learns.
 
-    Why it matters: the learning rate then means something else for every batch size, and the last, smaller batch of
-    an epoch counts less; with 64 samples the step is 64 times as long as intended.
+    ## Why it matters
+    The learning rate then means something else for every batch size, and the last, smaller batch of an epoch
+    counts less; with 64 samples the step is 64 times as long as intended.
 
-    When it is wrong: sums are usual in variational models and likelihoods, with a rate that was chosen for them.
+    ## When it is wrong
+    Sums are usual in variational models and likelihoods, with a rate that was chosen for them.
 
-    What to try: reduction="mean", or divide by the number of samples.
+    ## What to try
+    `reduction="mean"`, or divide by the number of samples.
 
-    Sources: PyTorch documentation, CrossEntropyLoss (reduction); fault catalogue row 52.
+    ## Sources
+    PyTorch documentation, CrossEntropyLoss (reduction); fault catalogue row 52.
     """
     growth, seen = run.setup.number("loss_batch_growth"), run.setup.word("loss_reduction_seen")
     if growth is None and run.setup.known("loss_batch_growth") is not None:

@@ -26,20 +26,25 @@ def one_batch_not_fitted(
 ) -> Iterator[Evidence]:
     """The net cannot even learn a single batch by heart.
 
-    What it sees: the loss of the script with one batch repeated (made by traindx check). More than half of the first
-    loss is left after some hundred steps and it has stopped falling, or it grows. Losses whose floor is not known to
-    be zero are judged only where they hardly moved.
+    ## What it sees
+    The loss of the script with one batch repeated (made by traindx check). More than half of the first loss
+    is left after some hundred steps and it has stopped falling, or it grows. Losses whose floor is not known
+    to be zero are judged only where they hardly moved.
 
-    Why it matters: a net with more parameters than numbers in a batch can always learn it. Where it does not, no
-    amount of data or time will help: something between input, loss and weights is broken, or the rate is far off.
+    ## Why it matters
+    A net with more parameters than numbers in a batch can always learn it. Where it does not, no amount of
+    data or time will help: something between input, loss and weights is broken, or the rate is far off.
 
-    When it is wrong: warm-up that is longer than the experiment (then nothing is said); fine-tuning that starts near
-    its goal; heavy dropout or augmentation within the model.
+    ## When it is wrong
+    Warm-up that is longer than the experiment (then nothing is said); fine-tuning that starts near its goal;
+    heavy dropout or augmentation within the model.
 
-    What to try: look at the other findings; multiply the learning rate by ten, and divide it; feed the loss scores
+    ## What to try
+    Look at the other findings; multiply the learning rate by ten, and divide it; feed the loss scores
     instead of probabilities; follow the gradient to the first layer.
 
-    Sources: Karpathy (2019), A recipe for training neural networks (overfit one batch); TheDeepChecker (Ben Braiek,
+    ## Sources
+    Karpathy (2019), A recipe for training neural networks (overfit one batch); TheDeepChecker (Ben Braiek,
     Khomh 2023); fault catalogue rows 1, 3, 17, 43, 46, 54.
     """
     setup = run.setup

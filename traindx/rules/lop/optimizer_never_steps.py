@@ -18,17 +18,22 @@ def optimizer_never_steps(
 ) -> Iterator[Evidence]:
     """Gradients are computed, but no optimizer step is made.
 
-    What it sees: backward passes without a step of any optimizer, and weights that did not change. Loops that change
-    their weights by hand are not meant.
+    ## What it sees
+    Backward passes without a step of any optimizer, and weights that did not change. Loops that change their
+    weights by hand are not meant.
 
-    Why it matters: nothing is learned; the curve shows the noise of the batches.
+    ## Why it matters
+    Nothing is learned; the curve shows the noise of the batches.
 
-    When it is wrong: accumulation over very many batches; optimizers that are not PyTorch's.
+    ## When it is wrong
+    Accumulation over very many batches; optimizers that are not PyTorch's.
 
-    What to try: call optimizer.step() after backward; see that the condition around it can be true; with a
-    GradScaler, see that not every step is skipped.
+    ## What to try
+    Call optimizer.step() after backward; see that the condition around it can be true; with a GradScaler,
+    see that not every step is skipped.
 
-    Sources: PyTorch tutorial, Optimizing model parameters; fault catalogue, missing step.
+    ## Sources
+    PyTorch tutorial, Optimizing model parameters; fault catalogue, missing step.
     """
     passes, steps = (
         run.setup.number("backwards_without_step") or 0.0,

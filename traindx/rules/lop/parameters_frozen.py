@@ -21,17 +21,22 @@ def parameters_frozen(
 ) -> Iterator[Evidence]:
     """A part of the parameters does not require a gradient.
 
-    What it sees: their share of all parameters. Medium where the run does not learn, low where that cannot be told,
+    ## What it sees
+    Their share of all parameters. Medium where the run does not learn, low where that cannot be told,
     information where it learns: a frozen base that was trained before is no fault.
 
-    Why it matters: what is frozen before it was trained stays random.
+    ## Why it matters
+    What is frozen before it was trained stays random.
 
-    When it is wrong: fine-tuning a head or adapters on a frozen base is everyday practice; position tables and
-    quantizers may be fixed.
+    ## When it is wrong
+    Fine-tuning a head or adapters on a frozen base is everyday practice; position tables and quantizers may
+    be fixed.
 
-    What to try: look at requires_grad of the parameters that are named; unfreeze what was never trained.
+    ## What to try
+    Look at requires_grad of the parameters that are named; unfreeze what was never trained.
 
-    Sources: Howard, Ruder (2018), Universal language model fine-tuning; fault catalogue rows 15, 16.
+    ## Sources
+    Howard, Ruder (2018), Universal language model fine-tuning; fault catalogue rows 15, 16.
     """
     frozen, total = run.setup.number("parameters_frozen") or 0.0, run.setup.number("parameters_total") or 0.0
     if total <= 0 or frozen < share * total:

@@ -37,19 +37,23 @@ def parameters_missing_from_optimizer(
 ) -> Iterator[Evidence]:
     """Parameters that are meant to be trained are in no optimizer.
 
-    What it sees: parameters of the model that require a gradient and that no optimizer holds; or an optimizer of
-    which no parameter ever got a gradient (it holds another model's). High where the run does not learn, medium where
+    ## What it sees
+    Parameters of the model that require a gradient and that no optimizer holds; or an optimizer of which no
+    parameter ever got a gradient (it holds another model's). High where the run does not learn, medium where
     that cannot be told, low where it learns.
 
-    Why it matters: they stay at their initial values, whatever the loss says.
+    ## Why it matters
+    They stay at their initial values, whatever the loss says.
 
-    When it is wrong: a head trained on a base that was left requiring gradients (wasteful, but meant); a second
-    optimizer that only comes in later.
+    ## When it is wrong
+    A head trained on a base that was left requiring gradients (wasteful, but meant); a second optimizer that
+    only comes in later.
 
-    What to try: build the optimizer after the model is complete, from model.parameters(); freeze what is meant to
-    stay.
+    ## What to try
+    Build the optimizer after the model is complete, from model.parameters(); freeze what is meant to stay.
 
-    Sources: TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14, 15.
+    ## Sources
+    TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14, 15.
     """
     setup = run.setup
     outside, total = (

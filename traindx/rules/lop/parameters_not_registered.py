@@ -28,17 +28,22 @@ def parameters_not_registered(
 ) -> Iterator[Evidence]:
     """Layers that the model uses are not among its parameters.
 
-    What it sees: parameters that get a gradient, lie in a plain list, tuple or dict of a module, and are neither in
-    model.parameters() nor in any optimizer (made by traindx check). High where the run does not learn or that cannot
-    be told, medium where it learns.
+    ## What it sees
+    Parameters that get a gradient, lie in a plain list, tuple or dict of a module, and are neither in
+    model.parameters() nor in any optimizer (made by traindx check). High where the run does not learn or
+    that cannot be told, medium where it learns.
 
-    Why it matters: they are never trained, never saved, and never moved to another device.
+    ## Why it matters
+    They are never trained, never saved, and never moved to another device.
 
-    When it is wrong: layers that are kept out of the model on purpose, and still get gradients.
+    ## When it is wrong
+    Layers that are kept out of the model on purpose, and still get gradients.
 
-    What to try: nn.ModuleList, nn.ModuleDict or nn.ParameterList instead of the plain container.
+    ## What to try
+    `nn.ModuleList`, nn.ModuleDict or nn.ParameterList instead of the plain container.
 
-    Sources: PyTorch documentation, ModuleList.
+    ## Sources
+    PyTorch documentation, ModuleList.
     """
     count = run.setup.number("parameters_unregistered")
     if count is None:

@@ -24,17 +24,21 @@ def scheduler_steps_too_often(
 ) -> Iterator[Evidence]:
     """A schedule that counts epochs is stepped in every batch.
 
-    What it sees: a step, exponential or plateau schedule that is called once a batch (where the calls were counted,
-    else: whose rate changes at most steps), with a rate that is down to 1 % of its peak long before the run ends.
+    ## What it sees
+    A step, exponential or plateau schedule that is called once a batch (where the calls were counted, else:
+    whose rate changes at most steps), with a rate that is down to 1 % of its peak long before the run ends.
 
-    Why it matters: the rate is gone after a few epochs' worth of calls, and training freezes.
+    ## Why it matters
+    The rate is gone after a few epochs' worth of calls, and training freezes.
 
-    When it is wrong: an exponential schedule with a factor chosen for every batch ends where the run does, and is not
-    meant.
+    ## When it is wrong
+    An exponential schedule with a factor chosen for every batch ends where the run does, and is not meant.
 
-    What to try: call scheduler.step() once per epoch, or scale its constants to steps.
+    ## What to try
+    Call scheduler.step() once per epoch, or scale its constants to steps.
 
-    Sources: PyTorch documentation, How to adjust learning rate; fault catalogue row 8.
+    ## Sources
+    PyTorch documentation, How to adjust learning rate; fault catalogue row 8.
     """
     curve = features.needed_curve("lr")
     kind = run.setup.word("schedule")

@@ -19,18 +19,24 @@ def training_in_eval_mode(
 ) -> Iterator[Evidence]:
     """The model is in eval mode while it is trained.
 
-    What it sees: training passes with the model's mode set to eval. Medium where it has dropout, or where the whole
-    of a model with normalization is trained so from its first step on; low where it has only normalization besides
-    (harmless, or meant, in many cases); nothing where it has neither, as the mode then changes nothing.
+    ## What it sees
+    Training passes with the model's mode set to eval. Medium where it has dropout, or where the whole of a
+    model with normalization is trained so from its first step on; low where it has only normalization
+    besides (harmless, or meant, in many cases); nothing where it has neither, as the mode then changes
+    nothing.
 
-    Why it matters: dropout is off and batch statistics are frozen: less regularization than was set up, statistics
-    that no longer fit.
+    ## Why it matters
+    Dropout is off and batch statistics are frozen: less regularization than was set up, statistics that no
+    longer fit.
 
-    When it is wrong: freezing batch normalization during fine-tuning is done on purpose.
+    ## When it is wrong
+    Freezing batch normalization during fine-tuning is done on purpose.
 
-    What to try: call model.train() after each evaluation.
+    ## What to try
+    Call model.train() after each evaluation.
 
-    Sources: PyTorch documentation, Module.eval; fault catalogue rows 91, 92.
+    ## Sources
+    PyTorch documentation, Module.eval; fault catalogue rows 91, 92.
     """
     found = run.setup.number("steps_in_eval_mode_share") or 0.0
     dropout, norm = run.setup.flag("has_dropout"), run.setup.flag("has_normalization")

@@ -1,6 +1,6 @@
 """LOS018: of two nets that play against each other one has won."""
 
-from traindx.features.players import player_of
+from traindx.features.adversarial import player_of
 from traindx.rules.api import (
     CannotJudge,
     Curve,

@@ -1,8 +1,8 @@
 """LOS011: the loss, or a score, sits at the level of a guess."""
 
-from traindx.features.chance import chance_classes, chance_loss
-from traindx.features.noise import robust_sigma
-from traindx.features.scores import is_late, late, scale_of, scores, skill
+from traindx.features.curves.chance_level import chance_classes, chance_loss
+from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
+from traindx.features.statistics.noise import robust_sigma
 from traindx.rules.api import (
     Curve,
     Evidence,

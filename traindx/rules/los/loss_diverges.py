@@ -1,13 +1,11 @@
 """LOS002: the loss ends far above what it had reached."""
 
-from traindx.features.noise import difference_noise, median_error
-from traindx.features.smoothing import TREND_PARTS
+from traindx.features.statistics.noise import difference_noise, median_error
+from traindx.features.statistics.smoothing import TREND_PARTS
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
 
-PATIENCE, PATIENT = (
-    12,
-    0.05,
-)  # points, share of them: what lasts longer is no spike (as in `features.spikes`)
+# A rise that lasts longer than this is no spike, as in `features.spikes`: points, share of the points.
+PATIENCE, PATIENT = 12, 0.05
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
 
 
@@ -16,7 +14,7 @@ SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly en
     needs=("objective",),
     min_points=2,
     severity="high",
-    message="{name} gets worse for good: {best:.4g} at step {onset:g}, {end:.4g} at the end",
+    message="{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did not recover",
     follows=("loss-not-finite", "loss-repeats-each-epoch"),
 )
 def loss_diverges(
@@ -35,30 +33,37 @@ def loss_diverges(
     few: float = threshold(20, "points", "convention", "of more, levels can be told"),
     visible: float = threshold(0.3, "of the best level", "convention", "a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
-    """The loss ends well above a level it had already reached, and stays there.
+    """The loss ends well above a level that it had already reached.
 
     ## What it sees
-    The level at the end against the best level before, in units of the noise of a level and of the progress made.
-    Half of the progress must be lost (all of it is critical), or the run must end above where it began. A loss that
-    had fallen to a tenth and less is looked at on a log scale as well, and a rise that takes back half of what was
-    gained since the first tenth of the run is told too (medium). In a log of few points, one is told that rises
-    point by point to twice its level and more, one of five or more that only rises, by 30 % in all, and one that leaps
-    to twice all before it and stays there.
+    The median of the last tenth of the run compared with the best level before. The rise must exceed 6
+    standard errors of a level, half of the progress made, and 5 % of the best level. Severity is high, and
+    critical if the loss ends where it began or above. Three more forms are reported:
+
+    - a rise of 30 % or more that takes back half of what was gained after the first tenth of the run
+      (medium);
+    - a loss that had fallen to a tenth or less, and lost half of that fall on a logarithmic scale (medium);
+    - in a log of fewer than 20 points: a loss that rises at every point to twice its level, five points that
+      only rise, by 30 % in all, or a jump to twice all earlier values that lasts.
+
+    A reward or a validation loss must lose 80 % of its progress, because these wander.
 
     ## Why it matters
-    A run that diverges does not come back by itself; every further step is wasted.
+    A run that diverges does not recover without a change. Every further step is wasted.
 
     ## When it is wrong
-    A deliberate change of the task or of the loss's weights in mid-run looks the same. Rewards fall and rise; they
-    are only judged when the fall is far outside their spread. A log cut off in the middle of a spike is not yet a
-    divergence.
+    A deliberate change of the task or of the loss weights in mid-run looks the same. A log that is cut off
+    in the middle of a spike has not diverged yet: a falling last tenth is not reported.
 
     ## What to try
-    Go back to the last checkpoint before the onset; look at learning rate and gradient norm there.
+    Go back to the last checkpoint before the rise. Check the learning rate and the gradient norm at that
+    step.
 
     ## Sources
-    Requirements (loss curve shapes); peers.md: a ratio to the minimum is false near zero, so progress and noise are
-    used.
+    Chowdhery et al. (2022), PaLM, section 5.1 on loss spikes and restarts from a checkpoint,
+    arXiv:2204.02311. Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge
+    of stability, arXiv:2103.00065. The rise is measured in progress and noise, because a ratio to the
+    minimum means nothing near a loss of zero.
     """
     curve = features.needed_curve("objective")
     climb = (climbs(curve, times, 1 + visible) or steps_up(curve, times)) if curve.n < few else None
@@ -85,7 +90,7 @@ def loss_diverges(
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
-    yield told(curve, best, end, from_start, ending, sudden, severity)
+    yield divergence(curve, best, end, from_start, ending, sudden, severity)
 
 
 def perplexities(features: Features, few: float) -> list[Curve]:
@@ -94,7 +99,7 @@ def perplexities(features: Features, few: float) -> list[Curve]:
     return [c for c in found if c is not None and 2 < c.n < few]
 
 
-def told(
+def divergence(
     curve: Curve, best: int, end: float, from_start: bool, ending: float, sudden: float, severity: Severity
 ) -> Evidence:
     """The evidence of a curve that ends at level `end` after the best at point `best`."""
@@ -144,7 +149,7 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
         severity="high" if above else "medium",
         strength=0.5,
         aspects=("from-start" if above else "late", "short"),
-        message=f"{curve.name} rises from point to point: {y[low]:.4g} at step {curve.step_at(low):g}, {y[-1]:.4g} "
+        message=f"{curve.name} rose at every point from {y[low]:.4g} at step {curve.step_at(low):g} to {y[-1]:.4g} "
         f"at step {curve.step_at(curve.n - 1):g}",
         points=(curve.point(low), curve.point(-1, float(y[-1]), float(y[low]))),
     )
@@ -166,7 +171,7 @@ def steps_up(curve: Curve, times: float) -> Evidence | None:
         severity="high" if len(y) > 4 else "medium",
         strength=0.5,
         aspects=("late", "short", "sudden"),
-        message=f"{curve.name} leaps from {y[k - 1]:.4g} to {y[k]:.4g} at step {curve.step_at(k):g} and stays there",
+        message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step {curve.step_at(k):g} and stayed there",
         points=(curve.point(k - 1), curve.point(k, float(y[k]), float(y[k - 1]))),
     )
 

@@ -1,8 +1,8 @@
 """LOS010: a long flat stretch, and then a steep fall."""
 
-from traindx.features.noise import median_error
-from traindx.features.plateaus import late_drop
-from traindx.features.smoothing import TREND_PARTS
+from traindx.features.curves.plateaus import late_drop
+from traindx.features.statistics.noise import median_error
+from traindx.features.statistics.smoothing import TREND_PARTS
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
 
 BLOCKS = 60  # how finely the run is cut in the search for the drop

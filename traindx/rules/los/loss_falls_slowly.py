@@ -1,6 +1,6 @@
 """LOS005: the loss falls, but slowly and in a straight line."""
 
-from traindx.features.plateaus import improvement
+from traindx.features.curves.plateaus import improvement
 from traindx.rules.api import (
     CannotJudge,
     Curve,

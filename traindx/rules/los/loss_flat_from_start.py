@@ -1,10 +1,10 @@
 """LOS003: the loss never went down."""
 
-from traindx.features.chance import chance_classes
-from traindx.features.noise import median_error
-from traindx.features.plateaus import improvement
-from traindx.features.scores import best_skill, is_late, scale_of, skill, words_of
-from traindx.features.smoothing import TREND_PARTS, block_medians
+from traindx.features.curves.chance_level import chance_classes
+from traindx.features.curves.plateaus import improvement
+from traindx.features.curves.score_scales import best_skill, is_late, scale_of, skill, words_of
+from traindx.features.statistics.noise import median_error
+from traindx.features.statistics.smoothing import TREND_PARTS, block_medians
 from traindx.rules.api import (
     CannotJudge,
     Curve,

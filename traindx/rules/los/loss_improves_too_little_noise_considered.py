@@ -1,6 +1,6 @@
 """LOS016: the noise is larger than any improvement."""
 
-from traindx.features.plateaus import improvement
+from traindx.features.curves.plateaus import improvement
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 

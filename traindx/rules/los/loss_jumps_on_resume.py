@@ -1,6 +1,6 @@
 """LOS013: the loss is not where it was when a run is resumed."""
 
-from traindx.features.noise import median_error
+from traindx.features.statistics.noise import median_error
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,8 +1,8 @@
 """LOS006: the loss swings without getting anywhere."""
 
-from traindx.features.noise import autocorrelation, difference_noise
-from traindx.features.oscillation import Swing, clipped, detrended, swing, tosses
-from traindx.features.plateaus import improvement
+from traindx.features.curves.oscillation import Swing, clipped, detrended, swing, tosses
+from traindx.features.curves.plateaus import improvement
+from traindx.features.statistics.noise import autocorrelation, difference_noise
 from traindx.rules.api import (
     CannotJudge,
     Curve,

@@ -1,10 +1,10 @@
 """LOS004: the loss fell, and then lay flat for a long time."""
 
-from traindx.features.chance import chance_classes
-from traindx.features.noise import robust_sigma
-from traindx.features.plateaus import Flat, flat_tail, improvement
-from traindx.features.scores import best_skill, scores
-from traindx.features.smoothing import TREND_PARTS
+from traindx.features.curves.chance_level import chance_classes
+from traindx.features.curves.plateaus import Flat, flat_tail, improvement
+from traindx.features.curves.score_scales import best_skill, scores
+from traindx.features.statistics.noise import robust_sigma
+from traindx.features.statistics.smoothing import TREND_PARTS
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
 
 

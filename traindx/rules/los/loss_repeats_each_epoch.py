@@ -1,7 +1,7 @@
 """LOS014: the loss draws the same saw-tooth in every epoch."""
 
-from traindx.features.oscillation import epoch_profile, is_even
-from traindx.features.smoothing import running_median
+from traindx.features.curves.oscillation import epoch_profile, is_even
+from traindx.features.statistics.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
     Curve,

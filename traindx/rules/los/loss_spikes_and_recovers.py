@@ -1,7 +1,7 @@
 """LOS007: one or two spikes from which the loss came back."""
 
-from traindx.features.bumps import beside_objective, curve_spikes, is_rough
-from traindx.features.spikes import Spike
+from traindx.features.curves.spike_outcomes import beside_objective, curve_spikes, is_rough
+from traindx.features.curves.spikes import Spike
 from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 

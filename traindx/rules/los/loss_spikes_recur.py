@@ -1,7 +1,13 @@
 """LOS008: the loss spikes again and again."""
 
-from traindx.features.bumps import beside_objective, curve_spikes, is_rough, regular_interval, towers
-from traindx.features.spikes import Spike
+from traindx.features.curves.spike_outcomes import (
+    beside_objective,
+    curve_spikes,
+    is_rough,
+    regular_interval,
+    towers,
+)
+from traindx.features.curves.spikes import Spike
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, rule, threshold
 
 

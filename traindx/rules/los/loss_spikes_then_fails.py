@@ -1,7 +1,7 @@
 """LOS009: a spike after which the run never recovered."""
 
-from traindx.features.bumps import curve_spikes, fails_after
-from traindx.features.spikes import RETURN
+from traindx.features.curves.spike_outcomes import curve_spikes, fails_after
+from traindx.features.curves.spikes import RETURN
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 

@@ -33,19 +33,24 @@ def loss_stands_at_saddle(
 ) -> Iterator[Evidence]:
     """The run does not learn, and stands at a place with a way down.
 
-    What it sees: the smallest eigenvalue of the Hessian of a batch's loss (traindx run --curvature), in the median
-    of the second half: negative, and a quarter of the largest and more. Only where the objective does not learn.
+    ## What it sees
+    The smallest eigenvalue of the Hessian of a batch's loss (traindx run --curvature), in the median of the
+    second half: negative, and a quarter of the largest and more. Only where the objective does not learn.
 
-    Why it matters: at a minimum more steps are useless; at a saddle the way down is there, and is merely not found: the
+    ## Why it matters
+    At a minimum more steps are useless; at a saddle the way down is there, and is merely not found: the
     gradient has hardly a part along it, or steps are too long to stay near it.
 
-    When it is wrong: a run that jumps about at a much too high rate passes saddles, too; the curvature of a penalty on
-    the weights outside of the loss (weight decay) is not in it.
+    ## When it is wrong
+    A run that jumps about at a much too high rate passes saddles, too; the curvature of a penalty on the
+    weights outside of the loss (weight decay) is not in it.
 
-    What to try: compare with the gradient norm: tiny ones ask for another start or normalization, large ones for a
-    lower learning rate.
+    ## What to try
+    Compare with the gradient norm: tiny ones ask for another start or normalization, large ones for a lower
+    learning rate.
 
-    Sources: Dauphin et al. (2014), Identifying and attacking the saddle point problem; Ghorbani et al. (2019), An
+    ## Sources
+    Dauphin et al. (2014), Identifying and attacking the saddle point problem; Ghorbani et al. (2019), An
     investigation into neural net optimization via Hessian eigenvalue density.
     """
     if is_learning(features) is not False:

@@ -1,6 +1,6 @@
 """LOS015: the run ended while the loss was still on its way down."""
 
-from traindx.features.forecast import forecast_curve, target_step
+from traindx.features.curves.forecast import forecast_curve, target_step
 from traindx.rules.api import (
     Curve,
     Evidence,

@@ -35,16 +35,21 @@ def policy_moves_too_far(
 ) -> Iterator[Evidence]:
     """Each update of the policy takes it far from the policy that collected the data.
 
-    What it sees: the approximate KL divergence between the policies before and after an update, which PPO and its
+    ## What it sees
+    The approximate KL divergence between the policies before and after an update, which PPO and its
     relatives log. Medium where the median of the second half is above 0.1, high above 1.
 
-    Why it matters: what was collected says little about a policy that acts otherwise: rewards jump, and collapse.
+    ## Why it matters
+    What was collected says little about a policy that acts otherwise: rewards jump, and collapse.
 
-    When it is wrong: divergences from a fixed reference model (of preference tuning) are not meant and not looked at.
+    ## When it is wrong
+    Divergences from a fixed reference model (of preference tuning) are not meant and not looked at.
 
-    What to try: a tenth of the learning rate, fewer passes over the same data, a clip range of 0.1 to 0.2, target_kl.
+    ## What to try
+    A tenth of the learning rate, fewer passes over the same data, a clip range of 0.1 to 0.2, target_kl.
 
-    Sources: Schulman et al., arXiv:1707.06347; OpenAI Spinning Up, PPO (target_kl).
+    ## Sources
+    Schulman et al., arXiv:1707.06347; OpenAI Spinning Up, PPO (target_kl).
     """
     if not features.is_reinforcement:
         raise CannotJudge("needs rewards: no agent is trained")

@@ -1,7 +1,7 @@
 """LOS020 policy-stops-exploring."""
 
-from traindx.features.scores import words_of
-from traindx.features.smoothing import running_median
+from traindx.features.curves.score_scales import words_of
+from traindx.features.statistics.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -35,17 +35,22 @@ def policy_stops_exploring(
 ) -> Iterator[Evidence]:
     """The policy always takes the same actions, and they are poor.
 
-    What it sees: the entropy of a policy (with either sign) stays below a twentieth of its first level in the last
-    third of the run, and the rewards there have lost half of what they had gained, or had gained nothing.
+    ## What it sees
+    The entropy of a policy (with either sign) stays below a twentieth of its first level in the last third
+    of the run, and the rewards there have lost half of what they had gained, or had gained nothing.
 
-    Why it matters: an agent that no longer tries anything else cannot find its way back.
+    ## Why it matters
+    An agent that no longer tries anything else cannot find its way back.
 
-    When it is wrong: a policy that has solved its task is certain too; its rewards stay at their best.
+    ## When it is wrong
+    A policy that has solved its task is certain too; its rewards stay at their best.
 
-    What to try: a lower learning rate; a larger entropy bonus; for policies of PPO a smaller clip range; start anew,
-    as a collapsed policy does not recover.
+    ## What to try
+    A lower learning rate; a larger entropy bonus; for policies of PPO a smaller clip range; start anew, as a
+    collapsed policy does not recover.
 
-    Sources: Mnih et al., arXiv:1602.01783 (entropy bonus); Ahmed et al., arXiv:1811.11214.
+    ## Sources
+    Mnih et al., arXiv:1602.01783 (entropy bonus); Ahmed et al., arXiv:1811.11214.
     """
     reward = features.objective
     if not features.is_reinforcement or reward is None or reward.n < least or reward.sign > 0:

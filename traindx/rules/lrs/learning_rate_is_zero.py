@@ -1,6 +1,6 @@
 """LRS004: the learning rate is zero, always or for long."""
 
-from traindx.features.schedule import Stretch, coarsely_printed, stretches, traces
+from traindx.features.curves.schedule import Stretch, coarsely_printed, stretches, traces
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -36,13 +36,22 @@ def learning_rate_is_zero(
 ) -> Iterator[Evidence]:
     """The learning rate is zero, in all of the run or in a long stretch of it.
 
-    What it sees: zeros (or less than 1e-12 of the peak) at all points, at the start for longer than a warm-up
-    begins, in the middle, or for a long end. A zero that is a small number printed with few digits is told by
-    the digits of the others and by an objective that goes on improving.
-    Why it matters: nothing is learned there; what moves in the loss is the noise of the batches.
-    When it is wrong: a group frozen on purpose; a rate that is logged by its scale or for another optimizer.
-    What to try: look at the order of scheduler and optimizer, the planned number of steps, and the base rate.
-    Sources: PyTorch documentation, torch.optim.lr_scheduler; the fault catalogue of the project's benchmark.
+    ## What it sees
+    Zeros (or less than 1e-12 of the peak) at all points, at the start for longer than a warm-up begins, in
+    the middle, or for a long end. A zero that is a small number printed with few digits is told by the
+    digits of the others and by an objective that goes on improving.
+
+    ## Why it matters
+    Nothing is learned there; what moves in the loss is the noise of the batches.
+
+    ## When it is wrong
+    A group frozen on purpose; a rate that is logged by its scale or for another optimizer.
+
+    ## What to try
+    Look at the order of scheduler and optimizer, the planned number of steps, and the base rate.
+
+    ## Sources
+    PyTorch documentation, torch.optim.lr_scheduler; the fault catalogue of the project's benchmark.
     """
     curves = traces(features)
     moving = [c for c in curves if c.values.max() > 0]

@@ -1,6 +1,6 @@
 """LRS001: the learning rate changes by a large factor from one point to the next."""
 
-from traindx.features.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
+from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -34,12 +34,21 @@ def learning_rate_jumps(
 ) -> Iterator[Evidence]:
     """The learning rate jumps, other than in warm-up, step decay or warm restarts.
 
-    What it sees: a change from one logged point to the next by a large factor that the changes beside it do not
-    continue: upwards after the start, or downwards by more than step decay does.
-    Why it matters: the network was settled at the old rate; an upward jump can undo it, a downward one freezes it.
-    When it is wrong: a schedule declared so (several phases, one restart that is not logged as such).
-    What to try: print the schedule for all steps before training; look at how it is stepped, and restored on resume.
-    Sources: Loshchilov and Hutter, "SGDR", arXiv:1608.03983; Smith, arXiv:1506.01186 (cyclical rates).
+    ## What it sees
+    A change from one logged point to the next by a large factor that the changes beside it do not continue:
+    upwards after the start, or downwards by more than step decay does.
+
+    ## Why it matters
+    The network was settled at the old rate; an upward jump can undo it, a downward one freezes it.
+
+    ## When it is wrong
+    A schedule declared so (several phases, one restart that is not logged as such).
+
+    ## What to try
+    Print the schedule for all steps before training; look at how it is stepped, and restored on resume.
+
+    ## Sources
+    Loshchilov and Hutter, "SGDR", arXiv:1608.03983; Smith, arXiv:1506.01186 (cyclical rates).
     """
     for curve in traces(features):
         unit = (

@@ -1,6 +1,6 @@
 """LRS003: full learning rate from the first step, and an early jump of the loss."""
 
-from traindx.features.schedule import traces
+from traindx.features.curves.schedule import traces
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -36,12 +36,21 @@ def learning_rate_never_warms_up(
 ) -> Iterator[Evidence]:
     """The learning rate starts at its peak and the loss jumps up in the first steps.
 
-    What it sees: no rise of the rate at the start, and within the first tenth of the run an objective that goes
-    well above where it began, beyond its noise. Without the jump nothing is said: many runs need no warm-up.
-    Why it matters: Adam's step lengths are unsettled in the first steps; a jump there can cost much of the run.
-    When it is wrong: a rate that is simply too high jumps as well; a log that begins after the warm-up.
-    What to try: a linear warm-up over the first one to five percent; if it jumps still, a lower rate.
-    Sources: Goyal et al., arXiv:1706.02677; Liu et al., "RAdam", arXiv:1908.03265; Gilmer et al., arXiv:2110.04369.
+    ## What it sees
+    No rise of the rate at the start, and within the first tenth of the run an objective that goes well above
+    where it began, beyond its noise. Without the jump nothing is said: many runs need no warm-up.
+
+    ## Why it matters
+    Adam's step lengths are unsettled in the first steps; a jump there can cost much of the run.
+
+    ## When it is wrong
+    A rate that is simply too high jumps as well; a log that begins after the warm-up.
+
+    ## What to try
+    A linear warm-up over the first one to five percent; if it jumps still, a lower rate.
+
+    ## Sources
+    Goyal et al., arXiv:1706.02677; Liu et al., "RAdam", arXiv:1908.03265; Gilmer et al., arXiv:2110.04369.
     """
     objective = features.objective
     curves = traces(features)

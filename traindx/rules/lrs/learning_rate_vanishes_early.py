@@ -1,6 +1,6 @@
 """LRS002: the learning rate is next to nothing for a long rest of the run."""
 
-from traindx.features.schedule import traces, vanishes_at
+from traindx.features.curves.schedule import traces, vanishes_at
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -38,12 +38,21 @@ def learning_rate_vanishes_early(
 ) -> Iterator[Evidence]:
     """The learning rate is next to nothing for a long rest of the run, and the objective had not levelled off.
 
-    What it sees: a rate below one percent of its peak until the end, with a fifth of the run or more left, while
-    the objective was still improving when that began (or while the rate was last in force), and hardly after it.
-    Why it matters: the rest of the run is wasted, and the loss stays higher than it need be.
-    When it is wrong: a last phase at a tiny rate can be meant (averaging of weights, annealing).
-    What to try: look whether the scheduler is stepped per batch where it counts epochs, and at the planned length.
-    Sources: PyTorch documentation, "How to adjust learning rate" (step per epoch); Li et al., arXiv:2002.11794.
+    ## What it sees
+    A rate below one percent of its peak until the end, with a fifth of the run or more left, while the
+    objective was still improving when that began (or while the rate was last in force), and hardly after it.
+
+    ## Why it matters
+    The rest of the run is wasted, and the loss stays higher than it need be.
+
+    ## When it is wrong
+    A last phase at a tiny rate can be meant (averaging of weights, annealing).
+
+    ## What to try
+    Look whether the scheduler is stepped per batch where it counts epochs, and at the planned length.
+
+    ## Sources
+    PyTorch documentation, "How to adjust learning rate" (step per epoch); Li et al., arXiv:2002.11794.
     """
     objective = features.objective
     curves = [c for c in traces(features) if c.values.max() > 0]

@@ -1,7 +1,7 @@
 """PRC001 half-precision-overflows."""
 
-from traindx.features.gradients import suffers
-from traindx.features.systems import halvings, settles
+from traindx.features.curves.gradient_norms import suffers
+from traindx.features.performance.level_shifts import halvings, settles
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -39,19 +39,24 @@ def half_precision_overflows(
 ) -> Iterator[Evidence]:
     """The dynamic loss scale is halved again and again.
 
-    What it sees: after the scale has been found, it falls at least 16-fold, with no rise and no long pause in
-    between. Medium when the loss or the gradient norm is not finite later on or the loss ends higher, else low. If
+    ## What it sees
+    After the scale has been found, it falls at least 16-fold, with no rise and no long pause in between.
+    Medium when the loss or the gradient norm is not finite later on or the loss ends higher, else low. If
     the scale has not been found by the end of the log, low, and only once it is below 2**14.
 
-    Why it matters: every halving is a step whose gradients did not fit into half precision and which was
-    thrown away; a chain of them means that the gradients themselves grow.
+    ## Why it matters
+    Every halving is a step whose gradients did not fit into half precision and which was thrown away; a
+    chain of them means that the gradients themselves grow.
 
-    When it is wrong: every fp16 run begins with a scale that is too high and halves it, up to twenty times; and
-    every couple of thousand steps it tries a higher one and halves it once.
+    ## When it is wrong
+    Every fp16 run begins with a scale that is too high and halves it, up to twenty times; and every couple
+    of thousand steps it tries a higher one and halves it once.
 
-    What to try: look at the gradient norm and the loss at the onset; bfloat16 has the range of float32.
+    ## What to try
+    Look at the gradient norm and the loss at the onset; bfloat16 has the range of float32.
 
-    Sources: Micikevicius et al. (2018), Mixed precision training; NVIDIA Apex, dynamic loss scaling.
+    ## Sources
+    Micikevicius et al. (2018), Mixed precision training; NVIDIA Apex, dynamic loss scaling.
     """
     curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]

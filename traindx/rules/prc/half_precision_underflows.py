@@ -1,6 +1,6 @@
 """PRC002 half-precision-underflows."""
 
-from traindx.features.gradients import shed
+from traindx.features.curves.gradient_norms import shed
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -33,16 +33,21 @@ def half_precision_underflows(
 ) -> Iterator[Evidence]:
     """Gradients vanish below what half precision can hold, and the loss scale can do no more.
 
-    What it sees: exact zeros of the gradient norm in a tenth of the rows or more, most of them while the loss
-    scale is within a factor of two of the highest it reached, with a loss that is not yet at zero.
+    ## What it sees
+    Exact zeros of the gradient norm in a tenth of the rows or more, most of them while the loss scale is
+    within a factor of two of the highest it reached, with a loss that is not yet at zero.
 
-    Why it matters: values under 6e-8 are zero in half precision; what is lost there is not learnt.
+    ## Why it matters
+    Values under 6e-8 are zero in half precision; what is lost there is not learnt.
 
-    When it is wrong: empty batches and masked labels give zeros too; a loss at zero has no gradient.
+    ## When it is wrong
+    Empty batches and masked labels give zeros too; a loss at zero has no gradient.
 
-    What to try: compare with a few steps in float32 or bfloat16; raise the limit of the scale.
+    ## What to try
+    Compare with a few steps in float32 or bfloat16; raise the limit of the scale.
 
-    Sources: Micikevicius et al. (2018), Mixed precision training, section 3.2.
+    ## Sources
+    Micikevicius et al. (2018), Mixed precision training, section 3.2.
     """
     scale, norm, objective = (
         features.needed_curve("loss_scale"),

@@ -1,7 +1,7 @@
 """PRC003 loss-scale-collapses."""
 
-from traindx.features.gradients import suffers
-from traindx.features.systems import settles
+from traindx.features.curves.gradient_norms import suffers
+from traindx.features.performance.level_shifts import settles
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
@@ -25,18 +25,23 @@ def loss_scale_collapses(
 ) -> Iterator[Evidence]:
     """The dynamic loss scale falls to nothing and does not come back.
 
-    What it sees: a scale that ends at or below 1, or 256 times below the level it had settled at. High
-    when the loss or the gradient norm is lost with it, low while both stay finite and the loss does not rise.
+    ## What it sees
+    A scale that ends at or below 1, or 256 times below the level it had settled at. High when the loss or
+    the gradient norm is lost with it, low while both stay finite and the loss does not rise.
 
-    Why it matters: the scale only falls when gradients overflow; at the bottom they overflow whatever it is, or
-    are not finite for another reason, and no step is taken any more.
+    ## Why it matters
+    The scale only falls when gradients overflow; at the bottom they overflow whatever it is, or are not
+    finite for another reason, and no step is taken any more.
 
-    When it is wrong: the search for the first scale is a long fall as well, but it ends far above 1. A scale that
-    never changes is a fixed one.
+    ## When it is wrong
+    The search for the first scale is a long fall as well, but it ends far above 1. A scale that never
+    changes is a fixed one.
 
-    What to try: look for the step at which gradients stopped being finite; try bfloat16.
+    ## What to try
+    Look for the step at which gradients stopped being finite; try bfloat16.
 
-    Sources: Micikevicius et al. (2018), Mixed precision training; fairseq's "minimum loss scale reached".
+    ## Sources
+    Micikevicius et al. (2018), Mixed precision training; fairseq's "minimum loss scale reached".
     """
     curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]

@@ -2,7 +2,7 @@
 
 import re
 
-from traindx.features.systems import per_row
+from traindx.features.performance.level_shifts import per_row
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -62,19 +62,24 @@ def steps_skipped_often(
 ) -> Iterator[Evidence]:
     """The optimizer skips many of its steps.
 
-    What it sees: in some fifth of the run, at least one step in twenty was skipped; the first twenty skips
-    of the run are not counted. High when it is one in four. In a log of hardly anything but skips these are counted:
-    four and more; medium from twenty on or where the scale they tell of has sunk below 2**14, high at 1 and below,
-    where a single one is told, too, critical below a millionth: only NaN and infinity overflow there.
+    ## What it sees
+    In some fifth of the run, at least one step in twenty was skipped; the first twenty skips of the run are
+    not counted. High when it is one in four. In a log of hardly anything but skips these are counted: four
+    and more; medium from twenty on or where the scale they tell of has sunk below 2**14, high at 1 and
+    below, where a single one is told, too, critical below a millionth: only NaN and infinity overflow there.
 
-    Why it matters: a skipped step is work thrown away, and a sign that gradients are often not finite.
+    ## Why it matters
+    A skipped step is work thrown away, and a sign that gradients are often not finite.
 
-    When it is wrong: dynamic loss scaling begins with ten to twenty skips and then tries a higher scale every
-    thousand steps or so.
+    ## When it is wrong
+    Dynamic loss scaling begins with ten to twenty skips and then tries a higher scale every thousand steps
+    or so.
 
-    What to try: look at the loss scale and the gradient norm at these steps.
+    ## What to try
+    Look at the loss scale and the gradient norm at these steps.
 
-    Sources: Micikevicius et al. (2018), Mixed precision training; Megatron-LM's count of skipped iterations.
+    ## Sources
+    Micikevicius et al. (2018), Mixed precision training; Megatron-LM's count of skipped iterations.
     """
     if run.points < few:
         yield from burst(run, in_a_row, search, usual, lost)

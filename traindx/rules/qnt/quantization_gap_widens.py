@@ -1,7 +1,7 @@
 """QNT001 quantization-gap-widens."""
 
-from traindx.features.generalization import rise_after_low
-from traindx.features.quantization import gaps
+from traindx.features.curves.generalization import rise_after_low
+from traindx.features.per_module.quantization import gaps
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
@@ -24,19 +24,24 @@ def quantization_gap_widens(
 ) -> Iterator[Evidence]:
     """The distance between a metric with quantization and the same without grows while training goes on.
 
-    What it sees: `quant/loss_gap`, or a pair of logged metrics one of which is called quantized (`val/loss` and
-    `val/quantized_loss`). The end must lie above the least gap so far by more than the gap's own noise and by a
-    tenth of what the float metric has gained. A constant gap, or one that closes, is not it.
+    ## What it sees
+    `quant/loss_gap`, or a pair of logged metrics one of which is called quantized (`val/loss` and
+    `val/quantized_loss`). The end must lie above the least gap so far by more than the gap's own noise and
+    by a tenth of what the float metric has gained. A constant gap, or one that closes, is not it.
 
-    Why it matters: the network learns what cannot survive quantization; the deployed model gets worse while the
-    float one gets better.
+    ## Why it matters
+    The network learns what cannot survive quantization; the deployed model gets worse while the float one
+    gets better.
 
-    When it is wrong: the gap is measured on a few batches that change from one time to the next.
+    ## When it is wrong
+    The gap is measured on a few batches that change from one time to the next.
 
-    What to try: begin quantization later or earlier, finer groups, calibrate the ranges again.
+    ## What to try
+    Begin quantization later or earlier, finer groups, calibrate the ranges again.
 
-    Sources: Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021), A white paper
-    on neural network quantization, arXiv:2106.08295.
+    ## Sources
+    Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021), A white paper on
+    neural network quantization, arXiv:2106.08295.
     """
     found = gaps(features)
     if not found:

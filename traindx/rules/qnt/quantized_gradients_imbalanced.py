@@ -2,8 +2,8 @@
 
 import msgspec
 
-from traindx.features.panels import at_end, panel, typical
-from traindx.features.quantization import by_module
+from traindx.features.per_module.panels import at_end, panel, typical
+from traindx.features.per_module.quantization import by_module
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -45,24 +45,30 @@ def quantized_gradients_imbalanced(
 ) -> Iterator[Evidence]:
     """Gradients of the quantized modules are of quite another size than they should be, or than those of float ones.
 
-    What it sees: the gradient that reaches the float weights against the one that reaches their quantized copies
-    (straight through: 1), typical of the first or of the last third of the run; twenty times more or less. Where
-    that was not measured, the median gradient norm over the quantized modules against that over the others, in the
-    median over the steps; a hundred times more or less (modules whose weights are nearly all the same left out).
-    Or a learnt scale changes, for its own size, a hundred times as fast as its weights in the first third of the run.
-    High where the run does not learn, and for what the backward pass does; low where the run learns with an
-    optimizer that does not follow the gradient's size (medium where nearly nothing passes: what does is no gradient).
+    ## What it sees
+    The gradient that reaches the float weights against the one that reaches their quantized copies (straight
+    through: 1), typical of the first or of the last third of the run; twenty times more or less. Where that
+    was not measured, the median gradient norm over the quantized modules against that over the others, in
+    the median over the steps; a hundred times more or less (modules whose weights are nearly all the same
+    left out). Or a learnt scale changes, for its own size, a hundred times as fast as its weights in the
+    first third of the run. High where the run does not learn, and for what the backward pass does; low where
+    the run learns with an optimizer that does not follow the gradient's size (medium where nearly nothing
+    passes: what does is no gradient).
 
-    Why it matters: one learning rate cannot suit both: the quantized layers are torn, or never leave where they
-    started. It comes from a backward pass that forgets the scale, or from learnt scales without a factor.
+    ## Why it matters
+    One learning rate cannot suit both: the quantized layers are torn, or never leave where they started. It
+    comes from a backward pass that forgets the scale, or from learnt scales without a factor.
 
-    When it is wrong: very deep nets have gradients that differ by depth; an optimizer that divides by the
-    gradient's size (Adam) does not mind.
+    ## When it is wrong
+    Very deep nets have gradients that differ by depth; an optimizer that divides by the gradient's size
+    (Adam) does not mind.
 
-    What to try: pass the gradient straight through; scale that of learnt step sizes by 1 / sqrt(n * levels); a
-    learning rate of their own.
+    ## What to try
+    Pass the gradient straight through; scale that of learnt step sizes by 1 / sqrt(n * levels); a learning
+    rate of their own.
 
-    Sources: Bengio et al. (2013), arXiv:1308.3432; Esser et al. (2020), Learned step size quantization.
+    ## Sources
+    Bengio et al. (2013), arXiv:1308.3432; Esser et al. (2020), Learned step size quantization.
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")

@@ -1,7 +1,7 @@
 """QNT008 quantized-inputs-clipped."""
 
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import by_module, late, onset
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import by_module, late, onset
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -34,19 +34,25 @@ def quantized_inputs_clipped(
 ) -> Iterator[Evidence]:
     """Much of what a layer is given was cut off at the ends of the quantizer's range.
 
-    What it sees: of inputs that were computed and lie on an even grid of five levels and more, the share on the first
-    or the last level (zeros not counted), typical of the last third of the run. High where the run does not learn.
+    ## What it sees
+    Of inputs that were computed and lie on an even grid of five levels and more, the share on the first or
+    the last level (zeros not counted), typical of the last third of the run. High where the run does not
+    learn.
 
-    Why it matters: the scale or the zero point does not fit the activations: what lies beyond is one and the same
-    value, and straight-through estimators that clip pass no gradient there.
+    ## Why it matters
+    The scale or the zero point does not fit the activations: what lies beyond is one and the same value, and
+    straight-through estimators that clip pass no gradient there.
 
-    When it is wrong: activations that are meant to saturate (hard sigmoids) and are quantized after that; two and
-    three bits put much on the ends.
+    ## When it is wrong
+    Activations that are meant to saturate (hard sigmoids) and are quantized after that; two and three bits
+    put much on the ends.
 
-    What to try: let the observer follow the activations (or calibrate again), a learnt range, percentiles instead of
-    the extremes where outliers make the range wide.
+    ## What to try
+    Let the observer follow the activations (or calibrate again), a learnt range, percentiles instead of the
+    extremes where outliers make the range wide.
 
-    Sources: Jacob et al. (2018), arXiv:1712.05877; Choi et al. (2018), PACT, arXiv:1805.06085.
+    ## Sources
+    Jacob et al. (2018), arXiv:1712.05877; Choi et al. (2018), PACT, arXiv:1805.06085.
     """
     found = by_module(features, "quant/act_clipped")
     if found is None or not np.isfinite(found.values).any():

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from traindx.features.pairs import pairs
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import FEW, by_module, gaps, late, onset
+from traindx.features.curves.signal_pairs import pairs
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import FEW, by_module, gaps, late, onset
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -56,21 +56,26 @@ def quantized_much_worse(
 ) -> Iterator[Evidence]:
     """With quantization the network is much worse than without, or little of its weights survives.
 
-    What it sees, in this order: metrics logged with and without quantization, apart by a third of what the float
-    one has gained; a net that is trained in floating point and quantized in evaluation only, whose held-out metric
-    is behind the training one by as much, or whose weights rounding changes by half; an objective that falls back
-    by a twentieth once quantization begins in the middle of the run (late: with less than a quarter of it left; early:
-    while a fifth of the progress came in the quarter before); quantized weights of which less than a fifth
-    points along the float ones ("kept").
+    ## What it sees
+    In this order, metrics logged with and without quantization, apart by a third of what the float one has
+    gained; a net that is trained in floating point and quantized in evaluation only, whose held-out metric
+    is behind the training one by as much, or whose weights rounding changes by half; an objective that falls
+    back by a twentieth once quantization begins in the middle of the run (late: with less than a quarter of
+    it left; early: while a fifth of the progress came in the quarter before); quantized weights of which
+    less than a fifth points along the float ones ("kept").
 
-    Why it matters: the quantized network is the one that will be used.
+    ## Why it matters
+    The quantized network is the one that will be used.
 
-    When it is wrong: levels without a scale (plain signs) may be far from the float weights and work.
+    ## When it is wrong
+    Levels without a scale (plain signs) may be far from the float weights and work.
 
-    What to try: quantize in training too, and earlier; finer groups, more bits; look at the scales for outliers.
+    ## What to try
+    Quantize in training too, and earlier; finer groups, more bits; look at the scales for outliers.
 
-    Sources: Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021),
-    arXiv:2106.08295; Krishnamoorthi (2018), arXiv:1806.08342.
+    ## Sources
+    Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021), arXiv:2106.08295;
+    Krishnamoorthi (2018), arXiv:1806.08342.
     """
     apart = gaps(features)
     only_used = run.setup.word("quantized_in") == "evaluation"

@@ -1,7 +1,7 @@
 """QNT007 quantized-weights-clipped."""
 
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import by_module, late, onset
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import by_module, late, onset
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -34,19 +34,24 @@ def quantized_weights_clipped(
 ) -> Iterator[Evidence]:
     """A large share of a layer's weights is cut off at the ends of the quantization grid.
 
-    What it sees: of grids with five levels and more, the share of the float weights that lie more than half a level
-    beyond the last one, typical of the last third of the run. High where the run does not learn.
+    ## What it sees
+    Of grids with five levels and more, the share of the float weights that lie more than half a level beyond
+    the last one, typical of the last third of the run. High where the run does not learn.
 
-    Why it matters: the scale (or zero point) does not fit the weights: it was calibrated before they grew, is learnt
-    too fast, or is not updated. What lies beyond is used as one and the same value, and gets no gradient where the
-    estimator clips.
+    ## Why it matters
+    The scale (or zero point) does not fit the weights: it was calibrated before they grew, is learnt too
+    fast, or is not updated. What lies beyond is used as one and the same value, and gets no gradient where
+    the estimator clips.
 
-    When it is wrong: ranges that are clipped on purpose, as some methods for very few bits do.
+    ## When it is wrong
+    Ranges that are clipped on purpose, as some methods for very few bits do.
 
-    What to try: begin quantization (or calibrate the ranges) later, update the ranges in training, a scale for each
+    ## What to try
+    Begin quantization (or calibrate the ranges) later, update the ranges in training, a scale for each
     channel; the factor 1 / sqrt(n x levels) for learnt step sizes.
 
-    Sources: Jacob et al. (2018), arXiv:1712.05877; Esser et al. (2020), arXiv:1902.08153.
+    ## Sources
+    Jacob et al. (2018), arXiv:1712.05877; Esser et al. (2020), arXiv:1902.08153.
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")

@@ -1,7 +1,7 @@
 """QNT005 quantized-weights-get-no-gradient."""
 
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import by_module, late
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import by_module, late
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
@@ -23,18 +23,24 @@ def quantized_weights_get_no_gradient(
 ) -> Iterator[Evidence]:
     """A gradient arrives at the quantized copy of a weight, and nothing of it at the weight itself.
 
-    What it sees: the gradient norm at the float weights over that at their quantized copies is nought, typically of the
-    last third of the run. Weights that are frozen on purpose, or that no gradient arrives at, are not measured.
+    ## What it sees
+    The gradient norm at the float weights over that at their quantized copies is nought, typically of the
+    last third of the run. Weights that are frozen on purpose, or that no gradient arrives at, are not
+    measured.
 
-    Why it matters: rounding is flat nearly everywhere, its derivative is nought. Without a straight-through estimator
-    the quantized layers stay what they were at the start, and the others learn around them.
+    ## Why it matters
+    Rounding is flat nearly everywhere, its derivative is nought. Without a straight-through estimator the
+    quantized layers stay what they were at the start, and the others learn around them.
 
-    When it is wrong: weights that are meant to stay, and that no optimizer holds; scales that are trained alone.
+    ## When it is wrong
+    Weights that are meant to stay, and that no optimizer holds; scales that are trained alone.
 
-    What to try: `w + (quantize(w) - w).detach()`, or a `torch.autograd.Function` whose backward pass returns the
+    ## What to try
+    `w + (quantize(w) - w).detach()`, or a `torch.autograd.Function` whose backward pass returns the
     gradient.
 
-    Sources: Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons, arXiv:1308.3432.
+    ## Sources
+    Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons, arXiv:1308.3432.
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")

@@ -1,7 +1,7 @@
 """QNT006 quantized-weights-oscillate."""
 
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import by_module, late
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import by_module, late
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
@@ -27,18 +27,23 @@ def quantized_weights_oscillate(
 ) -> Iterator[Evidence]:
     """Many weights still jump from one grid point to another and back at every step when the run ends.
 
-    What it sees: of nets with few levels, the share of a module's quantized values that lie on another level than one
-    step before, typical of the last third of the run, whatever became of the scale.
+    ## What it sees
+    Of nets with few levels, the share of a module's quantized values that lie on another level than one step
+    before, typical of the last third of the run, whatever became of the scale.
 
-    Why it matters: what is used jumps by whole levels though the float weights hardly move. Normalization statistics
-    fit none of the nets that are passed through, and which of them is kept at the end is chance.
+    ## Why it matters
+    What is used jumps by whole levels though the float weights hardly move. Normalization statistics fit
+    none of the nets that are passed through, and which of them is kept at the end is chance.
 
-    When it is wrong: runs that are stopped long before the rate has come down.
+    ## When it is wrong
+    Runs that are stopped long before the rate has come down.
 
-    What to try: a lower rate that falls to nought; freeze weights that jump often, or pull them to the grid's points;
+    ## What to try
+    A lower rate that falls to nought; freeze weights that jump often, or pull them to the grid's points;
     estimate normalization statistics again at the end.
 
-    Sources: Nagel et al. (2022), Overcoming oscillations in quantization-aware training, arXiv:2203.11086.
+    ## Sources
+    Nagel et al. (2022), Overcoming oscillations in quantization-aware training, arXiv:2203.11086.
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")

@@ -1,7 +1,7 @@
 """QNT002 ternary-weights-collapse."""
 
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import by_module, late, onset
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import by_module, late, onset
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -35,18 +35,23 @@ def ternary_weights_collapse(
 ) -> Iterator[Evidence]:
     """Nearly all weights of a layer are quantized to one and the same value, mostly zero.
 
-    What it sees: the share of zeros, or of the commonest end level, of each quantized module in the last third of
-    the run. High where the run does not learn, medium where it does or cannot be told. Not judged where weights are
+    ## What it sees
+    The share of zeros, or of the commonest end level, of each quantized module in the last third of the run.
+    High where the run does not learn, medium where it does or cannot be told. Not judged where weights are
     quantized in evaluation only: there nothing was trained with the levels.
 
-    Why it matters: a layer of zeros passes nothing on; with a few weights left it passes very little, and the
+    ## Why it matters
+    A layer of zeros passes nothing on; with a few weights left it passes very little, and the
     straight-through gradient seldom brings the others back.
 
-    When it is wrong: layers that are pruned on purpose; very wide layers can do with one weight in twenty.
+    ## When it is wrong
+    Layers that are pruned on purpose; very wide layers can do with one weight in twenty.
 
-    What to try: a lower threshold (half of the mean absolute weight), a scale for each output, less weight decay.
+    ## What to try
+    A lower threshold (half of the mean absolute weight), a scale for each output, less weight decay.
 
-    Sources: Li, Liu (2016), Ternary weight networks, arXiv:1605.04711; Ma et al. (2024), arXiv:2402.17764.
+    ## Sources
+    Li, Liu (2016), Ternary weight networks, arXiv:1605.04711; Ma et al. (2024), arXiv:2402.17764.
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")

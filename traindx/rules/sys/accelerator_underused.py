@@ -1,6 +1,6 @@
 """SYS007 accelerator-underused."""
 
-from traindx.features.systems import start_up
+from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -34,16 +34,21 @@ def accelerator_underused(
 ) -> Iterator[Evidence]:
     """The accelerator is idle for a good part of the run.
 
-    What it sees: utilization below 80 % in three quarters of the rows after the start. Medium below 30 %.
+    ## What it sees
+    Utilization below 80 % in three quarters of the rows after the start. Medium below 30 %.
 
-    Why it matters: the same run could be done in less time, or on less hardware.
+    ## Why it matters
+    The same run could be done in less time, or on less hardware.
 
-    When it is wrong: small models cannot fill a large device; readings that fall between steps see nothing. A
-    utilization near 100 % is no proof of efficiency either.
+    ## When it is wrong
+    Small models cannot fill a large device; readings that fall between steps see nothing. A utilization near
+    100 % is no proof of efficiency either.
 
-    What to try: larger batches; see whether steps wait for data or for the host.
+    ## What to try
+    Larger batches; see whether steps wait for data or for the host.
 
-    Sources: requirements, systems symptoms; NVIDIA's definition of utilization (share of time with a kernel running).
+    ## Sources
+    Requirements, systems symptoms; NVIDIA's definition of utilization (share of time with a kernel running).
     """
     curve = features.needed_curve("util/device")
     values = curve.values[start_up(curve.n, start, 1) :]

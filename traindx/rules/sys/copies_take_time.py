@@ -1,6 +1,6 @@
 """SYS012 copies-take-time."""
 
-from traindx.features.systems import SHORTEST
+from traindx.features.performance.level_shifts import SHORTEST
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -35,17 +35,22 @@ def copies_take_time(
 ) -> Iterator[Evidence]:
     """Tensors are copied, converted or moved for a notable part of the step.
 
-    What it sees: in a trace, the time in copying operators (copy, to, contiguous, clone, cat), or on an accelerator
-    the time of memory copies, over the time of a step. Low from 15 %, medium from 30 %.
+    ## What it sees
+    In a trace, the time in copying operators (copy, to, contiguous, clone, cat), or on an accelerator the
+    time of memory copies, over the time of a step. Low from 15 %, medium from 30 %.
 
-    Why it matters: a copy computes nothing; most can be avoided or hidden behind computation.
+    ## Why it matters
+    A copy computes nothing; most can be avoided or hidden behind computation.
 
-    When it is wrong: mixed precision casts on purpose, and its casts pay for themselves on hardware made for it.
+    ## When it is wrong
+    Mixed precision casts on purpose, and its casts pay for themselves on hardware made for it.
 
-    What to try: make tensors on the device and in the format they are needed in; pinned memory and
-    non_blocking=True; one memory layout throughout (channels_last).
+    ## What to try
+    Make tensors on the device and in the format they are needed in; pinned memory and non_blocking=True; one
+    memory layout throughout (channels_last).
 
-    Sources: PyTorch, Performance tuning guide.
+    ## Sources
+    PyTorch, Performance tuning guide.
     """
     step, moved = features.needed_curve("time/step"), features.curve("time/transfer")
     panel = run.panels.get("operator_time")

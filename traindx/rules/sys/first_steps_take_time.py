@@ -1,6 +1,6 @@
 """SYS016 first-steps-take-time."""
 
-from traindx.features.systems import durations
+from traindx.features.performance.level_shifts import durations
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -33,19 +33,24 @@ def first_steps_take_time(
 ) -> Iterator[Evidence]:
     """Much of the time so far went into the first steps.
 
-    What it sees: the first step (recorded from its first forward pass on) and those of the nine after it that take
-    twice as long as a typical one, by what they take more: a tenth of all the time so far, and ten seconds. Never a
-    fault: it is paid once, and its share falls as the run goes on.
+    ## What it sees
+    The first step (recorded from its first forward pass on) and those of the nine after it that take twice
+    as long as a typical one, by what they take more: a tenth of all the time so far, and ten seconds. Never
+    a fault: it is paid once, and its share falls as the run goes on.
 
-    Why it matters: a short run or a search over many says little of how long a step takes; where each start pays it,
-    caches of compiled code save it.
+    ## Why it matters
+    A short run or a search over many says little of how long a step takes; where each start pays it, caches
+    of compiled code save it.
 
-    When it is wrong: data that are read for the first time are slow in the first epoch, not in the first steps alone.
+    ## When it is wrong
+    Data that are read for the first time are slow in the first epoch, not in the first steps alone.
 
-    What to try: leave the first steps out of measurements; keep compilation caches (`TORCHINDUCTOR_CACHE_DIR`,
+    ## What to try
+    Leave the first steps out of measurements; keep compilation caches (`TORCHINDUCTOR_CACHE_DIR`,
     `jax_compilation_cache_dir`); `torch.backends.cudnn.benchmark` pays off only for shapes that stay.
 
-    Sources: PyTorch, torch.compile, "Compile-time caching"; JAX, "Persistent compilation cache".
+    ## Sources
+    PyTorch, torch.compile, "Compile-time caching"; JAX, "Persistent compilation cache".
     """
     found = durations(features)
     if found.signal != "time/step" or len(found.seconds) <= early:

@@ -1,6 +1,6 @@
 """SYS015 graph-is-kept."""
 
-from traindx.features.systems import start_up
+from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
@@ -21,20 +21,25 @@ def graph_is_kept(
 ) -> Iterator[Evidence]:
     """A variable of the training loop holds tensors of all steps together with the graphs that computed them.
 
-    What it sees: in the functions at work when a step is made, a list of tensors that have a graph, or a tensor whose
-    own graph gets longer, by about one a step. The line that adds to it is named, where it is found. Medium where the
-    memory of the process has grown by a tenth since the start.
+    ## What it sees
+    In the functions at work when a step is made, a list of tensors that have a graph, or a tensor whose own
+    graph gets longer, by about one a step. The line that adds to it is named, where it is found. Medium
+    where the memory of the process has grown by a tenth since the start.
 
-    Why it matters: a graph holds what it was computed from. After `backward` that is little, but it is never given
-    back; outputs and losses without `backward` hold all their activations.
+    ## Why it matters
+    A graph holds what it was computed from. After `backward` that is little, but it is never given back;
+    outputs and losses without `backward` hold all their activations.
 
-    When it is wrong: tensors that a later backward pass needs (truncated back-propagation through time) are given back
-    at its end.
+    ## When it is wrong
+    Tensors that a later backward pass needs (truncated back-propagation through time) are given back at its
+    end.
 
-    What to try: keep `loss.item()` or `loss.detach()`; `state = state.detach()` between batches; `torch.no_grad()`
-    around evaluation.
+    ## What to try
+    Keep `loss.item()` or `loss.detach()`; `state = state.detach()` between batches; `torch.no_grad()` around
+    evaluation.
 
-    Sources: PyTorch FAQ, "My model reports cuda runtime error(2): out of memory".
+    ## Sources
+    PyTorch FAQ, "My model reports cuda runtime error(2): out of memory".
     """
     count = run.setup.number("graphs_kept") or 0.0
     if count < few:

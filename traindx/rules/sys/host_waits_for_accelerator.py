@@ -1,6 +1,6 @@
 """SYS010 host-waits-for-accelerator."""
 
-from traindx.features.systems import SHORTEST
+from traindx.features.performance.level_shifts import SHORTEST
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -40,19 +40,25 @@ def host_waits_for_accelerator(
 ) -> Iterator[Evidence]:
     """The host waits for the accelerator again and again within a step.
 
-    What it sees: in a trace, more than two synchronizations in a typical step, and an accelerator that idles for 15 %
-    of it or more. In a recording, lines of the loop that read from the accelerator in each step (`.item()`, `float()`,
-    `print`, `.cpu()`, an `if` on a tensor), where the host's own work and its waiting, which could go on side by side,
-    each take 15 % of the step or more; not where utilization is told to be 80 %. Medium from 30 %, else low.
+    ## What it sees
+    In a trace, more than two synchronizations in a typical step, and an accelerator that idles for 15 % of
+    it or more. In a recording, lines of the loop that read from the accelerator in each step (`.item()`,
+    `float()`, `print`, `.cpu()`, an `if` on a tensor), where the host's own work and its waiting, which
+    could go on side by side, each take 15 % of the step or more; not where utilization is told to be 80 %.
+    Medium from 30 %, else low.
 
-    Why it matters: after each of them the accelerator has nothing to do until the host has launched the next kernels.
+    ## Why it matters
+    After each of them the accelerator has nothing to do until the host has launched the next kernels.
 
-    When it is wrong: where the accelerator is idle for another reason (data), fewer synchronizations change little.
+    ## When it is wrong
+    Where the accelerator is idle for another reason (data), fewer synchronizations change little.
 
-    What to try: read losses and norms every so many steps; keep masks and counts on the device; copy with
+    ## What to try
+    Read losses and norms every so many steps; keep masks and counts on the device; copy with
     non_blocking=True from pinned memory.
 
-    Sources: PyTorch, Performance tuning guide, "Avoid unnecessary CPU-GPU synchronization".
+    ## Sources
+    PyTorch, Performance tuning guide, "Avoid unnecessary CPU-GPU synchronization".
     """
     calls, step = map(features.needed_curve, ("calls/synchronize", "time/step"))
     idle = features.curve("time/idle")

@@ -1,6 +1,6 @@
 """SYS005 memory-grows."""
 
-from traindx.features.systems import growth, never_falls, start_up
+from traindx.features.performance.level_shifts import growth, never_falls, start_up
 from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
@@ -31,19 +31,24 @@ def memory_grows(
 ) -> Iterator[Evidence]:
     """Memory in use grows steadily and does not level off.
 
-    What it sees: the level rises with time nearly without setback, by a tenth after the start (a fifth in a
-    recording, half where the log gives the maximum so far, which does not grow evenly), a due part of it in the last
-    third, and not all of it at once (a library that is loaded late). Of fewer than twelve
-    readings: host memory that grew by half and by gigabytes from the first to the last, low.
+    ## What it sees
+    The level rises with time nearly without setback, by a tenth after the start (a fifth in a recording,
+    half where the log gives the maximum so far, which does not grow evenly), a due part of it in the last
+    third, and not all of it at once (a library that is loaded late). Of fewer than twelve readings: host
+    memory that grew by half and by gigabytes from the first to the last, low.
 
-    Why it matters: it ends with the run being killed, after hours; meanwhile steps get slower.
+    ## Why it matters
+    It ends with the run being killed, after hours; meanwhile steps get slower.
 
-    When it is wrong: caches and allocators fill up and then stay; a maximum never falls by construction; a dataset
-    that is read into memory grows until it is all there.
+    ## When it is wrong
+    Caches and allocators fill up and then stay; a maximum never falls by construction; a dataset that is
+    read into memory grows until it is all there.
 
-    What to try: count live tensors; look for losses or outputs that are kept with their graph.
+    ## What to try
+    Count live tensors; look for losses or outputs that are kept with their graph.
 
-    Sources: Spearman (1904) for the rank correlation; PyTorch FAQ, "My model reports out of memory".
+    ## Sources
+    Spearman (1904) for the rank correlation; PyTorch FAQ, "My model reports out of memory".
     """
     for name in ("mem/host", "mem/device"):
         curve = features.curve(name)

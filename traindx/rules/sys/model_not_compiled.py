@@ -21,16 +21,21 @@ def model_not_compiled(
 ) -> Iterator[Evidence]:
     """The model runs on an accelerator uncompiled.
 
-    What it sees: setup facts alone: an accelerator, a compile option that is off, and a run long enough (in its
-    own or its planned steps) to earn the compilation back.
+    ## What it sees
+    Setup facts alone: an accelerator, a compile option that is off, and a run long enough (in its own or its
+    planned steps) to earn the compilation back.
 
-    Why it matters: compiled models often train a third faster or more, with nothing else changed.
+    ## Why it matters
+    Compiled models often train a third faster or more, with nothing else changed.
 
-    When it is wrong: models with changing shapes or much Python in between gain little and compile often.
+    ## When it is wrong
+    Models with changing shapes or much Python in between gain little and compile often.
 
-    What to try: compile it and compare the step time after the first hundred steps.
+    ## What to try
+    Compile it and compare the step time after the first hundred steps.
 
-    Sources: Ansel et al. (2024), PyTorch 2: Faster machine learning through dynamic Python bytecode transformation.
+    ## Sources
+    Ansel et al. (2024), PyTorch 2: Faster machine learning through dynamic Python bytecode transformation.
     """
     device = str(run.setup.device)
     answers = [str(run.setup.facts[name]).lower() for name in NAMES if name in run.setup.facts]

@@ -1,6 +1,6 @@
 """SYS011 operators-are-tiny."""
 
-from traindx.features.systems import SHORTEST
+from traindx.features.performance.level_shifts import SHORTEST
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -33,18 +33,23 @@ def operators_are_tiny(
 ) -> Iterator[Evidence]:
     """A step consists of very many operators that do almost nothing each.
 
-    What it sees: in a trace, the time in operators (on an accelerator, kernels) that take less than 10 microseconds a
-    call, with the time between operators, makes up half of a step of 200 calls or more. Info where a step takes less
-    than 5 ms.
+    ## What it sees
+    In a trace, the time in operators (on an accelerator, kernels) that take less than 10 microseconds a
+    call, with the time between operators, makes up half of a step of 200 calls or more. Info where a step
+    takes less than 5 ms.
 
-    Why it matters: a call costs some microseconds whatever it computes. The device could do much more in that time.
+    ## Why it matters
+    A call costs some microseconds whatever it computes. The device could do much more in that time.
 
-    When it is wrong: the profiler adds one or two microseconds to each call. Small models are like this by nature, and
+    ## When it is wrong
+    The profiler adds one or two microseconds to each call. Small models are like this by nature, and
     harmless where they train in minutes.
 
-    What to try: larger batches, torch.compile, one operation on a stacked tensor instead of a loop over parts.
+    ## What to try
+    Larger batches, torch.compile, one operation on a stacked tensor instead of a loop over parts.
 
-    Sources: PyTorch, "Where does the time go": overhead-bound regimes (He 2022, Making deep learning go brrrr).
+    ## Sources
+    PyTorch, "Where does the time go": overhead-bound regimes (He 2022, Making deep learning go brrrr).
     """
     kind = "kernel" if "kernel_time" in run.panels and "kernel_calls" in run.panels else "operator"
     traced = [run.panels[name].values for name in (f"{kind}_time", f"{kind}_calls") if name in run.panels]

@@ -1,6 +1,6 @@
 """SYS013 optimizer-takes-time."""
 
-from traindx.features.systems import SHORTEST
+from traindx.features.performance.level_shifts import SHORTEST
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -32,17 +32,22 @@ def optimizer_takes_time(
 ) -> Iterator[Evidence]:
     """The optimizer takes more of a step than a pass through the model.
 
-    What it sees: in a trace, the time of the optimizer over the time of forward, backward and optimizer, typical row.
-    Low from 40 %, medium from 60 %; info where the three take less than 5 ms.
+    ## What it sees
+    In a trace, the time of the optimizer over the time of forward, backward and optimizer, typical row. Low
+    from 40 %, medium from 60 %; info where the three take less than 5 ms.
 
-    Why it matters: with larger batches or a fused implementation the same samples take much less time.
+    ## Why it matters
+    With larger batches or a fused implementation the same samples take much less time.
 
-    When it is wrong: on an accelerator the host's time in the optimizer is the time to launch it, and a wait may hide
-    in it. Optimizers of second order are slow by design.
+    ## When it is wrong
+    On an accelerator the host's time in the optimizer is the time to launch it, and a wait may hide in it.
+    Optimizers of second order are slow by design.
 
-    What to try: fused=True or foreach=True; more samples for each step; leave frozen weights out of the optimizer.
+    ## What to try
+    `fused=True` or foreach=True; more samples for each step; leave frozen weights out of the optimizer.
 
-    Sources: PyTorch, documentation of torch.optim (foreach and fused implementations).
+    ## Sources
+    PyTorch, documentation of torch.optim (foreach and fused implementations).
     """
     curves = [features.needed_curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
     if any(c.n == 0 for c in curves):

@@ -18,17 +18,22 @@ def out_of_memory(
 ) -> Iterator[Evidence]:
     """The log says that memory ran out.
 
-    What it sees: an out-of-memory error in the log, of the accelerator or of the host. High instead of critical where
+    ## What it sees
+    An out-of-memory error in the log, of the accelerator or of the host. High instead of critical where
     steps follow it: then it was caught.
 
-    Why it matters: the run ended there, or went on without that batch.
+    ## Why it matters
+    The run ended there, or went on without that batch.
 
-    When it is wrong: batch-size finders run out of memory on purpose; then steps follow.
+    ## When it is wrong
+    Batch-size finders run out of memory on purpose; then steps follow.
 
-    What to try: smaller batches with accumulation, checkpointed activations, shorter sequences; first see whether
-    memory had been growing.
+    ## What to try
+    Smaller batches with accumulation, checkpointed activations, shorter sequences; first see whether memory
+    had been growing.
 
-    Sources: the log itself.
+    ## Sources
+    The log itself.
     """
     events = [e for e in run.events if e.kind == "out-of-memory"]
     if not events:

@@ -1,6 +1,6 @@
 """SYS014 step-compiles-again."""
 
-from traindx.features.systems import SHORTEST
+from traindx.features.performance.level_shifts import SHORTEST
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
@@ -22,21 +22,26 @@ def step_compiles_again(
 ) -> Iterator[Evidence]:
     """Functions are compiled, or traced, again and again.
 
-    What it sees: the steps after the first one that compiled in which a framework does so again (graphs of
-    torch.compile, programs of JAX, traces of tf.function, as the framework counts them), what that takes of all the
-    time since, and what dynamo says of the last one. What capture itself has compiled does not count, and nothing is
-    said of fewer than 20 steps. Low from 5 %, medium from 30 %.
+    ## What it sees
+    The steps after the first one that compiled in which a framework does so again (graphs of torch.compile,
+    programs of JAX, traces of tf.function, as the framework counts them), what that takes of all the time
+    since, and what dynamo says of the last one. What capture itself has compiled does not count, and nothing
+    is said of fewer than 20 steps. Low from 5 %, medium from 30 %.
 
-    Why it matters: a compilation takes as long as hundreds of steps. It was meant to be paid once. After the eighth
-    time torch.compile gives a function up.
+    ## Why it matters
+    A compilation takes as long as hundreds of steps. It was meant to be paid once. After the eighth time
+    torch.compile gives a function up.
 
-    When it is wrong: a curriculum of sequence lengths compiles once for each, and is done with it.
+    ## When it is wrong
+    A curriculum of sequence lengths compiles once for each, and is done with it.
 
-    What to try: pad batches to a few shapes (or drop the last, smaller one); give numbers that change as tensors, not
-    as Python numbers; create functions and optimizers outside of the loop; `torch.compile(dynamic=True)`,
+    ## What to try
+    Pad batches to a few shapes (or drop the last, smaller one); give numbers that change as tensors, not as
+    Python numbers; create functions and optimizers outside of the loop; `torch.compile(dynamic=True)`,
     `reduce_retracing=True` or an `input_signature`; `static_argnums` only for what takes few values.
 
-    Sources: PyTorch, "Dynamic shapes" and "Recompilation"; TensorFlow, "Controlling retracing"; JAX, "Just-in-time
+    ## Sources
+    PyTorch, "Dynamic shapes" and "Recompilation"; TensorFlow, "Controlling retracing"; JAX, "Just-in-time
     compilation", on caching.
     """
     calls, spent, step = map(features.needed_curve, ("calls/compile", "time/compile", "time/step"))

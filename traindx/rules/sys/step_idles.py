@@ -1,6 +1,6 @@
 """SYS009 step-idles."""
 
-from traindx.features.systems import SHORTEST
+from traindx.features.performance.level_shifts import SHORTEST
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -33,19 +33,24 @@ def step_idles(
 ) -> Iterator[Evidence]:
     """Between the operators of a step there is time in which nothing is computed.
 
-    What it sees: in a trace, the time of a typical step in which no kernel runs on the accelerator (without one, no
-    operator on the host), without the time that goes to loading data. Low from 30 %, medium from 50 %; low where that
-    is below 2 ms.
+    ## What it sees
+    In a trace, the time of a typical step in which no kernel runs on the accelerator (without one, no
+    operator on the host), without the time that goes to loading data. Low from 30 %, medium from 50 %; low
+    where that is below 2 ms.
 
-    Why it matters: that time is Python, logging, files or the network; the run could take so much less.
+    ## Why it matters
+    That time is Python, logging, files or the network; the run could take so much less.
 
-    When it is wrong: the profiler itself makes every operator a little slower, and the time between small ones longer.
-    A process that trains in turns with others idles on purpose.
+    ## When it is wrong
+    The profiler itself makes every operator a little slower, and the time between small ones longer. A
+    process that trains in turns with others idles on purpose.
 
-    What to try: look at the longest gaps and what stands beside them; log and evaluate less often; compile the model;
+    ## What to try
+    Look at the longest gaps and what stands beside them; log and evaluate less often; compile the model;
     larger batches.
 
-    Sources: PyTorch, Performance tuning guide; the definition of idle time in the profiler's own overview.
+    ## Sources
+    PyTorch, Performance tuning guide; the definition of idle time in the profiler's own overview.
     """
     idle, step, data = (
         features.needed_curve("time/idle"),

@@ -1,6 +1,6 @@
 """SYS002 step-time-creeps."""
 
-from traindx.features.systems import (
+from traindx.features.performance.level_shifts import (
     Duration,
     durations,
     floors,
@@ -10,7 +10,7 @@ from traindx.features.systems import (
     start_up,
     work_grows,
 )
-from traindx.features.trends import rank_correlation
+from traindx.features.statistics.trends import rank_correlation
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -53,21 +53,26 @@ def step_time_creeps(
 ) -> Iterator[Evidence]:
     """The time for a step grows steadily through the run.
 
-    What it sees: the lower envelope of the step time (or of the inverse throughput), which other work on the machine
-    can only raise, rises with time nearly without setback, by a fifth or more, and goes on rising in the last third. In
-    a short log every time of the second half must be twice that of the first, or the times of the last third where
-    they rise all along; of three times, each must be longer than the one before and the last twice the first.
+    ## What it sees
+    The lower envelope of the step time (or of the inverse throughput), which other work on the machine can
+    only raise, rises with time nearly without setback, by a fifth or more, and goes on rising in the last
+    third. In a short log every time of the second half must be twice that of the first, or the times of the
+    last third where they rise all along; of three times, each must be longer than the one before and the
+    last twice the first.
 
-    Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
+    ## Why it matters
+    Something piles up from step to step: a list, a graph, fragments of memory, heat.
 
-    When it is wrong: larger batches and longer sequences take longer (their signals are looked at, where logged); an
-    average since the start creeps (and so do the episodes of an agent that learns: info where rewards are logged)
-    while it forgets a fast beginning, but saturates; a sudden change is
-    step-time-jumps.
+    ## When it is wrong
+    Larger batches and longer sequences take longer (their signals are looked at, where logged); an average
+    since the start creeps (and so do the episodes of an agent that learns: info where rewards are logged)
+    while it forgets a fast beginning, but saturates; a sudden change is step-time-jumps.
 
-    What to try: time the parts of a step; count live tensors; see whether memory grows as well.
+    ## What to try
+    Time the parts of a step; count live tensors; see whether memory grows as well.
 
-    Sources: Spearman (1904) for the rank correlation; requirements, systems symptoms.
+    ## Sources
+    Spearman (1904) for the rank correlation; requirements, systems symptoms.
     """
     duration = durations(features)
     if len(duration.seconds) < few:

@@ -1,6 +1,13 @@
 """SYS003 step-time-jumps."""
 
-from traindx.features.systems import Duration, Level, durations, is_stairs, levels, work_grows
+from traindx.features.performance.level_shifts import (
+    Duration,
+    Level,
+    durations,
+    is_stairs,
+    levels,
+    work_grows,
+)
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -38,20 +45,25 @@ def step_time_jumps(
 ) -> Iterator[Evidence]:
     """The time for a step jumps to a higher level and stays there.
 
-    What it sees: the logarithm of the step time (or of the inverse throughput) cut into levels; one of them is at
-    least 1.5 times the lowest before it and lasts. High from four times on, low if it comes back. A training on the
-    processor of a machine without an accelerator is judged a degree milder: it shares caches and memory with whatever
-    else runs there, and has nothing to fall off.
+    ## What it sees
+    The logarithm of the step time (or of the inverse throughput) cut into levels; one of them is at least
+    1.5 times the lowest before it and lasts. High from four times on, low if it comes back. A training on
+    the processor of a machine without an accelerator is judged a degree milder: it shares caches and memory
+    with whatever else runs there, and has nothing to fall off.
 
-    Why it matters: half the throughput is twice the bill; it mostly means that something fell back (device,
-    precision, cache, a neighbour on the machine).
+    ## Why it matters
+    Half the throughput is twice the bill; it mostly means that something fell back (device, precision,
+    cache, a neighbour on the machine).
 
-    When it is wrong: single slow steps (evaluation, checkpoints, compilation) are removed before. A larger batch
-    or longer sequences explain the jump where their signals are logged; after a resume it may be another machine.
+    ## When it is wrong
+    Single slow steps (evaluation, checkpoints, compilation) are removed before. A larger batch or longer
+    sequences explain the jump where their signals are logged; after a resume it may be another machine.
 
-    What to try: compare the parts of a step before and after; look at what else ran on the machine.
+    ## What to try
+    Compare the parts of a step before and after; look at what else ran on the machine.
 
-    Sources: Scott and Knott (1974) for the segmentation; Killick et al. (2012) on change points.
+    ## Sources
+    Scott and Knott (1974) for the segmentation; Killick et al. (2012) on change points.
     """
     duration = durations(features)
     if (n := len(duration.seconds)) < 2 * margin:

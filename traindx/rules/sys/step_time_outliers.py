@@ -1,6 +1,6 @@
 """SYS004 step-time-outliers."""
 
-from traindx.features.systems import durations, isolated_slow, near, periodic, start_up
+from traindx.features.performance.level_shifts import durations, isolated_slow, near, periodic, start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -37,17 +37,22 @@ def step_time_outliers(
 ) -> Iterator[Evidence]:
     """Single steps take far longer than their neighbours, and add up.
 
-    What it sees: steps above three times the level around them, at most two in a row, which together take a tenth of
-    the time or more. Steps beside a validation are left out. Information when they come at regular intervals.
+    ## What it sees
+    Steps above three times the level around them, at most two in a row, which together take a tenth of the
+    time or more. Steps beside a validation are left out. Information when they come at regular intervals.
 
-    Why it matters: the time is lost for training; a stall is often the loader, the disk or a neighbour.
+    ## Why it matters
+    The time is lost for training; a stall is often the loader, the disk or a neighbour.
 
-    When it is wrong: many logs count an evaluation, a checkpoint or the compilation as part of a step; those come
-    at regular intervals (of epochs), or at the start.
+    ## When it is wrong
+    Many logs count an evaluation, a checkpoint or the compilation as part of a step; those come at regular
+    intervals (of epochs), or at the start.
 
-    What to try: see what happens at these steps, starting with the loader and the file system.
+    ## What to try
+    See what happens at these steps, starting with the loader and the file system.
 
-    Sources: Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
+    ## Sources
+    Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
     """
     duration = durations(features)
     if len(duration.seconds) < 3:

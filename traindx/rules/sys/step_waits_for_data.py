@@ -1,6 +1,6 @@
 """SYS001 step-waits-for-data."""
 
-from traindx.features.systems import shares, start_up
+from traindx.features.performance.level_shifts import shares, start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -35,19 +35,23 @@ def step_waits_for_data(
 ) -> Iterator[Evidence]:
     """Each step waits for its data for a notable part of its time.
 
-    What it sees: the time for data over the time of the step, typical row (median), after the start. Low from
-    30 %, medium from 50 %, high from 80 %; low when it waits less than 5 ms.
+    ## What it sees
+    The time for data over the time of the step, typical row (median), after the start. Low from 30 %, medium
+    from 50 %, high from 80 %; low when it waits less than 5 ms.
 
-    Why it matters: while it waits, the accelerator does nothing; the run takes up to that much longer than it
-    would have to.
+    ## Why it matters
+    While it waits, the accelerator does nothing; the run takes up to that much longer than it would have to.
 
-    When it is wrong: the first rows are always slow, and a single slow row is not counted. Where the logged step time
-    leaves the loading out, the two are added.
+    ## When it is wrong
+    The first rows are always slow, and a single slow row is not counted. Where the logged step time leaves
+    the loading out, the two are added.
 
-    What to try: repeat one batch and compare the step time; count the workers of the loader, look at the disk and
-    at the processors.
+    ## What to try
+    Repeat one batch and compare the step time; count the workers of the loader, look at the disk and at the
+    processors.
 
-    Sources: Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
+    ## Sources
+    Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
     """
     data, step = features.needed_curve("time/data"), features.needed_curve("time/step")
     if data.n == 0 or step.n == 0:

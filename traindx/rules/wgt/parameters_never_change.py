@@ -1,6 +1,6 @@
 """WGT003 parameters-never-change."""
 
-from traindx.features.panels import named, panel
+from traindx.features.per_module.panels import named, panel
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,
@@ -33,19 +33,24 @@ def parameters_never_change(
 ) -> Iterator[Evidence]:
     """Weights have a gradient and are the same after every step.
 
-    What it sees: modules with a gradient in most sampled steps and an update of exactly zero in all of them.
-    Critical if that is all of them, high if some, low if some in a run that learns well all the same.
+    ## What it sees
+    Modules with a gradient in most sampled steps and an update of exactly zero in all of them. Critical if
+    that is all of them, high if some, low if some in a run that learns well all the same.
 
-    Why it matters: that part of the net is not trained, whatever the curve looks like.
+    ## Why it matters
+    That part of the net is not trained, whatever the curve looks like.
 
-    When it is wrong: a base that is kept as it is while a head is trained on it; a
-    learning rate of zero for a group (during a warm-up, or on purpose); rounding in bfloat16, which swallows small
-    updates (a fault as well, but another one).
+    ## When it is wrong
+    A base that is kept as it is while a head is trained on it; a learning rate of zero for a group (during a
+    warm-up, or on purpose); rounding in bfloat16, which swallows small updates (a fault as well, but another
+    one).
 
-    What to try: compare the optimizer's parameters with the model's; see that step is reached; look at the rates
-    of all groups.
+    ## What to try
+    Compare the optimizer's parameters with the model's; see that step is reached; look at the rates of all
+    groups.
 
-    Sources: TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14.
+    ## Sources
+    TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14.
     """
     updates, gradients = (
         panel(features, "update_ratio", rows=int(rows)),

@@ -1,6 +1,6 @@
 """WGT001 updates-too-large."""
 
-from traindx.features.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -39,19 +39,24 @@ def updates_too_large(
 ) -> Iterator[Evidence]:
     """Single optimizer steps change the weights by a large part of their size, and the run does not learn.
 
-    What it sees: the norm of the update over that of the weights, the median over the modules: above 10 % typically
-    (after the first steps), or above 70 % in one of the first samples. Nothing where the run learns; where that cannot
-    be told, medium, and low for the first samples alone.
+    ## What it sees
+    The norm of the update over that of the weights, the median over the modules: above 10 % typically (after
+    the first steps), or above 70 % in one of the first samples. Nothing where the run learns; where that
+    cannot be told, medium, and low for the first samples alone.
 
-    Why it matters: what the net has learnt is overwritten by the next step; a first step of the size of the weights
-    replaces the initialization.
+    ## Why it matters
+    What the net has learnt is overwritten by the next step; a first step of the size of the weights replaces
+    the initialization.
 
-    When it is wrong: weights that start at or near zero have large ratios until they have grown; modules that start
-    at zero are left out, and the others' median counts.
+    ## When it is wrong
+    Weights that start at or near zero have large ratios until they have grown; modules that start at zero
+    are left out, and the others' median counts.
 
-    What to try: a tenth of the learning rate, or a warm-up when only the first steps are large.
+    ## What to try
+    A tenth of the learning rate, or a warm-up when only the first steps are large.
 
-    Sources: You et al. (2017), LARS; fault catalogue rows 1, 4, 60, 64, 65; measured.
+    ## Sources
+    You et al. (2017), LARS; fault catalogue rows 1, 4, 60, 64, 65; measured.
     """
     found = panel(features, "update_ratio")
     values = np.where(np.isfinite(found.values), found.values, np.nan)

@@ -1,6 +1,6 @@
 """WGT002 updates-too-small."""
 
-from traindx.features.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -37,18 +37,23 @@ def updates_too_small(
 ) -> Iterator[Evidence]:
     """Optimizer steps change the weights by next to nothing, and the run does not learn.
 
-    What it sees: the norm of the update over that of the weights after the first steps, the median over the modules
-    that move at all: below 5e-5. Only where the objective does not learn, and not where the weights have first grown
-    to several times their size (then the ratio is small because they are large).
+    ## What it sees
+    The norm of the update over that of the weights after the first steps, the median over the modules that
+    move at all: below 5e-5. Only where the objective does not learn, and not where the weights have first
+    grown to several times their size (then the ratio is small because they are large).
 
-    Why it matters: at that pace the weights stay what they were at the start for the whole run.
+    ## Why it matters
+    At that pace the weights stay what they were at the start for the whole run.
 
-    When it is wrong: fine-tuning of large models works with small updates; a run that learns is never named.
+    ## When it is wrong
+    Fine-tuning of large models works with small updates; a run that learns is never named.
 
-    What to try: ten times the learning rate, a looser clip; look at the schedule. If only the first layers are slow,
-    see gradients-vanish-with-depth.
+    ## What to try
+    Ten times the learning rate, a looser clip; look at the schedule. If only the first layers are slow, see
+    gradients-vanish-with-depth.
 
-    Sources: Karpathy, lectures on makemore (1e-3 of the weights per step is usual); fault catalogue rows 3, 12.
+    ## Sources
+    Karpathy, lectures on makemore (1e-3 of the weights per step is usual); fault catalogue rows 3, 12.
     """
     found = panel(features, "update_ratio")
     level = typical(after_warm_up(found, warm).values)

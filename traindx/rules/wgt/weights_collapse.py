@@ -1,6 +1,6 @@
 """WGT005 weights-collapse."""
 
-from traindx.features.panels import at_end, first_known, named, panel
+from traindx.features.per_module.panels import at_end, first_known, named, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -34,17 +34,22 @@ def weights_collapse(
 ) -> Iterator[Evidence]:
     """The weights shrink to a small part of what they were, and the run does not learn.
 
-    What it sees: the last norm of each module against its first; half of the modules at a fifth or less. Nothing
-    where the run learns, low where that cannot be told.
+    ## What it sees
+    The last norm of each module against its first; half of the modules at a fifth or less. Nothing where the
+    run learns, low where that cannot be told.
 
-    Why it matters: the pull to zero has won over the data; a net without weights answers the same to everything.
+    ## Why it matters
+    The pull to zero has won over the data; a net without weights answers the same to everything.
 
-    When it is wrong: layers before a normalization may shrink without changing what the net computes; pruning and
-    sparsity penalties shrink on purpose.
+    ## When it is wrong
+    Layers before a normalization may shrink without changing what the net computes; pruning and sparsity
+    penalties shrink on purpose.
 
-    What to try: a hundredth of the weight decay or penalty; see that decay is not coupled to an adaptive optimizer.
+    ## What to try
+    A hundredth of the weight decay or penalty; see that decay is not coupled to an adaptive optimizer.
 
-    Sources: Loshchilov, Hutter (2019), Decoupled weight decay; fault catalogue rows 24, 29.
+    ## Sources
+    Loshchilov, Hutter (2019), Decoupled weight decay; fault catalogue rows 24, 29.
     """
     found = panel(features, "weight_norm")
     values = np.where(np.isfinite(found.values), found.values, np.nan)

@@ -1,6 +1,6 @@
 """WGT004 weights-grow-unbounded."""
 
-from traindx.features.panels import at_end, first_known, panel
+from traindx.features.per_module.panels import at_end, first_known, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -37,18 +37,23 @@ def weights_grow_unbounded(
 ) -> Iterator[Evidence]:
     """The weights become many times as large as they were, while the run does not learn.
 
-    What it sees: the last finite norm of each module against its first, the (lower) median over the modules: ten
-    times and more where the run does not learn, fifty times (low) where it does or that cannot be told.
+    ## What it sees
+    The last finite norm of each module against its first, the (lower) median over the modules: ten times and
+    more where the run does not learn, fifty times (low) where it does or that cannot be told.
 
-    Why it matters: large weights mean saturated or silent units, sharp minima, and logits without measure; growth
-    without learning is what a diverged run leaves behind.
+    ## Why it matters
+    Large weights mean saturated or silent units, sharp minima, and logits without measure; growth without
+    learning is what a diverged run leaves behind.
 
-    When it is wrong: a head that starts at (almost) zero grows by any factor, which is why the median counts. Without
-    weight decay all nets grow slowly.
+    ## When it is wrong
+    A head that starts at (almost) zero grows by any factor, which is why the median counts. Without weight
+    decay all nets grow slowly.
 
-    What to try: a lower learning rate or momentum; weight decay; look at the step at which the growth began.
+    ## What to try
+    A lower learning rate or momentum; weight decay; look at the step at which the growth began.
 
-    Sources: Merrill et al. (2021), Effects of parameter norm growth; fault catalogue rows 1, 6, 7, 19, 65.
+    ## Sources
+    Merrill et al. (2021), Effects of parameter norm growth; fault catalogue rows 1, 6, 7, 19, 65.
     """
     found = panel(features, "weight_norm")
     values = np.where(np.isfinite(found.values) & (found.values > 0), found.values, np.nan)

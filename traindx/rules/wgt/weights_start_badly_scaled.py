@@ -4,7 +4,7 @@ from itertools import chain, islice
 
 import msgspec
 
-from traindx.features.panels import panel
+from traindx.features.per_module.panels import panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -49,24 +49,28 @@ def weights_start_badly_scaled(
 ) -> Iterator[Evidence]:
     """At the start, the signal explodes or dies out on its way through the layers, or units are all alike.
 
-    What it sees: the spread of the outputs of each module at the first sampled step, relative to the first module's:
-    thirty times as large somewhere (and far above 1, to which normalization lifts small embeddings), or a thousandth
-    (the last module left out, and dead rectifiers, whose outputs are exactly zero); or no spread anywhere at all. Or a
-    layer whose weights shrink or blow up what they take in. Or units with the weights of other units at the first step
-    and later (the last layer left out). High where the run does not learn, medium where that cannot be told,
-    information where it learns.
+    ## What it sees
+    The spread of the outputs of each module at the first sampled step, relative to the first module's:
+    thirty times as large somewhere (and far above 1, to which normalization lifts small embeddings), or a
+    thousandth (the last module left out, and dead rectifiers, whose outputs are exactly zero); or no spread
+    anywhere at all. Or a layer whose weights shrink or blow up what they take in. Or units with the weights
+    of other units at the first step and later (the last layer left out). High where the run does not learn,
+    medium where that cannot be told, information where it learns.
 
-    Why it matters: a good start keeps the spread about the same through all layers; otherwise gradients explode or
-    vanish by the same factor. Units that start equal get equal gradients: the layer stays as wide as one unit.
+    ## Why it matters
+    A good start keeps the spread about the same through all layers; otherwise gradients explode or vanish by
+    the same factor. Units that start equal get equal gradients: the layer stays as wide as one unit.
 
-    When it is wrong: residual branches that start at zero are zero on purpose; normalization later in the net can
-    make up for much, which the verdict on learning takes into account.
+    ## When it is wrong
+    Residual branches that start at zero are zero on purpose; normalization later in the net can make up for
+    much, which the verdict on learning takes into account.
 
-    What to try: random weights where they are constant; He (ReLU) or Xavier (tanh) initialization; normalization
-    layers.
+    ## What to try
+    Random weights where they are constant; He (ReLU) or Xavier (tanh) initialization; normalization layers.
 
-    Sources: He et al. (2015), Delving deep into rectifiers; Mishkin, Matas (2016), All you need is a good init;
-    fault catalogue rows 32, 33, 35, 36.
+    ## Sources
+    He et al. (2015), Delving deep into rectifiers; Mishkin, Matas (2016), All you need is a good init; fault
+    catalogue rows 32, 33, 35, 36.
     """
     severity = by_progress(features, stuck="high", unknown="medium", learns="info")
     strength = 1.0 if is_learning(features) is False else 0.5

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from traindx.errors import ConfigError
-from traindx.survey import drawn, tabular
+from traindx.survey import sampling, tabular
 from traindx.survey.arrays import Array
 from traindx.survey.reading.any import open_table
 from traindx.survey.reading.numpy import of_array
@@ -39,9 +39,9 @@ def as_table(data: Given, target: Given, wanted: Wanted) -> Table:
     if target is not None and not isinstance(target, str):
         raise ConfigError("targets beside the data go with an array; a data set or loader yields its own")
     if hasattr(data, "__getitem__") and hasattr(data, "__len__"):
-        return drawn.of_dataset(data, wanted)
+        return sampling.of_dataset(data, wanted)
     if hasattr(data, "__iter__"):
-        return drawn.of_loader(data, wanted)
+        return sampling.of_loader(data, wanted)
     raise ConfigError(
         f"a {type(data).__name__} is no data: give a path, an array, columns, a data set or a loader"
     )

@@ -13,9 +13,10 @@ pytest.importorskip("torch")
 
 import torch
 
-from traindx import experiments, pipeline
-from traindx.repair.returned import sha256
-from traindx.trials.checkpoints import look_at
+from traindx import pipeline
+from traindx.lab.conduct import attempts
+from traindx.lab.conduct.checkpoints import look_at
+from traindx.lab.repair.deliverables import sha256
 
 SCRIPT = """
 import torch
@@ -43,7 +44,7 @@ def kept(tmp_path: Path, extra: str = "pass") -> tuple[Path, dict[str, object]]:
     own = tmp_path / "own"
     own.mkdir()
     (here / "train.py").write_text(SCRIPT.replace("EXTRA", extra).replace("OWN", str(own / "state.pt")))
-    done = experiments.attempt(
+    done = attempts.attempt(
         [sys.executable, "train.py"],
         tmp_path / "record",
         [],

@@ -10,7 +10,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from traindx import experiments, pipeline
+from traindx import pipeline
+from traindx.lab.conduct import attempts
 
 SCRIPT = """
 import json, torch
@@ -43,7 +44,7 @@ def facts(tmp_path: Path, script: str, *columns: str) -> tuple[dict[str, object]
     here = tmp_path / "project"
     here.mkdir()
     (here / "train.py").write_text(script)
-    done = experiments.attempt(
+    done = attempts.attempt(
         [sys.executable, "train.py"], tmp_path / "record", [], None, slices=columns, folder=here
     )
     assert done.conducted.ok, done.conducted.tail

@@ -15,9 +15,9 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
-from traindx.capture.torch.measure.gains import gains  # noqa: E402
-from traindx.capture.torch.measure.parameters import Grid  # noqa: E402
-from traindx.capture.torch.measure.targets import READ, Matched  # noqa: E402
+from traindx.capture.torch.measure.batches.targets import READ, Matched  # noqa: E402
+from traindx.capture.torch.measure.gradients.norms_and_updates import Grid  # noqa: E402
+from traindx.capture.torch.measure.models.initial_gains import gains  # noqa: E402
 
 SCRIPT = """
 import torch

@@ -14,7 +14,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture.torch.measure.attention import ROWS, Attention, largest_logit  # noqa: E402
+from traindx.capture.torch.measure.by_pass.attention import ROWS, Attention, largest_logit  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +175,7 @@ def test_a_failure_is_said_once_and_lets_go(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*args: Any) -> Any:
         raise ValueError("broken")
 
-    monkeypatch.setattr("traindx.capture.torch.measure.attention.largest_logit", broken)
+    monkeypatch.setattr("traindx.capture.torch.measure.by_pass.attention.largest_logit", broken)
     for _ in range(3):
         attention.arm([("", net)])
         net(torch.randn(2, 5, 8))

@@ -17,7 +17,13 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, finished  # noqa: E402
-from traindx.capture.torch.measure.curvature import MOST, Curvature, NotDifferentiable, extremes, lanczos  # noqa: E402
+from traindx.capture.torch.measure.loss.curvature import (  # noqa: E402
+    MOST,
+    Curvature,
+    NotDifferentiable,
+    extremes,
+    lanczos,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402 - needs torch
 
-from traindx.capture.torch.measure.future import Future  # noqa: E402
+from traindx.capture.torch.measure.reruns.future_tokens import Future  # noqa: E402
 
 WORDS = 12
 

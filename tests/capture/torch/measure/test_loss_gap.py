@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from traindx.capture.torch.measure.gap import LossGap, without_fake_quantization  # noqa: E402
-from traindx.capture.torch.measure.quantization import Quantized  # noqa: E402
+from traindx.capture.torch.measure.quantized.loss_gap import LossGap, without_fake_quantization  # noqa: E402
+from traindx.capture.torch.measure.quantized.weights import Quantized  # noqa: E402
 
 
 class Rounded(nn.Linear):

@@ -23,8 +23,8 @@ from traindx.capture.session.noise import noise_scale  # noqa: E402
 from traindx.capture.session.pace import Pace, worth  # noqa: E402
 from traindx.capture.signals import catalogue  # noqa: E402
 from traindx.capture.torch.backend import TorchBackend  # noqa: E402
-from traindx.capture.torch.measure import activations  # noqa: E402
-from traindx.capture.torch.measure.views import flat  # noqa: E402
+from traindx.capture.torch.measure.forward_pass import activations  # noqa: E402
+from traindx.capture.torch.measure.tensors.views import flat  # noqa: E402
 from traindx.vocabulary.run import Panel, Run  # noqa: E402
 
 

@@ -18,7 +18,7 @@ from torch.nn.utils import parametrize, prune  # noqa: E402
 import traindx  # noqa: E402
 from tests.capture.torch.loops import Loop, _classifier  # noqa: E402
 from traindx.capture.arrays.levels import levels, quantized_levels  # noqa: E402
-from traindx.capture.torch.measure.levels import clipped, measured, moved  # noqa: E402
+from traindx.capture.torch.measure.quantized.levels import clipped, measured, moved  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

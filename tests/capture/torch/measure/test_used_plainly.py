@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch import Tensor, nn  # noqa: E402
 
-from traindx.capture.torch.measure.graph import used_plainly  # noqa: E402
+from traindx.capture.torch.measure.loss.graph import used_plainly  # noqa: E402
 
 
 def rounded(w: Tensor) -> Tensor:

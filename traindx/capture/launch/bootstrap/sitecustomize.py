@@ -35,15 +35,6 @@ LAUNCHERS = (
     "accelerate.commands.accelerate_cli",
     "deepspeed",
 )
-ROOMS = {  # the framework that is imported, and the module of `traindx.capture` that then looks for its trainings
-    "torch": "torch.launched",
-    "keras": "keras.launched",
-    "jax": "jax.launched",
-    "xgboost": "rounds.launched",
-    "lightgbm": "rounds.launched",
-    "catboost": "rounds.launched",
-    "sklearn.neural_network._multilayer_perceptron": "rounds.launched",
-}
 WORKERS = ("--multiprocessing-fork", "from multiprocessing")
 TAKES_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
@@ -144,7 +135,7 @@ def attach(request: dict[str, Any], watch: Watch, name: str, module: object) -> 
                 import traindx.capture.launch.attach as launch_attach
             finally:
                 sys.path.remove(request["home"])
-        launch_attach.attach(request, watch, name, ROOMS[name])
+        launch_attach.attach(request, watch, name)
     except Exception as error:
         report(request["out"], "failed", why=f"{type(error).__name__}: {error}")
         sys.stderr.write(f"traindx: nothing is recorded ({type(error).__name__}: {error})\n")
@@ -178,7 +169,7 @@ def begin() -> None:
         report(request["out"], "python", name=name)
         watch = Watch()
         atexit.register(watch.end)  # the first to be registered is the last to run
-        for name in ROOMS:
+        for name in request["frameworks"]:
             watch.wanted[name] = functools.partial(attach, request, watch, name)
         sys.meta_path.insert(0, watch)
 

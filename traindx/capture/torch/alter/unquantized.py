@@ -12,8 +12,8 @@ from torch import nn
 
 from traindx.capture.arrays.levels import JUDGED, quantized_levels
 from traindx.capture.process.patches import WRAPPER
-from traindx.capture.torch.measure.levels import rows_of
-from traindx.capture.torch.measure.quantization import FUNCTIONS, behind
+from traindx.capture.torch.measure.quantized.levels import rows_of
+from traindx.capture.torch.measure.quantized.weights import FUNCTIONS, behind
 
 
 class Kept:

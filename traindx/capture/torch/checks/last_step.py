@@ -11,8 +11,8 @@ from traindx.capture.session.events import LossComputed, LossDifferentiated, Mod
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.manual import leaves
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure.graph import growth_in_graph
-from traindx.capture.torch.measure.views import any_tensor
+from traindx.capture.torch.measure.loss.graph import growth_in_graph
+from traindx.capture.torch.measure.tensors.views import any_tensor
 
 
 class LossCall(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.views import tensors_in
+from traindx.capture.torch.measure.tensors.views import tensors_in
 from traindx.vocabulary.setup import Fact
 
 MOST, LEAST, SECONDS, WARM = 200, 20, 0.6, 3  # calls, calls, seconds for each of the two, calls before

@@ -14,7 +14,7 @@ from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.checks import latency, memory, room, samples, structure
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.untouched import untouched
+from traindx.capture.torch.measure.reruns.restored_state import untouched
 from traindx.vocabulary.setup import Fact
 
 SECONDS = 12.0  # for all probes together; those that come too late are left out

@@ -12,8 +12,8 @@ import torch
 from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.checks.samples import NotClear
-from traindx.capture.torch.measure.future import replaced
-from traindx.capture.torch.measure.views import any_tensor, tensors_in
+from traindx.capture.torch.measure.reruns.future_tokens import replaced
+from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
 

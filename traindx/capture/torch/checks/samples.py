@@ -6,8 +6,8 @@ from __future__ import annotations
 import torch
 
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.future import replaced
-from traindx.capture.torch.measure.views import any_tensor, tensors_in
+from traindx.capture.torch.measure.reruns.future_tokens import replaced
+from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
 ASKED = 3  # samples whose outputs are asked for what they depend on

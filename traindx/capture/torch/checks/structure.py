@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.unregistered import unregistered
+from traindx.capture.torch.measure.models.unregistered_layers import unregistered
 from traindx.vocabulary.setup import Fact
 
 NAMED = 10  # names in a fact

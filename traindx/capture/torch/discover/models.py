@@ -23,7 +23,7 @@ from traindx.capture.session.events import (
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.loaders import partner
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure.tree import class_name, held
+from traindx.capture.torch.measure.models.tree import class_name, held
 
 LISTED = 60  # modules in the fact `modules`
 MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from traindx.capture.arrays.activations import square_sum
-from traindx.capture.torch.measure.parameters import norms_of
-from traindx.capture.torch.measure.views import Array, flat, local
+from traindx.capture.torch.measure.gradients.norms_and_updates import norms_of
+from traindx.capture.torch.measure.tensors.views import Array, flat, local
 
 
 def read(parameters: Sequence[torch.Tensor], elsewhere: bool) -> Array | torch.Tensor:

@@ -1,0 +1,50 @@
+"""A softmax that is a module of its own, called by the model's forward pass."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("libcst", reason="the extra `fix` is not installed")
+
+from traindx.lab.edits import Patch, edit
+
+SCRIPT = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.classify = nn.Linear(4, 3)
+        self.NAME = nn.MADE
+
+    def forward(self, x):
+        return self.NAME(self.classify(x))
+
+
+net, criterion = Net(), nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = criterion(net(torch.randn(8, 4)), torch.randint(0, 3, (8,)))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def after(name: str, made: str) -> str:
+    text = SCRIPT.replace("NAME", name).replace("MADE", made)
+    found = edit({"t.py": text}, "t.py", "feed-logits-to-loss", ("logits=on",))
+    assert isinstance(found, Patch)
+    return found.after.get("t.py", text)
+
+
+@pytest.mark.parametrize("name", ["softmax", "out"])
+def test_a_module_that_squashes_goes_and_its_input_stays(name: str) -> None:
+    told = after(name, "Softmax(dim=1)")
+    assert "        return self.classify(x)\n" in told
+    assert told.count("\n") == SCRIPT.count("\n")
+
+
+def test_a_module_that_is_none_stays_whatever_it_is_called() -> None:
+    assert after("softmax", "Identity()") == SCRIPT.replace("NAME", "softmax").replace("MADE", "Identity()")

@@ -1,0 +1,134 @@
+"""The judge against theory, a naive reimplementation, and nulls and effects that are simulated."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from traindx.lab.judge.significance import (
+    FIRST,
+    MOST,
+    bootstrap,
+    holm,
+    hopeless,
+    judge,
+    least_gain,
+    near,
+    signs_p,
+    student,
+)
+
+
+@pytest.mark.parametrize(
+    ("level", "freedom", "t"),
+    [
+        (0.975, 1, 12.706),
+        (0.975, 2, 4.303),
+        (0.95, 2, 2.920),
+        (0.975, 4, 2.776),
+        (0.99, 5, 3.365),
+        (0.975, 30, 2.042),
+    ],
+)
+def test_quantiles_are_those_of_the_tables(level: float, freedom: int, t: float) -> None:
+    assert student(level, freedom) == pytest.approx(t, abs=6e-4)
+
+
+def test_the_p_value_is_that_of_all_signs() -> None:
+    assert signs_p(np.array([1.0, 2.0, 3.0])) == 1 / 8
+    assert signs_p(np.array([1.0, 2.0, 3.0, 1.0, 2.0])) == 1 / 32
+    assert signs_p(np.array([3.0, -1.0, 2.0])) == 2 / 8  # +++ and what was seen
+
+
+def test_holm_is_the_step_down_of_the_textbook() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+
+
+def test_the_bootstrap_is_the_naive_one() -> None:
+    values = np.array([0.1, 0.5, -0.2])
+    means = sorted(sum(drawn) / 3 for drawn in itertools.product(values, repeat=3))
+    low, high = bootstrap(values, level=0.8)
+    assert (low, high) == pytest.approx((means[2], means[-3]))
+
+
+def test_pairs_that_agree_confirm_and_a_lucky_one_does_not() -> None:
+    assert judge([1.1, 1.0, 1.2]).verdict == "confirmed"
+    assert judge([2.9, 0.0, -0.1]).verdict == "inconclusive"
+    assert near(judge([0.5, 0.2, 0.9], beside=3), 0.1)
+
+
+def test_a_gain_below_the_minimum_is_refuted_even_when_it_is_real() -> None:
+    assert judge([0.05, 0.051, 0.049, 0.05, 0.05]).verdict == "refuted"
+    assert judge([0.0, 0.0]).verdict == "refuted"
+    assert judge([-0.9, -1.0, -1.1]).verdict == "harmful"
+
+
+def test_one_pair_decides_nothing_and_a_bad_one_ends_it() -> None:
+    assert judge([2.0]).verdict == "inconclusive"
+    assert hopeless([0.01], 0.1, None)
+    assert hopeless([-0.3], 0.1, noise=0.5)
+    assert not hopeless([0.04], 0.1, noise=0.5)  # the noise may have hidden it
+    assert not hopeless([0.5], 0.1, None)
+
+
+def test_pairs_with_nothing_in_common_need_more() -> None:
+    """Three gains of independent arms: their mean has a standard deviation of sqrt(2 / 3) of the noise between arms."""
+    gains = [1.0, 1.02, 1.04]
+    assert judge(gains, noise=0.4).verdict == "confirmed"
+    told = judge(gains, noise=0.4, paired=False)
+    assert told.verdict == "inconclusive"
+    assert told.interval is not None
+    assert told.interval[1] - told.effect == pytest.approx(4.303 * 0.4 * math.sqrt(2 / 3), rel=1e-3)
+
+
+def test_several_changes_beside_each_other_need_more() -> None:
+    gains = [0.5, 0.62, 0.42]
+    assert judge(gains).verdict == "confirmed"
+    assert judge(gains, beside=6).verdict == "inconclusive"
+
+
+def sequential(draw: object, beside: int) -> bool:
+    """As it is carried out: three pairs, five where three leave it open."""
+    gains = [draw() for _ in range(FIRST)]  # type: ignore[operator]
+    found = judge(gains, beside=beside)
+    if near(found, 0.1):
+        gains += [draw() for _ in range(MOST - FIRST)]  # type: ignore[operator]
+        found = judge(gains, beside=beside)
+    return found.verdict == "confirmed"
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy", "skewed"])
+@pytest.mark.parametrize("spread", [0.03, 0.15, 0.6])
+@pytest.mark.parametrize("fixes", [1, 4])
+def test_of_200_healthy_scripts_at_most_one_in_twenty_is_said_to_be_fixed(
+    kind: str, spread: float, fixes: int
+) -> None:
+    chance = np.random.default_rng(7)
+
+    def draw() -> float:
+        if kind == "normal":
+            return float(spread * chance.standard_normal())
+        if kind == "heavy":
+            return float(spread * chance.standard_t(3))
+        one, other = chance.exponential(size=2)  # the difference of two skewed levels
+        return float(spread * (one - other))
+
+    false = sum(any(sequential(draw, fixes) for _ in range(fixes)) for _ in range(200))
+    assert false <= 10, f"{false} of 200"
+
+
+@pytest.mark.parametrize(("share", "spread", "least"), [(0.5, 0.1, 0.9), (0.3, 0.05, 0.9), (0.8, 0.3, 0.9)])
+def test_real_effects_are_found(share: float, spread: float, least: float) -> None:
+    """Improvements by a half, a third and four fifths, with pairs that spread by a tenth of a gain and more."""
+    chance = np.random.default_rng(11)
+    gain = -math.log(1 - share)
+    found = sum(sequential(lambda: float(gain + spread * chance.standard_normal()), 2) for _ in range(200))
+    assert found >= least * 200, f"{found} of 200"
+
+
+def test_the_least_gain_is_that_of_the_share() -> None:
+    assert math.exp(-least_gain(0.1)) == pytest.approx(0.9)

@@ -1,0 +1,61 @@
+"""Two arms of a seed against each other."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.lab.repair.descent import Descent
+from traindx.lab.judge.objectives import choose
+from traindx.lab.judge.significance import CAP, judge
+from traindx.lab.repair.bench import Arm
+from traindx.lab.repair.pairs import known_gains, noise_of, paired, trial
+from traindx.vocabulary.run import Run
+
+
+def run(rate: float, seed: int = 1, steps: int = 200) -> Run:
+    return Descent(rate).run(rate, seed, steps, ())
+
+
+def arm(told: Run | None, *, ok: bool = True, why: str = "") -> Arm:
+    return Arm((), 1, told, ok, 1.0, why)
+
+
+GOOD, SLOW = run(0.05), run(0.0005)
+OBJECTIVE = choose(GOOD, ["lr=*10"])
+
+
+def test_the_better_arm_gains_what_the_worse_one_loses() -> None:
+    gain = paired(arm(SLOW), arm(GOOD), OBJECTIVE).gain
+    assert gain > math.log(2)
+    assert paired(arm(GOOD), arm(SLOW), OBJECTIVE).gain == pytest.approx(-gain)
+
+
+def test_one_that_fails_has_lost_and_no_record_is_a_failure() -> None:
+    assert paired(arm(GOOD), arm(GOOD, ok=False, why="out of memory"), OBJECTIVE).gain == -CAP
+    assert paired(arm(SLOW, ok=False), arm(GOOD), OBJECTIVE).gain == CAP
+    assert paired(arm(GOOD), arm(None, ok=False), OBJECTIVE).gain == -CAP
+    assert paired(arm(None, ok=False), arm(None, ok=False), OBJECTIVE).gain == 0
+
+
+def test_arms_are_compared_at_the_step_that_both_reached() -> None:
+    short = run(0.0005, steps=100)
+    both = paired(arm(short), arm(run(0.0005, steps=200)), OBJECTIVE)
+    assert both.levels[0] == both.levels[1]
+    assert both.gain == 0
+
+
+def test_the_noise_is_that_between_seeds_and_a_trial_tells_both_sides() -> None:
+    arms = [arm(run(0.0005, seed)) for seed in (1, 2, 3)]
+    noise = noise_of(arms, OBJECTIVE)
+    assert noise is not None
+    assert noise > 0
+    pairs = [paired(a, arm(run(0.05, seed)), OBJECTIVE) for a, seed in zip(arms, (1, 2, 3), strict=True)]
+    made = trial(
+        pairs, judge(known_gains(pairs)), interventions=("lr=*100",), on_top_of=(), cause="x", fix="y"
+    )
+    assert made.before is not None
+    assert made.after is not None
+    assert made.before.n == made.after.n == 3
+    assert made.after.mean < made.before.mean

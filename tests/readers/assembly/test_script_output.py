@@ -1,0 +1,56 @@
+"""What a recorded script printed is part of its run, however the run is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.process import traindx
+from tests.readers.writers.store import rows, write_setup, write_stream
+from traindx import pipeline
+from traindx.readers import read_path
+
+EPOCHS = 8
+ACCURACY = [round(0.5 + 0.05 * epoch, 2) for epoch in range(EPOCHS)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """40 recorded steps, and a line of the script for every fifth of them."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write_setup(folder)
+    write_stream(folder, [rows(0, 40)])
+    lines = [f"epoch {i + 1}: val_acc={a} train_loss={1 / (i + 1):.3f}" for i, a in enumerate(ACCURACY)]
+    (folder / "stdout.log").write_text("\n".join(["reading data", *lines, "done", ""]))
+    return folder
+
+
+def test_printed_metrics_are_laid_over_the_recorded_steps(store: Path) -> None:
+    (run,) = read_path(str(store))
+    assert run.series["val/accuracy"].values.tolist() == ACCURACY
+    np.testing.assert_allclose(run.series["val/accuracy"].steps, 39 / EPOCHS * np.arange(1, EPOCHS + 1))
+    assert "stdout.log" in run.originals["val/accuracy"]
+    assert len(run.series["train/loss"]) == 40  # the record is the better witness of what it has
+
+
+def test_every_way_of_reading_gives_the_same(store: Path) -> None:
+    """As a folder, within a folder of runs, and as `traindx run` does."""
+    (alone,) = pipeline.read_all(store)
+    for other in (pipeline.read_capture(store), pipeline.read_all(store.parent), (pipeline.read(store),)):
+        assert [sorted(run.series) for run in other] == [sorted(alone.series)]
+        assert other[0].series["val/accuracy"].values.tolist() == ACCURACY
+
+
+def test_diagnose_sees_them(store: Path) -> None:
+    (run,) = json.loads(traindx("diagnose", store, "-f", "json", cwd=store.parent).out)["runs"]
+    (told,) = (s for s in run["run"]["signals"] if s["name"] == "val/accuracy")
+    assert told["points"] == EPOCHS
+
+
+def test_a_stream_alone_has_no_words_beside_it(store: Path) -> None:
+    (run,) = read_path(str(next(store.glob("steps-*.arrows"))))
+    assert "val/accuracy" not in run.series

@@ -1,0 +1,76 @@
+"""What logged names mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from traindx.readers.names.aliases import role_of
+
+MEANT = {
+    "train/loss": [
+        "loss",
+        "train_loss",
+        "Loss/train",
+        "training_loss",
+        "lm loss",
+        "lm-loss",
+        "total_loss",
+        "train/loss_epoch",
+        "train_loss_step",
+        "trl:loss",
+        "Train Loss",
+    ],
+    "val/loss": [
+        "val_loss",
+        "eval_loss",
+        "test_loss",
+        "valid_loss",
+        "validation/epoch_loss",
+        "loss_1/val",
+        "eval/loss",
+        "Loss/test",
+    ],
+    "lr": [
+        "lr",
+        "learning_rate",
+        "learning rate",
+        "Lr",
+        "x/lr0",
+        "lr/pg0",
+        "lr-Adam",
+        "train/learning_rate",
+        "LearningRate",
+    ],
+    "grad_norm": ["grad_norm", "gnorm", "grad norm", "train/grad_norm", "GradNorm", "gradient_norm", "norm"],
+    "loss_scale": ["loss scale", "loss_scale", "grad_scale"],
+    "skipped_steps": ["number of skipped iterations"],
+    "nan_steps": ["number of nan iterations"],
+    "time/step": ["time", "elapsed time per iteration (ms)", "step_time", "iter_time", "batch_time", "dt"],
+    "time/data": ["data_time", "data"],
+    "throughput": ["samples per second", "samples_per_sec", "wps", "tokens/s", "img/s", "fps"],
+    "mem/device": ["max_mem", "max mem", "memory", "gpu_mem"],
+    "val/accuracy": ["val_accuracy", "val_acc", "test_acc", "eval_accuracy", "test_acc1", "valid_acc"],
+    "train/accuracy": ["accuracy", "acc", "train_acc", "Acc"],
+    "train/mean_squared_error": ["mean_squared_error"],
+    "train/reward": ["rollout/ep_rew_mean", "r", "episode_reward"],
+    "epoch": ["epoch", "train/epoch"],
+    "": ["eta", "wall", "_timestamp", "_runtime", "pid"],
+    "quant/loss_gap": ("quant/loss_gap", "qat_gap", "quantization_gap"),
+    "quant/zero_fraction/fc1": ("quant/zero_fraction/fc1", "quant_zero_frac/fc1"),
+    "quant/error/layers.3": ("quant/error/layers.3",),
+}
+
+
+@pytest.mark.parametrize(("signal", "name"), [(s, n) for s, names in MEANT.items() for n in names])
+def test_meaning(signal: str, name: str) -> None:
+    assert role_of(name).signal == signal
+
+
+@pytest.mark.parametrize("name", ["mmm", "fast_rcnn/false_negative", "rpn/num_neg_anchors", "cos_init"])
+def test_unknown_names_are_kept(name: str) -> None:
+    assert role_of(name).signal == name
+
+
+@pytest.mark.parametrize("name", ["eval_runtime", "eval_samples_per_second", "eval_steps_per_second"])
+def test_the_pace_of_an_evaluation_is_not_that_of_training(name: str) -> None:
+    assert role_of(name).signal.startswith("val/")

@@ -1,0 +1,173 @@
+"""The largest attention logit of each attention module, on the forward passes that are sampled.
+
+Logits that grow without bound turn attention into a hard choice and training into a gamble (Dehghani et al.
+2023, Scaling vision transformers to 22 billion parameters). Fused attention never shows its logits, so they are
+computed again from a slice of queries and keys: at most one sample, ROWS queries and as many keys a head.
+What is seen is thus a lower bound of the maximum. The functions are wrapped only while a pass is sampled."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.capture.process.patches import Make
+from traindx.capture.process.weak import variables_of
+from traindx.capture.torch.hooks import something_is_compiled, traced
+from traindx.capture.torch.measure.forward_pass.wrapped_functions import Within
+from traindx.capture.torch.measure.tensors.isolation import apart
+
+ROWS = 128  # queries and keys of a head that are read
+MOST_CALLS = 4  # of one module in a pass that are told apart
+PATIENCE = 3  # sampled passes without attention, after which it is looked for no more
+FRAMES = 12  # frames that the calling module is looked for in
+
+
+class Attention:
+    """`readings` by module name since `arm`, each one number on the device of the queries."""
+
+    def __init__(self, failed: Callable[[str, Exception], None]) -> None:
+        self._failed = failed
+        self.within = Within(self._functions)
+        self._names: dict[int, str] = {}
+        self._inside = False
+        self._fruitless = 0
+        self._turn = 0
+        self.readings: dict[str, Any] = {}
+
+    def arm(self, models: Sequence[tuple[str, nn.Module]]) -> None:
+        """Wrap the functions for the coming pass of these models (by the name that stands before their
+        modules'), unless nothing was found in the last ones."""
+        if self.within.armed or self._fruitless >= PATIENCE or something_is_compiled():
+            return
+        self._names = {
+            id(module): ".".join(part for part in (name, path) if part) or type(module).__name__
+            for name, model in models
+            for path, module in model.named_modules()
+        }
+        self._turn += 1
+        self.readings = {}
+        self.within.arm([model for _, model in models])
+
+    def _functions(self) -> Iterator[tuple[Any, str, Make]]:
+        yield nn.functional, "scaled_dot_product_attention", partial(self._wrapped, self._of_queries)
+        for owner in (nn.functional, torch, torch.Tensor):
+            yield owner, "softmax", partial(self._wrapped, self._of_scores)
+
+    def disarm(self) -> None:
+        """Put the functions back."""
+        if self.within.armed:
+            self.within.disarm()
+            self._fruitless = 0 if self.readings else self._fruitless + 1
+
+    def take(self) -> tuple[list[str], list[Any]]:
+        """Names and readings since the last call."""
+        found, self.readings = self.readings, {}
+        return list(found), list(found.values())
+
+    def _wrapped(self, measure: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+        attention = self
+
+        def wrapper(*args: Any, **named: Any) -> Any:
+            outermost, attention._inside = (
+                not attention._inside,
+                True,
+            )  # one of these functions calls another
+            try:
+                result = original(*args, **named)
+            finally:
+                attention._inside = not outermost
+            if attention.within.armed and outermost and torch.is_grad_enabled():
+                attention._look(measure, sys._getframe(1), args, named)
+            return result
+
+        return wrapper
+
+    def _look(self, measure: Callable[..., Any], frame: FrameType, args: Any, named: Any) -> None:
+        if traced():
+            return
+        self._inside = True
+        try:
+            name, module = self._caller(frame)
+            if module is not None:
+                with torch.no_grad(), apart():
+                    found = measure(module, *args, **named)
+                if found is not None:
+                    self.readings[self._free(name)] = found
+        except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
+            self.disarm()
+            self._fruitless = PATIENCE
+            self._failed("attention", error)
+        finally:
+            self._inside = False
+
+    def _free(self, name: str) -> str:
+        """The name, numbered from the second call on; calls beyond MOST_CALLS take the last number."""
+        for number in range(2, MOST_CALLS + 1):
+            if name not in self.readings:
+                break
+            name = f"{name.split('#')[0]}#{number}"
+        return name
+
+    def _caller(self, frame: FrameType | None) -> tuple[str, nn.Module | None]:
+        """The innermost module whose method is at work."""
+        for _ in range(FRAMES):
+            if frame is None:
+                break
+            owner = variables_of(frame).get("self") if "self" in frame.f_code.co_varnames[:1] else None
+            if isinstance(owner, nn.Module) and id(owner) in self._names:
+                return self._names[id(owner)], owner
+            frame = frame.f_back
+        return "", None
+
+    def _of_queries(
+        self, module: nn.Module, query: Any, key: Any, value: Any, *rest: Any, **named: Any
+    ) -> Any:
+        """From what fused attention is given."""
+        mask = named.get("attn_mask", rest[0] if rest else None)
+        causal = bool(named.get("is_causal", rest[2] if len(rest) > 2 else False))
+        scale = named.get("scale")
+        return largest_logit(query, key, mask, causal, scale, self._turn)
+
+    def _of_scores(self, module: nn.Module, scores: Any, *rest: Any, **named: Any) -> Any:
+        """From what a softmax is given, where it is that of an attention: over the last of four dimensions, or
+        of three within a module that is called one."""
+        dim = named.get("dim", rest[0] if rest else None)
+        called = "attention" in type(module).__name__.lower() or "attn" in type(module).__name__.lower()
+        few = not isinstance(scores, torch.Tensor) or scores.dim() < (3 if called else 4)
+        if few or dim not in (-1, scores.dim() - 1) or not scores.numel():
+            return None
+        scores = scores.detach().reshape(-1, *scores.shape[-2:])
+        heads = scores[: max(1, ROWS // 8)]
+        return heads[:, :: max(1, heads.shape[1] // ROWS)].amax().float()
+
+
+def largest_logit(
+    query: torch.Tensor, key: torch.Tensor, mask: Any, causal: bool, scale: float | None, turn: int
+) -> torch.Tensor | None:
+    """The largest of query * key * scale over a slice: one sample (another one each turn), all of its heads.
+    `mask` is minded where it has two dimensions."""
+    query, key = query.detach(), key.detach()
+    if query.dim() < 2 or not query.numel() or not key.numel():
+        return None
+    if query.dim() > 3:
+        samples = query.shape[0]
+        query, key = query[turn % samples], key[turn % key.shape[0]]
+    if query.dim() > 2 and key.shape[-3] != query.shape[-3]:  # groups of queries share keys
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+    rows = torch.arange(0, query.shape[-2], max(1, query.shape[-2] // ROWS), device=query.device)
+    columns = torch.arange(0, key.shape[-2], max(1, key.shape[-2] // ROWS), device=query.device)
+    with torch.autocast(query.device.type, enabled=False):
+        logits = query[..., rows, :].float() @ key[..., columns, :].float().transpose(-1, -2)
+    logits = logits * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if causal:
+        logits = logits.masked_fill(columns > rows[:, None], float("-inf"))
+    if isinstance(mask, torch.Tensor) and mask.dim() == 2 and mask.shape == (query.shape[-2], key.shape[-2]):
+        part = mask.detach()[rows][:, columns]
+        logits = logits.masked_fill(~part, float("-inf")) if part.dtype == torch.bool else logits + part
+    return logits.amax()

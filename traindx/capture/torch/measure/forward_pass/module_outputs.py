@@ -1,0 +1,201 @@
+"""Hooks on modules, there only during the forward passes that are sampled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from traindx.capture.arrays import activations as act
+from traindx.capture.process.weak import LiveIds
+from traindx.capture.session.clock import Clock
+from traindx.capture.torch.hooks import CALLS
+from traindx.capture.torch.measure.forward_pass import activations as on_torch
+from traindx.capture.torch.measure.models.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
+from traindx.capture.torch.measure.tensors.views import first_tensor, local
+
+MOST_CALLS = 4  # uses of one module in a forward pass that are told apart
+RANK_EVERY = 4  # samples between effective ranks, which cost as much as all else
+HOPS = 6  # operations between an activation and the module that takes it in
+FUNCTIONS: dict[str, act.Kind] = {
+    "ReluBackward0": "rectifier",
+    "ThresholdBackward0": "rectifier",
+    "TanhBackward0": "tanh output",
+    "SigmoidBackward0": "sigmoid output",
+}
+PASSED = ("View", "Reshape", "UnsafeView", "Clone", "MaxPool", "Transpose", "Permute", "Squeeze", "Unsqueeze",
+          "NativeDropout", "Mul", "T", "Expand", "ToCopy")  # fmt: skip
+
+
+class ForwardProbe:
+    """Activation statistics of the modules of a layout: of the passes from `arm` to `disarm`, had from
+    `collect`. The hooks stay where they are, asleep, until `unhook`: where the next pass is sampled,
+    too, that is the cheaper way."""
+
+    def __init__(
+        self, layout: Tree, failed: Callable[[str, Exception], None], clock: Clock | None = None
+    ) -> None:
+        self._layout, self._failed, self._clock = layout, failed, clock or Clock()
+        self._handles: list[Any] = []
+        self._units: dict[str, act.Units] = {}
+        self._calls: dict[str, int] = {}
+        self._hooked = LiveIds()
+        self._refused: set[str] = set()  # names of modules whose outputs cannot be measured
+        self._seen: set[int] = (
+            set()
+        )  # operations of the graph, by their number: a node would hold what it has saved
+        self._turn = 0
+        self.armed = False
+        self._kept: list[tuple[str, act.Kind, act.Array, act.Array | None, act.Array | None]] = []
+        self._readings: dict[str, list[Any]] = {}  # of modules on an accelerator
+        self._memory: dict[str, act.Array] = {}
+        self.seconds = 0.0
+        self.channels_second = False
+
+    def arm(self) -> None:
+        """Hook all modules for the coming forward pass."""
+        leaves = self._layout.leaves
+        new = [(name, module) for name, module in leaves if id(module) not in self._hooked]
+        if self.armed and not new:
+            return
+        began = time.perf_counter()
+        if not self.armed:
+            self._turn += 1
+            self._calls, self._kept, self._readings = {}, [], {}
+        if new:
+            self.channels_second = any(isinstance(m, CHANNELS_SECOND) for _, m in leaves)
+            for name, module in new:
+                hook = partial(self._hook, name, _kind(module), bool(module._parameters))
+                self._handles.append(CALLS.hear_after(module, hook))
+                self._hooked.remember(module)
+        self.armed = True
+        self.seconds += time.perf_counter() - began
+
+    def disarm(self) -> None:
+        """Measure no more, and let go of the graph's nodes."""
+        self.armed = False
+        if self._seen:
+            self._seen = set()
+
+    def unhook(self) -> None:
+        """Take all hooks away."""
+        self.disarm()
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self._kept, self._hooked = [], [], LiveIds()
+
+    def _hook(
+        self,
+        name: str,
+        kind: act.Kind,
+        weighted: bool,
+        module: nn.Module,
+        given: tuple[Any, ...],
+        output: Any,
+    ) -> None:
+        if not self.armed or name in self._refused or not torch.is_grad_enabled():
+            return
+        outermost = self._clock.enter()
+        began = time.perf_counter()
+        try:
+            self._measure(name, kind, weighted, given, output)
+        except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
+            self._refuse(name, error)
+        finally:
+            self.seconds += time.perf_counter() - began
+            if outermost:
+                self._clock.leave()
+
+    def _refuse(self, name: str, error: Exception) -> None:
+        """The outputs of a module cannot be measured."""
+        self._refused.add(name)
+        self._failed(f"the output of {name}", error)
+
+    def _measure(
+        self, name: str, kind: act.Kind, weighted: bool, given: tuple[Any, ...], output: Any
+    ) -> None:
+        call = self._calls[name] = self._calls.get(name, 0) + 1
+        found = first_tensor(output)
+        if found is None or (call > 1 and (weighted or call > MOST_CALLS)):
+            return
+        name = f"{name}#{call}" if call > 1 else name
+        taken = first_tensor(given)
+        if kind and found.grad_fn is not None:
+            self._seen.add(found.grad_fn._sequence_nr())
+        if weighted and taken is not None and taken.grad_fn is not None:
+            applied = self._function_before(taken)
+            if applied:
+                self._read(f"{name}.input", taken, applied, None)
+        self._read(name, found, kind, taken if kind == "squasher" else None)
+
+    def _read(self, name: str, output: torch.Tensor, kind: act.Kind, before: torch.Tensor | None) -> None:
+        """Keep what is measured of an output: on the host copies of some rows, as another module may
+        write over them; they are looked at together, after the pass."""
+        if output.is_meta:  # among readings of an accelerator it would take the others with it
+            raise TypeError("a tensor on the meta device has no values")
+        spread = self._turn % RANK_EVERY == 0
+        if output.is_cpu:
+            rows = self._copied(name, on_torch.host_rows(output, self._turn))
+            inner = None if before is None else on_torch.host_rows(before, self._turn).copy()
+            part = on_torch.host_part(output) if spread else None
+            self._kept.append((name, kind, rows, inner, part))
+            return
+        there = act.rows_of(local(output), self._turn)
+        inside = None if before is None else act.rows_of(local(before), self._turn)
+        made = on_torch.measured_on_device(there, kind, inside, output if spread else None)
+        self._readings[name] = [*made, self._silent(name, kind, there)]
+
+    def _copied(self, name: str, rows: act.Array) -> act.Array:
+        """A copy in memory that is taken once."""
+        kept = self._memory.get(name)
+        if kept is None or kept.shape != rows.shape or kept.dtype != rows.dtype:
+            kept = self._memory[name] = np.empty_like(rows)
+        np.copyto(kept, rows)
+        return kept
+
+    def _silent(self, name: str, kind: act.Kind, rows: Any) -> Any:
+        if kind != "rectifier":
+            return float("nan")
+        units = self._units.setdefault(name, act.Units())
+        units.add(act.by_unit(rows, self.channels_second), len(rows))
+        return units.silent()
+
+    def collect(self) -> dict[str, list[Any]]:
+        """By module, in the order of their calls: the FIELDS and the silent share of the sampled pass."""
+        began = time.perf_counter()
+        self.disarm()
+        kept, readings = self._kept, self._readings
+        self._kept, self._readings = [], {}
+        for name, kind, rows, inner, part in kept:
+            try:
+                readings[name] = [*act.measured(rows, kind, inner, part), self._silent(name, kind, rows)]
+            except Exception as error:  # noqa: BLE001 - those of other modules are measured all the same
+                self._refuse(name, error)
+        self.seconds += time.perf_counter() - began
+        return readings
+
+    def _function_before(self, taken: torch.Tensor) -> act.Kind:
+        """The activation function, called as a function, whose values a module takes in."""
+        node = taken.grad_fn
+        for _ in range(HOPS):
+            if node is None or node._sequence_nr() in self._seen:
+                return ""
+            kind = FUNCTIONS.get(node.name())
+            if kind:
+                self._seen.add(node._sequence_nr())
+                return kind
+            if not node.name().startswith(PASSED):
+                return ""
+            node = node.next_functions[0][0]
+        return ""
+
+
+def _kind(module: nn.Module) -> act.Kind:
+    if isinstance(module, RECTIFIERS):
+        return "rectifier"
+    return "squasher" if isinstance(module, SQUASHERS) else ""

@@ -1,0 +1,111 @@
+"""What each of several processes made of a gradient by itself, and what its step then uses.
+
+Data-parallel training averages gradients over the processes. Whether it does is seen from a sum over gradients with
+fixed factors, once of what the process's own backward passes give and once of what stands in `grad` when the step
+begins: the sum is linear, so the second is the mean over all processes of the first, however the exchange is written
+(DistributedDataParallel, its communication hooks, `all_reduce` by hand). Nothing is exchanged for it; whoever reads
+the record has the sums of all processes. Own gradients are heard where the graph ends, before anybody averages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.shards import is_distributed
+
+DENSE, APART = (
+    32,
+    8,
+)  # the first steps, of which all are looked at; then every so-manieth, the same in each process
+LARGEST = 1 << 12  # values of a parameter that is looked at, where there are smaller ones
+MOST = 3  # parameters: one alone may have next to no gradient (a bias before a normalization)
+
+
+class Exchange:
+    """Of one optimizer's parameters, for one step after the other."""
+
+    def __init__(self) -> None:
+        self._picked: list[
+            tuple[torch.Tensor, torch.Tensor]
+        ] = []  # parameters, and factors for their values
+        self._handles: list[Any] = []
+        self._own: torch.Tensor | None = None
+        self._steps = 0
+
+    @property
+    def due(self) -> bool:
+        """Whether the coming step is looked at."""
+        return self._steps < DENSE or self._steps % APART == 0
+
+    def backward_begins(self) -> None:
+        """The graph of a loss is whole."""
+        self._unhook()
+        if not self._picked or not self.due or traced():
+            return
+        for parameter, factors in self._picked:
+            with torch.enable_grad():
+                node = torch.autograd.graph.get_gradient_edge(parameter).node
+            self._handles.append(node.register_prehook(partial(self._saw, factors)))
+
+    def _saw(self, factors: torch.Tensor, gradients: tuple[torch.Tensor | None, ...]) -> None:
+        gradient = gradients[0]
+        with torch.no_grad(), apart():
+            if (
+                gradient is not None
+                and gradient.layout is torch.strided
+                and gradient.numel() == len(factors)
+            ):
+                found = weighed(gradient, factors)
+                self._own = found if self._own is None else self._own + found
+
+    def step_begins(self, parameters: Sequence[torch.Tensor], steps: int) -> dict[str, Any]:
+        """Signals of the step that is about to be made after so many others."""
+        self._unhook()
+        own, self._own = self._own, None
+        out: dict[str, Any] = {}
+        if own is not None:
+            used = sum(weighed(p.grad, f) for p, f in self._picked if p.grad is not None)
+            if isinstance(used, torch.Tensor):
+                found = {"exchange/own": own, "exchange/used": used}
+                out = {name: float(value) if value.is_cpu else value for name, value in found.items()}
+        self._steps = steps + 1
+        if not self._picked:
+            self._picked = picked(parameters)
+        return out
+
+    def _unhook(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+
+    def forget(self) -> None:
+        """The step is not made."""
+        self._unhook()
+        self._own = None
+
+    def release(self) -> None:
+        self.forget()
+        self._picked = []
+
+
+def weighed(gradient: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
+    return torch.dot(gradient.detach().reshape(-1).float(), factors)
+
+
+def picked(parameters: Sequence[torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """The first, the middle and the last of the small parameters that got a gradient, which is the same choice in
+    every process; each with its factors."""
+    there = [
+        p
+        for p in parameters
+        if p.grad is not None and p.requires_grad and p.is_leaf and not is_distributed(p)
+    ]
+    dense = [p for p in there if p.grad is not None and p.grad.layout is torch.strided and p.numel() > 1]
+    small = [p for p in dense if p.numel() <= LARGEST] or sorted(dense, key=lambda p: p.numel())[:1]
+    places = sorted({0, len(small) // 2, len(small) - 1})[:MOST] if small else []
+    return [(small[i], torch.arange(1, small[i].numel() + 1, device=small[i].device).cos()) for i in places]

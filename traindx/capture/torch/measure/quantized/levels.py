@@ -1,0 +1,67 @@
+"""What is left of the parameter of a quantized weight, measured where it lies; levels are counted on the host
+(`arrays/levels`)."""
+
+from __future__ import annotations
+
+import torch
+
+from traindx.capture.arrays.levels import FEWEST_STEPS, STRAY, TOLERANCE
+from traindx.capture.torch.measure.tensors.views import local
+
+MOVED_READ = 1 << 12  # values of a weight that are compared with those of a step before
+
+
+def rows_of(tensor: torch.Tensor, size: int) -> torch.Tensor:
+    """`[rows, values]` of a weight: one row an output, evenly spread ones where there are more values than `size`."""
+    tensor = local(tensor)
+    stride = max(1, -(-tensor.numel() // size))
+    return tensor[::stride].reshape(len(tensor[::stride]), -1)
+
+
+def measured(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """FIELDS, but for those that take two passes, of a quantized weight and its parameter, both `[rows, values]`: the
+    share of zeros, of the commonest of zero and each row's lowest and highest level, |used - own| / |own|,
+    (used * own) / (own * own), and the share that lies beyond the grid (see `clipped`)."""
+    used, own = used.float(), own.float()
+    zero = (used == 0).float().mean()
+    shares = [zero]
+    for end in (used.amax(1, keepdim=True), used.amin(1, keepdim=True)):
+        there = ((used - end).abs() <= TOLERANCE * end.abs()) & (end != 0)
+        shares.append(there.float().mean())
+    size = own.square().sum().clamp_min(torch.finfo(own.dtype).tiny)
+    error = ((used - own).square().sum() / size).sqrt()
+    kept = (used * own).sum() / size
+    return torch.stack([zero, torch.stack(shares).amax(), error, kept, clipped(used, own)])
+
+
+def spacing(rows: torch.Tensor) -> torch.Tensor:
+    """`[rows, 1]`: the least distance of two levels of each row; infinite in rows of one level."""
+    apart = rows.sort(1).values.diff(dim=1)
+    apart = torch.where(apart > TOLERANCE * rows.abs().amax(1, keepdim=True), apart, torch.inf)
+    return apart.amin(1, keepdim=True) if apart.shape[1] else torch.full_like(rows[:, :1], torch.inf)
+
+
+def clipped(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """Share of the weights that lie more than half a level beyond the last one, to which rounding to the nearest level
+    would not have brought them; NaN where the rows have few levels, or levels of another size than the weights."""
+    few = max(1, -(-used.numel() // MOVED_READ))
+    used, own = used[::few], own[::few]
+    step = spacing(used)
+    high, low = used.amax(1, keepdim=True), used.amin(1, keepdim=True)
+    fine = (high - low) >= (FEWEST_STEPS - STRAY) * step
+    beyond = (own > high + (0.5 + STRAY) * step) | (own < low - (0.5 + STRAY) * step)
+    share = (beyond & fine).float().sum() / (fine.expand_as(own).float().sum())  # 0 / 0 is NaN
+    return share
+
+
+def moved(now: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """Share of the values `[rows, values]` that lie on another level than before, whatever became of the scale."""
+    now, before = now.float(), before.float()
+    ratio = torch.where(before != 0, now / before, torch.nan).nanmedian(1, keepdim=True).values
+    ratio = torch.where(
+        ratio > 0, ratio, torch.ones_like(ratio)
+    )  # nothing to go by, or more turned than not
+    step = spacing(before)
+    size = torch.maximum(before.abs().amax(1, keepdim=True), now.abs().amax(1, keepdim=True))
+    step = torch.where(step.isinf(), size, step)
+    return ((now / ratio - before).abs() > 0.5 * step).float().mean()

@@ -1,8 +1,0 @@
-"""`eps=...` of the optimizer."""
-
-from __future__ import annotations
-
-from traindx.edits.kind import Kind
-from traindx.edits.kinds.optimizer_settings import setting
-
-KIND = Kind(edit=setting("eps"), interventions=("eps",))

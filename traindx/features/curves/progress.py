@@ -1,0 +1,136 @@
+"""Does the run learn? What a net looks like inside proves nothing where its objective says that it does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.curves.gradient_norms import shed
+from traindx.features.curves.plateaus import improvement
+from traindx.features.curves.signal_pairs import accuracy
+from traindx.features.shared import Features
+from traindx.features.statistics.medians import median
+from traindx.features.statistics.noise import median_error
+from traindx.vocabulary.diagnosis import Severity
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Setup
+
+FEW = 20  # points below which a flat start is no verdict
+YOUNG = 100  # steps of an optimizer below which that none of them helped yet is no verdict
+GOOD_SCORE, GOOD_SKILL, POOR_SKILL = 0.8, 0.5, 0.25  # accuracy; share of the way from its first value to 1
+GOOD_SHARE, LITTLE_SHARE = 0.5, 0.35  # of the first loss gone
+STILL = 0.02  # of the level: what flat runs move (as loss-flat-from-start)
+NEAR_GUESSING, FAR_FROM_GUESSING = 0.9, 0.6  # x the loss of the best constant answer
+WORSE = 0.1  # of the first loss
+
+
+def is_learning(features: Features) -> bool | None:
+    """True when the objective shows that the run learns, False when it is flat, poor or broken, None
+    when that cannot be told. Conservative both ways: what is in between is None.
+
+    Looked at in this order: a loss that ends not finite (False); an accuracy that is good (True) or stays
+    poor (False); a loss at or above that of the best constant answer, ln k or the variance of the
+    targets, where these are known (False); a loss that ended clearly above its start, or never moved by 2 %
+    (False); half of the first loss gone, or far below the constant answer (True).
+    """
+    curve = features.objective
+    if curve is None or len(curve.raw) == 0:
+        return None
+    if broken(curve):
+        return False
+    if features.loss_is_no_score:
+        return None
+    guess = guessing(features.run, curve)
+    guesses = guess is not None and curve.n > 0 and curve.end >= NEAR_GUESSING * guess
+    skill = learnt_skill(features)
+    if (skill is None or skill < GOOD_SKILL) and young(features.run):
+        return True if skill is None and (by_fall(curve) if curve.n >= FEW else None) else None
+    if skill is not None:
+        poor = skill < POOR_SKILL and (guesses or shed(curve) < LITTLE_SHARE)
+        return True if skill >= GOOD_SKILL else False if poor else None
+    if curve.n < FEW:
+        return None
+    if guesses:
+        return False
+    if guess is not None and curve.end <= FAR_FROM_GUESSING * guess:
+        return True
+    found = by_fall(curve)
+    return None if found is False and grey(features.run.setup) and clearly_falls(curve) else found
+
+
+def young(run: Run) -> bool:
+    """Whether a recording has too few steps for a net to have learned anything."""
+    return bool(run.panels) and run.axis == "step" and run.last_step is not None and run.last_step < YOUNG
+
+
+def broken(curve: Curve) -> bool:
+    """Whether the objective ends with values that are not finite."""
+    return not bool(np.isfinite(curve.raw.values[-min(3, len(curve.raw)) :]).any())
+
+
+def learnt_skill(features: Features) -> float | None:
+    """How far the better of the accuracies came from its first value to 1, as a share; 1 where it ends
+    good. None where no accuracy is logged often enough."""
+    skills: list[float] = []
+    for split in ("val/", "train/"):
+        values = accuracy(features, split)
+        if values is not None and len(values) >= 3:
+            end = float(median(values[-max(1, len(values) // 4) :]))
+            skills.append(1.0 if end >= GOOD_SCORE else (end - values[0]) / max(1.0 - values[0], 1e-9))
+    return max(skills, default=None)
+
+
+def guessing(run: Run, curve: Curve) -> float | None:
+    """The loss of the best constant answer: ln k for cross-entropy over k classes, the variance of the
+    targets for a squared error, times the batch where the loss is a sum over it. None where it is not known
+    (losses of several terms, binary ones on targets between 0 and 1)."""
+    setup = run.setup
+    told, summed = setup.word("loss_name") or setup.word("loss"), setup.word("loss_reduction") == "sum"
+    times = setup.number("batch_size") if summed else 1.0
+    if not curve.name.endswith("loss") or "+" in setup.word("loss") or grey(setup) or times is None:
+        return None
+    classes, spread = setup.number("classes"), setup.number("targets_std")
+    if "mse" in told and spread is not None and setup.number("targets_features") in (None, 1):
+        return times * spread**2
+    if classes is not None and classes > 1 and ("entropy" in told or "nll" in told or not told):
+        return times * math.log(classes)
+    return None
+
+
+def grey(setup: Setup) -> bool:
+    """Whether a binary cross-entropy has targets between 0 and 1: the best it can reach is then far above
+    zero, and a fall that is small against its level may be all there is."""
+    told = setup.word("loss_name") or setup.word("loss")
+    return "binary" in told and setup.flag("targets_binary") is False
+
+
+def clearly_falls(curve: Curve) -> bool:
+    """Whether the objective got better by more than its noise explains."""
+    fall, error = improvement(curve)
+    return fall > 3 * error
+
+
+def by_fall(curve: Curve) -> bool | None:
+    """What the fall of the objective says by itself."""
+    level = float(median(np.abs(curve.values)))
+    fall, error = improvement(curve)
+    gone = shed(curve)
+    doubt = max(error, median_error(curve.noise, max(3.0, curve.n / 20)))
+    if fall < 0 and gone < -WORSE and curve.end - curve.start > 3 * doubt:
+        return False
+    if abs(fall) <= STILL * level and error <= 2 * STILL * level:
+        return False
+    positive = curve.sign > 0 and curve.start > 0
+    if positive and gone >= GOOD_SHARE:
+        return True
+    gained = curve.start - curve.end
+    return True if not positive and gained > 8 * max(curve.spread, 1e-12) else None
+
+
+def by_progress(features: Features, *, stuck: Severity, unknown: Severity, learns: Severity) -> Severity:
+    """How serious something is by what became of the run: it does not learn, that cannot be told, or it
+    learns well."""
+    learning = is_learning(features)
+    return learns if learning else unknown if learning is None else stuck

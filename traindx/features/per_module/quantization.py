@@ -1,0 +1,101 @@
+"""Signals of quantization: by module, and metrics that are logged with and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx.features.curve import Curve
+from traindx.features.per_module.panels import typical
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Floats, Panel, series
+from traindx.vocabulary.signals import direction_of
+
+WITH = frozenset(
+    {"quant", "quantized", "quantised", "quantization", "qat", "int8", "int4", "int2", "ternary", "w8", "w4"}
+)
+WITHOUT = frozenset({"float", "fp32", "fp", "full", "float32", "unquantized", "fp16", "bf16"})
+FEW = 6  # points of a gap
+
+
+class Gap(NamedTuple):
+    """A metric with quantization less the same without (larger is worse), as `curve`; `name` is the quantized
+    one's, `beside` the float one's ("" where the gap itself was logged), `span` how far the float metric came (None
+    where it is not known)."""
+
+    curve: Curve
+    name: str
+    beside: str
+    span: float | None
+
+
+def by_module(features: Features, name: str) -> Panel | None:
+    """The panel `name`, or the series `name/<module>` as one; None where there is neither."""
+    found = features.run.panels.get(name)
+    if found is not None and found.modules and len(found.steps):
+        return found
+    logged = {
+        n.removeprefix(name + "/"): s for n, s in features.run.series.items() if n.startswith(name + "/")
+    }
+    logged = {n: s for n, s in logged.items() if len(s)}
+    if not logged:
+        return None
+    steps = np.unique(np.concatenate([s.steps for s in logged.values()]))
+    values = np.full((len(steps), len(logged)), np.nan)
+    for place, s in enumerate(logged.values()):
+        values[np.searchsorted(steps, s.steps), place] = s.values
+    return Panel(steps, tuple(logged), values)
+
+
+def late(found: Panel, share: float) -> Floats:
+    """Typical value of each module over the last `share` of the steps; shape `[m]`, NaN where unknown."""
+    first, last = float(found.steps[0]), float(found.steps[-1])
+    return typical(found.values[found.steps >= last - share * (last - first)])
+
+
+def onset(found: Panel, place: int, reached: Callable[[Floats], NDArray[np.bool_]]) -> float:
+    """First step from which a module's values stay as `reached` says; the last one where they do not."""
+    known = np.isfinite(found.values[:, place])
+    steps, values = found.steps[known], found.values[known, place]
+    away = np.flatnonzero(~reached(values))
+    start = int(away[-1]) + 1 if len(away) else 0
+    return float(steps[min(start, len(steps) - 1)]) if len(steps) else float(found.steps[-1])
+
+
+def gaps(features: Features) -> list[Gap]:
+    """What is lost by quantization, from each pair of metrics that tells, losses first."""
+    out = []
+    own = features.curve("quant/loss_gap")
+    objective = features.objective
+    if own is not None and own.n >= FEW:
+        span = objective.span if objective is not None and objective.sign > 0 else None
+        out.append(Gap(own, own.name, "", span))
+    for name, beside in sorted(pairs_of(features), key=lambda p: ("loss" not in p[0], p[0])):
+        one, other = features.curve(name), features.curve(beside)
+        if one is None or other is None or min(one.n, other.n) < FEW:
+            continue
+        steps = one.steps[(one.steps >= other.steps[0]) & (one.steps <= other.steps[-1])]
+        if len(steps) >= FEW:
+            levels = np.interp(steps, other.steps, other.oriented)
+            apart = one.oriented[np.isin(one.steps, steps)] - levels
+            out.append(Gap(Curve("quant/gap", series(steps, apart)), name, beside, other.span))
+    return out
+
+
+def pairs_of(features: Features) -> list[tuple[str, str]]:
+    """Names of metrics with quantization, each with that of the same metric without."""
+    plain = {key(n, WITHOUT): n for n in features.run.series if not words(n) & WITH}
+    pairs = [(n, plain.get(key(n, WITH))) for n in features.run.series if words(n) & WITH]
+    return [(n, other) for n, other in pairs if other is not None and direction_of(n) != "none"]
+
+
+def words(name: str) -> set[str]:
+    return set(name.lower().replace("/", "_").replace("-", "_").split("_"))
+
+
+def key(name: str, without: frozenset[str]) -> tuple[str, ...]:
+    """A name's words, in any order, but for some."""
+    return tuple(sorted(words(name) - without))

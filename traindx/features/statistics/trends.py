@@ -1,0 +1,57 @@
+"""Slopes with their uncertainty."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.statistics.noise import autocorrelation
+from traindx.features.statistics.smoothing import block_medians
+from traindx.vocabulary.run import Floats
+
+
+class Slope(NamedTuple):
+    """Change over the whole stretch (units of the signal), its standard error, and their ratio."""
+
+    change: float
+    error: float
+
+    @property
+    def z(self) -> float:
+        return (
+            self.change / self.error
+            if self.error > 0
+            else (0.0 if self.change == 0 else np.sign(self.change) * 1e9)
+        )
+
+
+def slope(values: Floats, *, blocks: int = 24) -> Slope:
+    """Straight line through block medians of `values[n]`: the change from the first to the last
+    point, and its standard error from the residuals, widened for autocorrelated ones. Outliers
+    count little. n < 4 gives an infinite error."""
+    n = len(values)
+    if n < 4:
+        return Slope(float(values[-1] - values[0]) if n > 1 else 0.0, float("inf"))
+    y = block_medians(values, min(blocks, max(4, n // 2)))
+    x = np.linspace(-0.5, 0.5, len(y))
+    sxx = float(np.dot(x, x))
+    beta = float(np.dot(x, y - y.mean())) / sxx
+    residual = y - y.mean() - beta * x
+    with np.errstate(over="ignore"):  # values near the largest number there is
+        sigma = float(np.sqrt(np.dot(residual, residual) / max(len(y) - 2, 1)))
+    rho = min(max(autocorrelation(residual, 1), 0.0), 0.9)
+    error = sigma / np.sqrt(sxx) * np.sqrt((1 + rho) / (1 - rho))
+    floor = 1e-12 * float(np.max(np.abs(y)))  # rounding of the arithmetic itself
+    return Slope(beta, max(error, floor))
+
+
+def rank_correlation(x: Floats, y: Floats) -> float:
+    """Spearman's rank correlation of two arrays of equal length (ties in order of appearance)."""
+    if len(x) < 3:
+        return 0.0
+    rx = np.argsort(np.argsort(x, kind="stable")).astype(np.float64)
+    ry = np.argsort(np.argsort(y, kind="stable")).astype(np.float64)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return 0.0
+    return float(np.corrcoef(rx, ry)[0, 1])

@@ -1,0 +1,238 @@
+"""Experiments on an unmodified script: joins trials, which run and judge, with capture, which
+records and intervenes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
+
+from traindx import pipeline
+from traindx.capture.framework import frameworks
+from traindx.capture.interventions import parse
+from traindx.capture.launch.command import Ended, Request, environment
+from traindx.capture.launch.folder import start_folder
+from traindx.capture.launch.stages import experiment_stopped, recorded, steps_over, why_nothing
+from traindx.errors import ReadError
+from traindx.lab.conduct import experiment as trials
+from traindx.lab.conduct.experiment import Bounds, Conducted, Recording
+from traindx.lab.conduct.warm import Warm
+from traindx.vocabulary.run import Run
+
+GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
+# What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording does.
+LATE = ("torch._dynamo", "traindx.capture.launch.attach", "traindx.capture.torch.launched", "pyarrow.ipc")
+TRACES = "*.pt.trace.json.gz"
+PATIENT = 10.0  # times as long as the last look took
+
+
+def record(
+    out: Path,
+    interventions: Sequence[str],
+    steps: int | None,
+    base: Mapping[str, str],
+    folder: str,
+    overhead: float | None = None,
+    probes: str = "",
+    keep: bool = False,
+    slices: tuple[str, ...] = (),
+    profile: tuple[int, int] | None = None,
+) -> dict[str, str]:
+    """Make the folder `out` and the environment in which a command records itself there; `overhead` is the share of
+    the run's time that this may take (None: the usual).
+
+    Raises ConfigError where the folder cannot be, or an intervention is unknown."""
+    given = tuple(found.spec for found in parse(interventions))
+    start_folder(out)
+    asked = Request(
+        out, steps, interventions=given, asked=True, overhead=overhead, probes=probes or False, keep=keep,
+        slices=slices, profile=profile,
+    )  # fmt: skip
+    return environment(asked, base, folder)
+
+
+class Attempt(NamedTuple):
+    """One start of the script: how it went, and its record, or why there is none."""
+
+    conducted: Conducted
+    run: Run | None
+    why: str = ""
+
+
+class WayOut:
+    """Whether a script takes longer than `patience` seconds to end after the last of its steps: what waits for a
+    thread or a worker that hangs would wait for ever."""
+
+    def __init__(self, out: Path, patience: float = 10.0) -> None:
+        self.out, self.patience = out, patience
+        self.end: float | None = None
+
+    def __call__(self) -> bool:
+        if self.end is None and steps_over(self.out):
+            self.end = time.monotonic() + self.patience
+        return self.overdue
+
+    @property
+    def overdue(self) -> bool:
+        return self.end is not None and time.monotonic() > self.end
+
+
+def conduct(
+    command: Sequence[str],
+    interventions: Sequence[str] = (),
+    *,
+    out: Path,
+    record: Recording = record,
+    until: Callable[[], bool] | None = None,
+    **options: Any,
+) -> Conducted:
+    """As `trials.conduct`; a script that hangs after its last step is ended, and counts as finished."""
+    leaving = WayOut(out)
+    over = (lambda: leaving() or until()) if until else leaving
+    done = trials.conduct(command, interventions, record=record, out=out, until=over, **options)
+    return (
+        done._replace(ended="finished", status=0, signal=0)
+        if done.ended == "stopped" and leaving.overdue
+        else done
+    )
+
+
+class Glances:
+    """Asks a question about a record while it is being written, not too often."""
+
+    def __init__(self, out: Path, question: Callable[[Run], bool]) -> None:
+        self.out, self.question = out, question
+        self.next = time.monotonic() + GLANCE
+
+    def __call__(self) -> bool:
+        begun = time.monotonic()
+        if begun < self.next or not recorded(self.out):
+            return False
+        try:
+            answer = self.question(pipeline.read(self.out))
+        except ReadError:
+            answer = False  # the first batch is not whole yet
+        now = time.monotonic()
+        self.next = now + max(GLANCE, PATIENT * (now - begun))
+        return answer
+
+
+def attempt(
+    command: Sequence[str],
+    out: Path,
+    interventions: Sequence[str],
+    steps: int | None,
+    over: Callable[[Run], bool] | None = None,
+    *,
+    overhead: float | None = None,
+    warm: Warm | None = None,
+    probes: str = "",
+    keep: bool = False,
+    slices: tuple[str, ...] = (),
+    profile: tuple[int, int] | None = None,
+    **bounds: Unpack[Bounds],
+) -> Attempt:
+    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
+    is the share of its time that recording may take; `probes`, `keep`, `slices` and `profile`: see `Request`."""
+    done = conduct(
+        command,
+        interventions,
+        record=partial(record, overhead=overhead, probes=probes, keep=keep, slices=slices, profile=profile),
+        out=out,
+        steps=steps,
+        until=None if over is None else Glances(out, over),
+        warm=warm,
+        **bounds,
+    )
+    traces = sorted(out.glob(TRACES)) if profile is not None else []
+    if traces:
+        return Attempt(done, pipeline.read(traces[0]))
+    refused = experiment_stopped(out)
+    if refused or not recorded(out):
+        return Attempt(done, None, refused or why_not(done, command))
+    return Attempt(done, pipeline.read(out))
+
+
+class Starter:
+    """Starts one command again and again, in a Python that has its libraries loaded where that can be; a fork that
+    fails is made up for by a start. The script as it is, without intervention or seed, is begun as soon as it is known
+    whether that Python loads at once, and gets as many `threads` for arithmetic as what is compared with it."""
+
+    def __init__(self, command: Sequence[str], folder: Path, threads: int | None = None) -> None:
+        self.warm = Warm(command, folder, reserve="torch", late=LATE)
+        self.threads = threads
+        self.asked = False
+
+    def __call__(
+        self,
+        command: Sequence[str],
+        out: Path,
+        interventions: Sequence[str],
+        steps: int | None,
+        **options: Any,
+    ) -> Attempt:
+        warm: Warm | None = self.warm
+        if not interventions:
+            options["threads"] = self.threads
+            warm = self.warm if self.loads() else None
+        self.asked = True
+        tried = attempt(command, out, interventions, steps, warm=warm, **options)
+        done = tried.conducted
+        told = (
+            bool(interventions) and tried.run is not None
+        )  # of the script as it is nothing may be a fork's doing
+        if not done.warm or done.ok or done.ended != "finished" or told:
+            return tried
+        shutil.rmtree(out)
+        again = attempt(command, out, interventions, steps, **options)
+        if again.conducted.ok or (again.run is not None and tried.run is None):
+            self.warm.give_up(f"in one of these the script {done.words()}")
+        return again
+
+    def loads(self) -> bool:
+        """Begin to load the libraries; whether that was done at the first try: what takes several goes on beside."""
+        environment = trials.with_threads(self.warm.base, self.threads)
+        threading.Thread(target=self.warm.prepare, args=(environment,), daemon=True).start()
+        self.warm.answered.wait()
+        return self.warm.at_once
+
+    def note(self) -> str:
+        """What the user should know of how the starts were made, or ""."""
+        told = self.warm.why if self.asked else ""
+        return f"every start loaded its libraries anew: {told}" if told else ""
+
+
+def why_not(done: Conducted, command: Sequence[str]) -> str:
+    """Why a command left no record."""
+    if done.ended != "finished":
+        return f"the script {done.words()}, and had made no step"
+    why = why_nothing(
+        done.out, command, Ended(done.status, done.signal, done.seconds), frameworks("experiment")
+    )
+    return (
+        why
+        if done.ok
+        else ". ".join(filter(None, [f"{why}; its last words: {trials.last_line(done.tail)}", done.wish()]))
+    )
+
+
+def fence_notes(done: Conducted) -> list[str]:
+    """What the user should know of where the kernel did not keep the script in its copy, and of the network."""
+    changed, linked = (some(names) for names in (done.changed, done.linked))
+    return [
+        # Where everything was fenced, what changed was changed by somebody else.
+        *([f"files of the project changed meanwhile: {changed}"] if changed and done.unfenced else []),
+        *([f"not copied, and this system cannot keep the script from changing: {linked}"]
+          if linked and not done.fenced else []),
+        *filter(None, [done.wish()]),
+    ]  # fmt: skip
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

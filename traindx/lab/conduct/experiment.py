@@ -1,0 +1,421 @@
+"""One experiment: the user's command under capture with interventions, as one bounded process.
+
+The command runs in a scratch copy of its folder (scratch.py), may write nowhere else where the
+kernel can hold that (fence.py), and is ended together with everything it started (keeper.py). What
+it prints is kept, up to a bound, in `stdout.log` beside the record, or goes where the caller's `output` has it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+
+from traindx.errors import ConfigError
+from traindx.lab.conduct import enclosure, scratch
+from traindx.lab.conduct.warm import Forked, Warm
+from traindx.own import OWN_THREADS
+from traindx.redaction import Redacted, redact_text
+
+HOME = Path(__file__).parents[3]  # the folder that holds the package
+KEEPER = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from traindx.lab.conduct.keeper import main; main()"
+)
+KEPT_BYTES = 8 << 20  # of the output are written to stdout.log
+TAIL_BYTES = 16 << 10  # and its end is kept in memory
+DEVICES = ("/dev", "/proc")  # may be written to: accelerators, shared memory, settings of the process itself
+FREE_BYTES = 256 << 20  # left on the scratch's disk; below that an experiment is ended
+LOOK = 0.25  # seconds between two looks at the disk and at `stop`
+# A service of this machine is not in the experiment's network; only what was printed tells that from one of its own.
+REFUSED = "Connection refused"
+HOST = re.compile(r"host='([\w.:-]+)'")
+WISH = "The script tried to reach the network{}; experiments run without it. Allow it with --network."
+GRACE = 2.0  # seconds between being asked to end and being killed
+
+Keeping = subprocess.Popen[bytes] | Forked
+EndedHow = Literal["finished", "out-of-time", "full-disk", "stopped", "not-started"]
+
+
+class Recording(Protocol):
+    """Prepares a record: makes the folder `out` and gives the environment, based on `base`, in which
+    a command that runs in `folder` records itself there. Raises ConfigError."""
+
+    def __call__(
+        self,
+        out: Path,
+        interventions: Sequence[str],
+        steps: int | None,
+        base: Mapping[str, str],
+        folder: str,
+    ) -> dict[str, str]: ...
+
+
+class OutputSink(Protocol):
+    """What takes the output of a command, whose streams are those of `subprocess.Popen`: `Output`, for one."""
+
+    tail: bytes
+    stdin: Any
+    stdout: Any
+    stderr: Any
+
+    def take(self, keeper: Any, patience: float) -> object: ...
+
+    def rest(self, keeper: Any) -> None: ...
+
+
+class Conducted(NamedTuple):
+    """How an experiment went.
+
+    `out` is the folder of its record (it may hold none), `status` the exit status, `signal` what
+    killed it (0: nothing), `tail` the end of what it printed. `fenced`: the kernel kept it from
+    writing outside of its scratch copy. `linked`: files and folders too large to be copied,
+    `left_out`: sockets, pipes and what cannot be read, which the scratch copy lacks, `changed`: files in the user's
+    project that changed meanwhile, through whomever. `why` is set where it could not be started. `unfenced`: what the
+    machine could not keep it from. `wanted_network`: it tried to reach the network, which it did not have."""
+
+    out: Path
+    ended: EndedHow
+    status: int
+    signal: int
+    seconds: float
+    tail: str
+    interventions: tuple[str, ...]
+    fenced: bool
+    linked: tuple[str, ...]
+    changed: tuple[str, ...]
+    why: str = ""
+    left_out: tuple[str, ...] = ()
+    warm: bool = False  # forked from a Python that had its libraries loaded
+    unfenced: tuple[str, ...] = ()
+    wanted_network: bool = False
+
+    def wish(self) -> str:
+        """A sentence on the network that the script did not have, or ""."""
+        host = HOST.search(self.tail)
+        where = f" ({host[1]})" if host else ""
+        return WISH.format(where) if self.wanted_network else ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the command came to its end, and without an error."""
+        return self.ended == "finished" and not self.status and not self.signal
+
+    def words(self) -> str:
+        """How it ended, as a clause for the user."""
+        if self.ended == "finished" and self.signal:
+            return f"killed by signal {self.signal}"
+        if self.ended == "finished" and self.status:
+            return ". ".join(
+                filter(None, [f"ended with status {self.status}: {last_line(self.tail)}", self.wish()])
+            )
+        return {
+            "finished": "came to its end",
+            "out-of-time": f"ended after {self.seconds:.0f} s, its time limit",
+            "full-disk": "ended because the disk was nearly full",
+            "stopped": "stopped",
+            "not-started": f"could not be started: {self.why}",
+        }[self.ended]
+
+
+class Reach(TypedDict, total=False):
+    """What a command may reach outside of its copy."""
+
+    writable: Sequence[str]
+    network: bool
+
+
+class Bounds(Reach, total=False):
+    """What those who start a command hand on to `conduct`, which says what each means."""
+
+    seconds: float | None
+    threads: int | None
+    stop: threading.Event | None
+    edited: Mapping[str, str]
+    folder: Path | None
+    base: Mapping[str, str] | None
+
+
+class Asked(Bounds, total=False):
+    """And what is to be recorded of it, as `Request` says."""
+
+    overhead: float | None
+    probes: str
+    keep: bool
+    slices: tuple[str, ...]
+    profile: tuple[int, int] | None
+
+
+def last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "(it printed nothing)"
+
+
+def conduct(
+    command: Sequence[str],
+    interventions: Sequence[str] = (),
+    *,
+    record: Recording,
+    out: Path,
+    steps: int | None = None,
+    seconds: float | None = None,
+    folder: Path | None = None,
+    base: Mapping[str, str] | None = None,
+    threads: int | None = None,
+    grace: float = GRACE,
+    copied_bytes: int = scratch.COPIED_BYTES,
+    writable: Sequence[str] = (),
+    network: bool = False,
+    stop: threading.Event | None = None,
+    until: Callable[[], bool] | None = None,
+    edited: Mapping[str, str] = {},
+    warm: Warm | None = None,
+    output: Callable[[Path], OutputSink] | None = None,
+) -> Conducted:
+    """Run `command` as if in `folder` (default: here), recorded into `out`, and wait for its end.
+
+    It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`,
+    which is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base`
+    is the environment (default: ours), `threads` the number of threads for its arithmetic,
+    `writable` further paths that it may write to, `network` whether it may use that, `grace` the seconds
+    that it gets to end by itself when it is asked to, `edited` the texts of files of the folder that it
+    finds changed, `warm` has Pythons that it may be forked from, `output` makes what takes its output, from the path
+    of its log (default: it is kept in that log alone). Raises ConfigError when there is no such program
+    or intervention, OSError when the scratch copy has no room."""
+    here = (folder or Path.cwd()).resolve()
+    base = dict(os.environ if base is None else base)
+    check_program(command[0], here, base)
+    before = scratch.state(scratch.project(here))
+    words = (*command, base.get("PYTHONPATH", ""))
+    copy = scratch.make(
+        here, words=words, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes
+    )
+    begun = time.monotonic()
+    try:
+        for name, text in edited.items():
+            scratch.rewrite(copy.folder / name, text)
+        inside = with_threads(scratch.environment_in(base, copy), threads)
+        environment = record(out, interventions, steps, inside, str(copy.folder))
+        request = order(
+            command, copy, (seconds, grace), [str(out.resolve()), *writable], scratch.caches(base), network
+        )
+        tail, answer = kept(
+            request, environment, copy, (output or Output)(out / "stdout.log"), stop, until, warm
+        )
+        changed = scratch.changes(
+            before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root)
+        )
+    finally:
+        scratch.remove(copy.place)
+    done = conducted(
+        out, tuple(interventions), time.monotonic() - begun, tail, answer, enclosure.limits(network)
+    )
+    return done._replace(linked=copy.linked, left_out=copy.left_out, changed=changed)
+
+
+def order(
+    command: Sequence[str],
+    copy: scratch.Scratch,
+    limits: tuple[float | None, float],
+    writable: Sequence[str],
+    caches: Sequence[str],
+    network: bool,
+) -> dict[str, object]:
+    """What a keeper is asked to run, for how many seconds with how many to end in, and what that may reach."""
+    place = str(copy.place)
+    view = {"place": place, "writable": writable, "caches": caches, "network": network}
+    return {
+        "command": scratch.command_in(command, copy),
+        "seconds": limits[0],
+        "grace": limits[1],
+        "writable": [place, *DEVICES, *writable, *caches],
+        "place": place,
+        "enclosure": view if enclosure.possible() else None,
+    }
+
+
+def conducted(
+    out: Path,
+    interventions: tuple[str, ...],
+    seconds: float,
+    tail: str,
+    answer: Mapping[str, Any],
+    unfenced: tuple[str, ...],
+) -> Conducted:
+    """What a keeper answered, in the words of this module."""
+    wanted = answer.get("wanted_network")  # None: it had the network of the machine
+    return Conducted(
+        out=out,
+        ended=answer.get("ended", "stopped"),
+        status=int(answer.get("status", 0)),
+        signal=int(answer.get("signal", 0)),
+        seconds=seconds,
+        tail=tail,
+        interventions=interventions,
+        fenced=bool(answer.get("fenced", False)),
+        linked=(),
+        changed=(),
+        why=str(answer.get("why", "")),
+        warm=bool(answer.get("warm", False)),
+        unfenced=unfenced,
+        wanted_network=wanted is not None and (wanted or REFUSED in tail),
+    )
+
+
+def kept(
+    request: Mapping[str, object],
+    environment: Mapping[str, str],
+    copy: scratch.Scratch,
+    output: OutputSink,
+    stop: threading.Event | None,
+    until: Callable[[], bool] | None,
+    warm: Warm | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """Run a request under a keeper; the end of its output, and the keeper's answer."""
+    lifeline, ours = os.pipe()
+    answers, answer = os.pipe()
+    ended: dict[str, Any] = {}
+    try:
+        keeper: Keeping | None = None
+        if warm is not None:
+            keeper = forked(request, environment, copy, warm, (lifeline, answer, answers))
+            ended["warm"] = keeper is not None
+        keeper = keeper or started(request, environment, copy, output, lifeline, answer)
+    finally:
+        os.close(lifeline)
+        os.close(answer)
+    try:
+        ended |= follow(keeper, output, copy.place.parent, stop, until)  # a keeper may have removed the copy
+    finally:
+        os.close(ours)  # where the command still runs, this ends it and all that it started
+        output.rest(keeper)
+        keeper.wait()
+        with os.fdopen(answers, "rb") as told, contextlib.suppress(ValueError):
+            ended = {**json.loads(told.read()), **ended}
+    return redact_text(output.tail.decode("utf-8", "replace")), ended
+
+
+def started(
+    request: Mapping[str, object],
+    environment: Mapping[str, str],
+    copy: scratch.Scratch,
+    output: OutputSink,
+    lifeline: int,
+    answer: int,
+) -> Keeping:
+    """A keeper of its own."""
+    asked = {**request, "lifeline": lifeline, "answer": answer}
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", KEEPER, str(HOME), json.dumps(asked)],
+        stdin=output.stdin,
+        stdout=output.stdout,
+        stderr=output.stderr,
+        cwd=copy.folder,
+        env=dict(environment),
+        pass_fds=(lifeline, answer),
+        start_new_session=True,
+    )
+
+
+def forked(
+    request: Mapping[str, object],
+    environment: Mapping[str, str],
+    copy: scratch.Scratch,
+    warm: Warm,
+    pipes: tuple[int, int, int],
+) -> Keeping | None:
+    """A keeper that is forked from a Python with the script's libraries in it; None where that cannot be. `pipes`:
+    lifeline, answer, and where the answer can be read."""
+    lifeline, answer, answers = pipes
+    output, theirs = os.pipe()
+    asked = {**request, "environment": environment, "folder": str(copy.folder)}
+    try:
+        begun = warm.fork(asked, (theirs, lifeline, answer))
+    finally:
+        os.close(theirs)
+    if not begun:
+        os.close(output)
+        return None
+    return Forked(os.fdopen(output, "rb", buffering=0), answers)
+
+
+def follow(
+    keeper: Keeping,
+    output: OutputSink,
+    place: Path,
+    stop: threading.Event | None,
+    until: Callable[[], bool] | None,
+) -> dict[str, Any]:
+    """Take the output until the keeper has ended; why it is to be ended before, if it is."""
+    while keeper.poll() is None:
+        output.take(keeper, LOOK)
+        if (stop is not None and stop.is_set()) or (until is not None and until()):
+            return {"ended": "stopped"}
+        if shutil.disk_usage(place).free < FREE_BYTES:
+            return {"ended": "full-disk"}
+    return {}
+
+
+class Output:
+    """What a command prints: its beginning goes into a file, its end is kept in memory."""
+
+    stdin, stdout, stderr = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
+
+    def __init__(self, log: Path) -> None:
+        self.log, self.room = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), KEPT_BYTES
+        self.tail, self.lines = b"", Redacted()
+
+    def take(self, keeper: Keeping, patience: float) -> bool:
+        """What there is within `patience` seconds. False when there was nothing, or no writer is left."""
+        assert keeper.stdout is not None
+        ready, _, _ = select.select([keeper.stdout], [], [], patience)
+        data = os.read(keeper.stdout.fileno(), 65536) if ready else b""
+        if data:
+            self.keep(self.lines.add(data))
+            self.tail = (self.tail + data)[-TAIL_BYTES:]
+        elif ready:
+            time.sleep(0.01)  # it has closed its output and still runs
+        return bool(data)
+
+    def keep(self, lines: bytes) -> None:
+        os.write(self.log, lines[: self.room])
+        self.room -= min(self.room, len(lines))
+
+    def rest(self, keeper: Keeping) -> None:
+        """What is printed until the keeper has ended: it must not wait for a reader meanwhile."""
+        while keeper.poll() is None:
+            self.take(keeper, LOOK)
+        while self.take(keeper, 0.0):
+            continue
+        assert keeper.stdout is not None
+        keeper.stdout.close()
+        self.keep(self.lines.rest())
+        os.close(self.log)
+
+
+def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:
+    """Raises ConfigError when there is no such program."""
+    found = folder / program if os.sep in program else shutil.which(program, path=base.get("PATH"))
+    if found is None or not os.access(found, os.X_OK) or Path(found).is_dir():
+        known = (folder / program).is_file()
+        hint = f"; to run a script: python {program}" if known else ""
+        raise ConfigError(
+            f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}"
+        )
+
+
+def with_threads(base: Mapping[str, str], threads: int | None) -> dict[str, str]:
+    """`base` with a bound on the threads of arithmetic libraries, where one is given."""
+    if threads is None:
+        return dict(base)
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    return {**base, **dict.fromkeys(names, str(threads)), OWN_THREADS: ""}

@@ -1,0 +1,237 @@
+"""A small process between traindx and an experiment: sees to it that nothing of it stays behind.
+
+It is the parent of the command and adopts whatever that leaves behind (Linux), also processes that
+went into a session of their own. It ends them all when the command has ended, when time is up, or
+when traindx itself is gone, however it went: the lifeline is a pipe that breaks then.
+
+`python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null
+for no fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx
+is gone), `enclosure` (what enclosure.enter is given, or null), and the descriptors `lifeline` and `answer`. The answer
+is one JSON object: `status`, `signal`, `ended`, `fenced`, and `wanted_network` where it had a network of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from traindx.lab.conduct import enclosure, fence
+
+# Asking for the end: by traindx, or passed on by it. The script gets the same one.
+ENDING = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGXCPU,
+)
+LEFT_BEHIND = 0.5  # seconds that processes get which outlive the command
+
+
+class Keeper:
+    """One command and all of its descendants."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.lifeline: int = request["lifeline"]
+        self.fenced = False
+        self.status: int | None = None  # as os.waitpid gives it, once the command has ended
+        self.woken, self.wake = os.pipe()
+        os.set_blocking(self.wake, False)
+        os.set_blocking(self.woken, False)
+        signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
+        for number in (signal.SIGCHLD, *ENDING):
+            signal.signal(number, self.heard)
+        self.told_to_end = 0  # the signal that did
+        signal.pthread_sigmask(
+            signal.SIG_UNBLOCK, ENDING
+        )  # they may have been held back until now: heard here
+        self.child = -1
+        self.counters: list[int] = []  # of the experiment's own network, where it has one
+
+    def heard(self, number: int, _frame: object) -> None:
+        if number != signal.SIGCHLD:
+            self.told_to_end = number
+
+    def start(self, fork: bool = False) -> bool:
+        """Start the command, or fork it from this very process; True in the process that was forked, which is then to
+        run it. Raises OSError when that cannot be."""
+        writable = self.request["writable"]
+        landlock = writable is not None and fence.version() > 0
+        self.fenced = landlock or self.request["enclosure"] is not None
+        ours, theirs = socket.socketpair()
+
+        def before() -> None:
+            self.enclose(theirs)
+            fence.die_with_parent(signal.SIGKILL)  # after a change of identity, which undoes it
+            if landlock:
+                fence.restrict(writable)
+
+        fence.adopt_orphans()
+        with ours, theirs:
+            if fork:
+                self.child = os.fork()
+                if not self.child:
+                    os.setsid()
+                    self.let_go()
+                    before()
+                    return True
+            else:
+                process = subprocess.Popen(
+                    self.request["command"], start_new_session=True, preexec_fn=before
+                )
+                self.child = process.pid
+                process.returncode = 0  # it is waited for here, together with those that were adopted
+            theirs.close()
+            self.counters = socket.recv_fds(ours, 1, 2)[1]
+        return False
+
+    def enclose(self, parent: socket.socket) -> None:
+        """In the process of the command: go into its view of the machine, and give the counters of that to the
+        keeper, which stays outside."""
+        if self.request["enclosure"] is not None:
+            counters = enclosure.enter(**self.request["enclosure"])
+            socket.send_fds(parent, [b" "], counters)
+            for one in counters:
+                os.close(one)
+
+    def let_go(self) -> None:
+        """In a process that was forked: have none of what is the keeper's."""
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, *ENDING):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for descriptor in (self.woken, self.wake, self.lifeline, self.request["answer"]):
+            os.close(descriptor)
+
+    def run(self, fork: bool = False) -> bool:
+        """Start the command, keep it to its end and answer; True in a process that was forked to run it."""
+        try:
+            if self.start(fork):
+                return True
+        except (OSError, subprocess.SubprocessError) as error:
+            if fork and not self.child:
+                raise  # in the command's own process
+            answer: dict[str, Any] = {
+                "ended": "not-started",
+                "why": getattr(error, "strerror", None) or str(error),
+            }
+        else:
+            ended = self.keep()
+            code = 0 if self.status is None else os.waitstatus_to_exitcode(self.status)
+            if self.told_to_end:  # nobody may be left to do it
+                from traindx.lab.conduct.scratch import remove
+
+                remove(Path(self.request["place"]))
+            answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": self.fenced}
+            if self.counters:
+                texts = [os.pread(one, 1 << 16, 0).decode() for one in self.counters]
+                answer["wanted_network"] = enclosure.wanted(texts)
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self.request["answer"], json.dumps(answer).encode())
+        return False
+
+    def keep(self) -> str:
+        """Wait for the end of the command, whichever way it comes: `finished`, `out-of-time`, `stopped`."""
+        limit = self.request["seconds"]
+        end = None if limit is None else time.monotonic() + limit
+        ended = self.wait(end)
+        if ended != "finished":
+            self.tell(self.child, self.told_to_end or signal.SIGTERM)
+            self.wait(time.monotonic() + self.request["grace"], hear=False)
+        self.clear()
+        return ended
+
+    def wait(self, end: float | None, *, hear: bool = True) -> str:
+        """Until the command has ended, `end` has come, or traindx has gone."""
+        while True:
+            self.reap()
+            if self.status is not None:
+                return "finished"
+            if hear and self.told_to_end:
+                return "stopped"
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return "out-of-time"
+            ready, _, _ = select.select([self.woken, *([self.lifeline] if hear else [])], [], [], left)
+            if self.woken in ready:
+                os.read(self.woken, 4096)
+            if self.lifeline in ready:
+                self.told_to_end = signal.SIGTERM
+
+    def reap(self) -> None:
+        """Take leave of all that have ended."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self.child:
+                    self.status = status
+
+    def clear(self) -> None:
+        """End every descendant that is left, asking once."""
+        for number, patience in ((signal.SIGTERM, LEFT_BEHIND), (signal.SIGKILL, 5.0)):
+            end = time.monotonic() + patience
+            told: set[int] = set()
+            while time.monotonic() < end:
+                self.reap()
+                left = set(descendants(os.getpid()))
+                if self.status is None or not descendants_known():
+                    self.tell_group(number)
+                if not left and self.status is not None:
+                    return
+                for pid in left - told:
+                    self.tell(pid, number)
+                told |= left
+                time.sleep(0.01)
+
+    def tell(self, pid: int, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+    def tell_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.child, number)
+
+
+def descendants_known() -> bool:
+    return os.path.isdir("/proc/self")
+
+
+def descendants(root: int) -> list[int]:
+    """Processes that descend from `root`, by /proc; none where there is no /proc."""
+    if not descendants_known():
+        return []
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with (
+                contextlib.suppress(OSError, ValueError, IndexError),
+                open(f"/proc/{name}/stat", "rb") as stat,
+            ):
+                fields = stat.read().rpartition(b")")[2].split()
+                if fields[0] != b"Z":
+                    children.setdefault(int(fields[1]), []).append(int(name))
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def main() -> None:
+    Keeper(json.loads(sys.argv[1])).run()

@@ -1,0 +1,78 @@
+"""Edits of the user's source: an intervention that has been proven from outside, written into the project.
+
+An edit is certain or it is not made: then it becomes advice (file, line, what to write). It changes only what it
+must; comments and formatting stay. The same edit a second time changes nothing. Each `Kind` in a module of
+`kinds/<subject>/` (the folders are walked) declares which interventions, and which fixes without one, it writes down.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from traindx.errors import MissingExtra
+from traindx.installed import modules_of
+from traindx.lab.edits.kind import Kind
+from traindx.vocabulary.edit import Advice, Patch
+from traindx.vocabulary.setup import Fact
+
+
+@cache
+def catalogue() -> tuple[Kind, ...]:
+    """All kinds of edits, by name. Raises MissingExtra where LibCST is not installed."""
+    from traindx.lab.edits import kinds as home
+
+    names = sorted(modules_of(home.__name__, home.__path__, families=True))
+    values = (value for name in names for value in vars(importlib.import_module(name)).values())
+    return tuple(value for value in values if isinstance(value, Kind))
+
+
+def kind_of(fix: str, intervention: str) -> Kind | None:
+    """The kind of edit that writes an intervention ("lr=*0.1") down, or a fix (a slug) that has none."""
+    name = intervention.partition("=")[0]
+    found = (k for k in catalogue() if (name in k.interventions if name else fix in k.fixes))
+    return next(found, None)
+
+
+def edit(
+    files: Mapping[str, str],
+    script: str,
+    fix: str,
+    interventions: Sequence[str] = (),
+    *,
+    arguments: Sequence[str] = (),
+    facts: Mapping[str, Fact] = {},
+) -> Patch | Advice:
+    """Write a fix into a project: its interventions, one after the other, or the fix itself where it has none.
+
+    `files`: the project's texts (Python, YAML, JSON, TOML) by path with slashes; `script`: the path of what is run,
+    `arguments` what follows it in the command; `facts`: the setup of a recording of the *unedited* script, with
+    which what stands in the source is compared. All or nothing: one change that is not certain makes it advice.
+    Raises MissingExtra where LibCST (or, for YAML, its parser) is not installed."""
+    try:
+        from traindx.lab.edits.project import NotCertain, Project
+    except ImportError as error:
+        raise MissingExtra("to edit scripts: pip install 'traindx[fix]'") from error
+    now, words = dict(files), tuple[str, ...]()
+    for intervention in interventions or ("",):
+        kind = kind_of(fix, intervention)
+        if kind is None:
+            return Advice(
+                file="", line=0, write=intervention or fix, why="no edit of the source is known for it"
+            )
+        project = Project(now, script, arguments, facts)
+        try:
+            kind.edit(project, intervention.partition("=")[2])
+            patch = project.patch()
+        except NotCertain as doubt:
+            return doubt.advice
+        except RecursionError:  # many nested statements, such as hundreds of `elif`
+            why = "its source is nested too deeply to be edited with certainty"
+            return Advice(file=script, line=0, write=intervention or fix, why=why)
+        now, words = {**now, **patch.after}, (*words, *patch.words)
+    changed = {path: text for path, text in now.items() if text != files[path]}
+    return Patch(before={path: files[path] for path in changed}, after=changed, words=words)
+
+
+__all__ = ["Advice", "MissingExtra", "Patch", "catalogue", "edit", "kind_of"]

@@ -1,0 +1,196 @@
+"""From a name to the expression behind it: assignments, arguments and defaults, attributes, imports, returns."""
+
+from __future__ import annotations
+
+import libcst as cst
+from libcst.metadata import Assignment, ImportAssignment
+
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Source, argument, dotted, starred
+
+DEEP = 12  # names between a use and what stands behind it, at most
+Found = tuple[Source, cst.CSTNode]
+
+
+def behind(project: Project, source: Source, node: cst.CSTNode) -> Found:
+    """The expression behind a chain of names, as far as it is certain: the last that was found."""
+    here: Found = (source, node)
+    for _ in range(DEEP):
+        further = follow(project, *here)
+        if further is None:
+            break
+        here = further
+    return here
+
+
+def follow(project: Project, source: Source, node: cst.CSTNode) -> Found | None:
+    """One step: what a name, an attribute or a call of the project's own function stands for; None where nothing
+    or several things could be it."""
+    if isinstance(node, cst.Name):
+        return named(project, source, node)
+    if isinstance(node, cst.Attribute):
+        return attribute(project, source, node)
+    if isinstance(node, cst.Call):
+        return returned(project, source, node, None)
+    return None
+
+
+def named(project: Project, source: Source, node: cst.Name) -> Found | None:
+    """A name with one assignment: its value; a parameter: its argument or default; an imported one: the other
+    file's."""
+    scope = source.scopes.get(node)
+    found = list(scope[node.value]) if scope is not None and node.value in scope else []
+    if len(found) != 1:
+        return None
+    if isinstance(found[0], ImportAssignment):
+        return imported(project, source, found[0], node.value)
+    if not isinstance(found[0], Assignment):
+        return None
+    home = found[0].node
+    parent = source.parents.get(home)
+    param = home if isinstance(home, cst.Param) else parent
+    return (
+        parameter(project, source, param)
+        if isinstance(param, cst.Param)
+        else assigned(project, source, home)
+    )
+
+
+def assigned(project: Project, source: Source, target: cst.CSTNode) -> Found | None:
+    """What a target of an assignment is given: `a = 1`, `a: float = 1`, `a, b = 1, 2`, `a, b = make()`."""
+    parent = source.parents.get(target)
+    if isinstance(parent, cst.AnnAssign):
+        return (source, parent.value) if parent.target is target and parent.value is not None else None
+    if isinstance(parent, cst.AssignTarget):
+        statement = source.parents[parent]
+        return (source, statement.value) if isinstance(statement, cst.Assign) else None
+    if not isinstance(parent, cst.Element):
+        return None
+    group = source.parents[parent]
+    whole = assigned(project, source, group)
+    if whole is None or not isinstance(group, (cst.Tuple, cst.List)):
+        return None
+    place = [element is parent for element in group.elements].index(True)
+    if isinstance(whole[1], cst.Call):
+        return returned(project, *whole, place)  # type: ignore[arg-type]
+    return part(whole, place, len(group.elements))
+
+
+def part(whole: Found, place: int, count: int) -> Found | None:
+    """One element of a tuple that is written out, of so many."""
+    if not isinstance(whole[1], (cst.Tuple, cst.List)) or len(whole[1].elements) != count:
+        return None
+    return whole[0], whole[1].elements[place].value
+
+
+def returned(project: Project, source: Source, call: cst.Call, place: int | None) -> Found | None:
+    """What a function of the project returns, or one element of it; None where it returns in several places."""
+    name = dotted(call.func)
+    if not name or "." in name:
+        return None
+    functions = [
+        (other, one)
+        for other in project.sources
+        for one in other.all(cst.FunctionDef)
+        if one.name.value == name and other.function(one) is None and other.owner(one) is None
+    ]
+    if len(functions) != 1:
+        return None
+    other, function = functions[0]
+    ends = [r for r in other.all(cst.Return) if other.function(r) is function]
+    if len(ends) != 1 or ends[0].value is None:
+        return None
+    if place is None:
+        return other, ends[0].value
+    value = ends[0].value
+    return part((other, value), place, len(value.elements)) if isinstance(value, cst.Tuple) else None
+
+
+def imported(project: Project, source: Source, found: ImportAssignment, name: str) -> Found | None:
+    """The value of a constant that another file of the project holds."""
+    if not isinstance(found.node, cst.ImportFrom) or isinstance(found.node.names, cst.ImportStar):
+        return None
+    module = "." * len(found.node.relative) + (dotted(found.node.module) if found.node.module else "")
+    own_names = {
+        dotted(a.asname.name) if a.asname else dotted(a.name): dotted(a.name) for a in found.node.names
+    }
+    return constant(project, project.file_of(module, source.path), own_names.get(name, name))
+
+
+def constant(project: Project, path: str, name: str) -> Found | None:
+    """The value of a name that is assigned once at the top of a file."""
+    source = next((s for s in project.sources if s.path == path), None)
+    if source is None:
+        return None
+    targets = [t for t in top_level(source) if isinstance(t, cst.Name) and t.value == name]
+    return assigned(project, source, targets[0]) if len(targets) == 1 else None
+
+
+def top_level(source: Source) -> list[cst.CSTNode]:
+    """The targets of all assignments at the top of a file."""
+    targets: list[cst.CSTNode] = []
+    for line in source.module.body:
+        for small in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if isinstance(small, cst.Assign):
+                for one in small.targets:
+                    inner = one.target
+                    group = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) else ()
+                    targets += [inner, *(e.value for e in group)]
+            elif isinstance(small, cst.AnnAssign):
+                targets.append(small.target)
+    return targets
+
+
+def parameter(project: Project, source: Source, param: cst.Param) -> Found | None:
+    """What a function gets for a parameter: from its only call, or by default where no call gives it."""
+    function = source.function(param)
+    if function is None:
+        return None
+    owner = source.owner(function)
+    method = owner is not None and source.function(function) is None
+    starts = owner is not None and function.name.value == "__init__"
+    name = owner.name.value if owner is not None and starts else function.name.value
+    params = [p.name.value for p in (*function.params.posonly_params, *function.params.params)]
+    place = params.index(param.name.value) - int(method) if param.name.value in params else None
+    given: list[Found] = []
+    for other in project.sources:
+        for call in other.calls():
+            if dotted(call.func).rpartition(".")[2] != name:
+                continue
+            arg = argument(call, param.name.value, place)
+            if arg is not None:
+                given.append((other, arg.value))
+            elif starred(call):
+                return None
+    if not given:
+        return (source, param.default) if param.default is not None else None
+    ends = [behind(project, *one) for one in given]
+    return ends[0] if all(one[1] is ends[0][1] for one in ends) else None
+
+
+def attribute(project: Project, source: Source, node: cst.Attribute) -> Found | None:
+    """`self.lr`, Lightning's `self.hparams.lr`, and `constants.LR` of a module of the project."""
+    base, name = dotted(node.value), node.attr.value
+    owner = source.owner(node)
+    if base == "self" and owner is not None:
+        given = own(source, owner, name)
+        return assigned(project, source, given[0]) if len(given) == 1 else None
+    if base.endswith("hparams") and owner is not None:
+        starts = [
+            f for f in source.all(cst.FunctionDef) if f.name.value == "__init__" and source.owner(f) is owner
+        ]
+        params = [
+            p for f in starts for p in (*f.params.params, *f.params.kwonly_params) if p.name.value == name
+        ]
+        return parameter(project, source, params[0]) if len(params) == 1 else None
+    return constant(project, project.file_of(source.name(node.value), source.path), name) if base else None
+
+
+def own(source: Source, owner: cst.ClassDef, name: str) -> list[cst.Attribute]:
+    """The places where a class sets `self.name`."""
+    return [
+        target
+        for target in source.all(cst.Attribute)
+        if target.attr.value == name and dotted(target.value) == "self" and source.owner(target) is owner
+        and isinstance(source.parents.get(target), (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Element))
+    ]  # fmt: skip

@@ -1,0 +1,20 @@
+"""What a kind of edit is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from traindx.lab.edits.project import Project
+
+
+class Kind(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """`interventions`: the names of those that it writes down; `fixes`: slugs of those that have none;
+    `edit(project, value)` makes the changes in the project's sources, or raises NotCertain."""
+
+    edit: Callable[[Project, str], None]
+    interventions: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""The kinds of edits, in folders by what they change."""

@@ -1,0 +1,1 @@
+"""Edits of the data and their loaders."""

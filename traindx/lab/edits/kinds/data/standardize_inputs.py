@@ -1,0 +1,178 @@
+"""`inputs=standardize`: the tensors that the model is called with get mean 0 and deviation 1, by the training part.
+
+Where the tensors of a training and of a validation have names (`X_train`, or `X[:300]` of a data set of tensors), right
+before the data set, else before the loop. The statistics are those of all training samples at once, where the
+intervention knows only those seen so far: the first losses differ.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import libcst as cst
+from libcst.metadata import Assignment
+
+from traindx.lab.edits.follow import DEEP, behind
+from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.source import Source, dotted
+from traindx.lab.edits.training import Found, loaders, model_at, the_backward, training_loaders
+
+TENSORS = "torch.utils.data.TensorDataset"
+MEAN, STD = "input_mean", "input_std"
+
+
+class Use(NamedTuple):
+    """A tensor by its name, and its part, as it is written, that is trained on."""
+
+    name: cst.Name
+    part: str
+
+
+def edit(project: Project, value: str) -> None:
+    if value != "standardize":
+        raise NotCertain(f"inputs={value}", "this is an experiment, and no fix", project.script)
+    back = the_backward(project)
+    source = back.source
+    if any(name.value == MEAN for name in source.all(cst.Name)):
+        return
+    dims = axes(project, source, back)
+    trained, others, place = of_loaders(project, source) or of_calls(project, source, back)
+    names = list(dict.fromkeys([trained.name.value, *(other.value for other in others)]))
+    before(source, [trained.name, *others], place, back)
+    lines = [f"{MEAN}, {STD} = {trained.part}.mean({dims}), {trained.part}.std({dims})"]
+    lines.append(f"{STD}[{STD} == 0] = 1.0")  # what is constant in training may not be in validation
+    lines += [f"{name} = ({name} - {MEAN}) / {STD}" for name in names]
+    source.insert_before(place, *lines)
+    project.say(source, source.line(place), f"before this: {'; '.join(lines)}")
+
+
+def axes(project: Project, source: Source, back: Found) -> str:
+    """Over what the statistics are taken: samples of tables, all but the channel of images, all but the last dimension
+    of sequences."""
+    shape = str(project.facts.get("inputs_shape", ""))
+    known = {1: "0", 2: "(0, 1)", 3: "(0, 2, 3), keepdim=True"}
+    count = len(shape.split("x")) if shape else 0
+    if count not in known:
+        raise NotCertain("(X - mean) / std", "the shape of the inputs is not known", source.path, back.line)
+    return known[count]
+
+
+def of_loaders(project: Project, source: Source) -> tuple[Use, list[cst.Name], cst.CSTNode] | None:
+    """The tensors of data sets that loaders are made of; None where there is no loader."""
+    training, every = training_loaders(project), loaders(project)
+    if not every:
+        return None
+    place = (source.path, every[0].line)
+    sets = [tensors(source, one) for one in every]
+    if len(training) != 1 or training[0].source is not source or None in sets:
+        raise NotCertain("(X - mean) / std of the data", "the data sets are no tensors with names", *place)
+    found = [one for one in sets if one is not None]
+    mine = found[[one.call is training[0].call for one in every].index(True)]
+    first = min(every, key=lambda one: one.line)
+    return mine, [one.name for one in found if one is not mine], first.small
+
+
+def tensors(source: Source, loader: Found) -> Use | None:
+    """The first tensor of `DataLoader(TensorDataset(X[:300], y[:300]))`."""
+    data = loader.given("dataset", 0)
+    if not isinstance(data, cst.Call) or source.name(data.func) != TENSORS or not data.args:
+        return None
+    return use(source, data.args[0].value)
+
+
+def use(source: Source, node: cst.BaseExpression) -> Use | None:
+    inner = node
+    while isinstance(inner, cst.Subscript):
+        inner = inner.value
+    return Use(inner, source.code(node)) if isinstance(inner, cst.Name) else None
+
+
+def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[cst.Name], cst.CSTNode]:
+    """The tensors that the model is called with: rows of one in the loop of training, others elsewhere."""
+    loops = source.loops(back.call)
+    inside: list[Use] = []
+    others: list[Use] = []
+    for call in source.calls():
+        model = model_at(project, Found(source, call))
+        if model and dotted(call.func) == model and call.args:
+            found = use(source, call.args[0].value)
+            if found is None:
+                raise NotCertain(
+                    "(X - mean) / std", "what the model is called with has no name", source.path, back.line
+                )
+            (inside if loops and source.inside(call, loops[0]) else others).append(found)
+    names = {one.name.value for one in inside}
+    if len(names) != 1:
+        raise NotCertain(
+            "(X - mean) / std", "which tensor is trained on is not certain", source.path, back.line
+        )
+    trained = Use(inside[0].name, inside[0].name.value)
+    if names & {one.name.value for one in others}:  # one tensor holds the samples of both
+        trained = Use(
+            inside[0].name, f"{inside[0].name.value}[{rows(project, source, inside[0], loops[-1], back)}]"
+        )
+    return trained, [one.name for one in others], loops[-1]
+
+
+def rows(project: Project, source: Source, trained: Use, loop: cst.CSTNode, back: Found) -> str:
+    """The rows of a tensor that are trained on: the name of an index that is there before the loop, or ":n" of a
+    `randperm(n)`."""
+    part = source.parents[trained.name]
+    node: cst.CSTNode | None = (
+        part.slice[0].slice if isinstance(part, cst.Subscript) and len(part.slice) == 1 else None
+    )
+    node = node.value if isinstance(node, cst.Index) else None
+    for _ in range(DEEP):
+        if isinstance(node, cst.Name):
+            if made_before(source, node, loop):
+                return str(node.value)
+            node = value_of(project, source, node)
+        elif (
+            isinstance(node, cst.Call) and source.name(node.func) == "torch.randperm" and len(node.args) == 1
+        ):
+            return f":{source.code(node.args[0].value)}"
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func.value
+        elif isinstance(node, cst.Subscript):
+            node = node.value
+        else:
+            break
+    raise NotCertain("(X - mean) / std", "which rows are trained on is not certain", source.path, back.line)
+
+
+def value_of(project: Project, source: Source, name: cst.Name) -> cst.CSTNode | None:
+    """What a name is assigned, or drawn from where it is the target of a loop."""
+    home, value = behind(project, source, name)
+    if home is source and value is not name:
+        return value
+    loops = [
+        one
+        for one in source.ancestors(name)
+        if isinstance(one, cst.For) and dotted(one.target) == name.value
+    ]
+    return loops[0].iter if loops else None
+
+
+def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
+    """Whether a name has all its values before a loop, in the same function."""
+    scope = source.scopes.get(name)
+    made = list(scope[name.value]) if scope is not None and name.value in scope else []
+    nodes = [one.node for one in made if isinstance(one, Assignment)]
+    here = all(
+        source.function(node) is source.function(loop) and source.line(node) < source.line(loop)
+        for node in nodes
+    )
+    return bool(nodes) and len(nodes) == len(made) and here
+
+
+def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Found) -> None:
+    """Refuse where a tensor is not there yet at the place, or is made anew behind it."""
+    for name in names:
+        if not made_before(source, name, place):
+            raise NotCertain(
+                f"({name.value} - mean) / std", "where it is made is not certain", source.path, back.line
+            )
+
+
+KIND = Kind(edit=edit, interventions=("inputs",))

@@ -1,0 +1,1 @@
+"""Edits of the loss, and the graph behind it."""

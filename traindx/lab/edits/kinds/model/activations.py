@@ -1,0 +1,107 @@
+"""`activation=relu`, `gelu`, `leaky_relu`: other activations in the hidden layers, modules and functions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import libcst as cst
+
+from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.model import feeds_layer, hidden, kind, uses_of
+from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.source import Source
+
+MODULES = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "LeakyReLU"}
+SQUASHING = ("Sigmoid", "Tanh", "Hardsigmoid", "Hardtanh", "Softsign")
+FUNCTIONS = {"torch.sigmoid": 1, "torch.tanh": 1, "torch.nn.functional.sigmoid": 1, "torch.nn.functional.tanh": 1,
+             "torch.nn.functional.hardtanh": 1, "torch.nn.functional.softsign": 1}  # fmt: skip
+RELUS = {"torch.relu": 1, "torch.nn.functional.relu": 1}
+METHODS = {"sigmoid": "squashing", "tanh": "squashing", "relu": "relu"}
+HOMES = {
+    "relu": "torch.relu",
+    "gelu": "torch.nn.functional.gelu",
+    "leaky_relu": "torch.nn.functional.leaky_relu",
+}
+
+
+def edit(project: Project, value: str) -> None:
+    if value not in MODULES:
+        raise NotCertain(f"activation={value}", "no such activation", project.script)
+    changed = sum(in_modules(project, s, value) + in_functions(project, s, value) for s in project.sources)
+    kept = any(kind(s, call) == MODULES[value] for s in project.sources for call in s.calls())
+    used = any(s.name(call.func) == HOMES[value] for s in project.sources for call in s.calls())
+    if not changed and not kept and not used:
+        why = "no hidden activation that it would replace was found for certain"
+        raise NotCertain(f"{value} in the hidden layers", why, project.script)
+
+
+def replaced(value: str) -> tuple[str, ...]:
+    return SQUASHING if value == "relu" else (*SQUASHING, "ReLU")
+
+
+def in_modules(project: Project, source: Source, value: str) -> int:
+    """`nn.Tanh()` in a sequence with a layer behind it, or a member that a forward pass puts into one."""
+    count = 0
+    for call in source.calls():
+        if kind(source, call) in replaced(value) and (hidden(source, call) or hidden_member(source, call)):
+            count += 1
+            source.change(
+                call, lambda node: node.with_changes(func=renamed(node.func, MODULES[value]), args=[])
+            )
+            project.say(source, source.line(call), f"{source.code(call)} becomes {MODULES[value]}()")
+            if isinstance(call.func, cst.Name):
+                raise NotCertain(
+                    f"{MODULES[value]}()", "it is imported by its own name", source.path, source.line(call)
+                )
+    return count
+
+
+def hidden_member(source: Source, call: cst.Call) -> bool:
+    """`self.act = nn.Tanh()` whose every use in the class goes into a layer."""
+    uses = uses_of(source, call)
+    return bool(uses) and all(feeds_layer(source, use) for use in uses)
+
+
+def in_functions(project: Project, source: Source, value: str) -> int:
+    """`torch.tanh(x)` and `x.tanh()` in a forward pass that go into a layer."""
+    count = 0
+    functions = set(FUNCTIONS) | (set(RELUS) if value != "relu" else set())
+    for call in source.calls():
+        name = source.name(call.func)
+        method = call.func.attr.value if isinstance(call.func, cst.Attribute) and not call.args else ""
+        by_method = METHODS.get(method) in (("squashing",) if value == "relu" else ("squashing", "relu"))
+        if not (name in functions or by_method) or not feeds_layer(source, call):
+            continue
+        new = spelled(source, value, call)
+        source.change(call, partial(called, name=new, by_method=by_method))
+        project.say(source, source.line(call), f"{source.code(call.func)} becomes {new}")
+        count += 1
+    return count
+
+
+def called(node: cst.Call, name: str, by_method: bool) -> cst.Call:
+    """A call of another function with the same argument, or with what the method was called on."""
+    func = cst.parse_expression(name)
+    if by_method and isinstance(node.func, cst.Attribute):
+        return node.with_changes(func=func, args=[cst.Arg(node.func.value)])
+    return node.with_changes(func=func)
+
+
+def spelled(source: Source, value: str, at: cst.CSTNode) -> str:
+    """The function by the name that the file's imports give it."""
+    full = HOMES[value]
+    home = full.rpartition(".")[0]
+    for node, name in source.names.items():
+        if name == home and isinstance(node, cst.Name):
+            return f"{node.value}.{full.rpartition('.')[2]}"
+    roots = [n.value for n, name in source.names.items() if name == "torch" and isinstance(n, cst.Name)]
+    if not roots:
+        raise NotCertain(f"{full}(...)", "torch is not imported in this file", source.path, source.line(at))
+    return f"{roots[0]}.{full.removeprefix('torch.')}"
+
+
+def renamed(func: cst.BaseExpression, name: str) -> cst.BaseExpression:
+    return func.with_changes(attr=cst.Name(name)) if isinstance(func, cst.Attribute) else cst.Name(name)
+
+
+KIND = Kind(edit=edit, interventions=("activation",))

@@ -1,0 +1,1 @@
+"""Edits of the optimizer, its settings, its schedule and its step."""

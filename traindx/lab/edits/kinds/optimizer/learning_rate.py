@@ -1,0 +1,170 @@
+"""The learning rate: `lr=*0.1` and `lr=0.01` at the literal, constant, default or configuration that holds it.
+
+Every optimizer is changed, and every absolute rate of a schedule with it, so that the schedule keeps its shape.
+What stands in the source must be what was recorded: else something between them sets the rate.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.kinds.optimizer.schedule import constant
+from traindx.lab.edits.origins import Value, overridden, put, trace
+from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.source import Source
+from traindx.lab.edits.training import Found, optimizers, schedules
+from traindx.lab.edits.values import scaled_or_set
+
+DEFAULTS = {"Adam": 1e-3, "AdamW": 1e-3, "NAdam": 2e-3, "RAdam": 1e-3, "Adamax": 2e-3, "RMSprop": 1e-2, "SGD": 1e-3,
+            "Adagrad": 1e-2, "Adadelta": 1.0, "Rprop": 1e-2, "LBFGS": 1.0, "ASGD": 1e-2}  # fmt: skip
+IN_SCHEDULES = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("max_lr", 2)),
+                "CosineAnnealingLR": (("eta_min", 2),), "CosineAnnealingWarmRestarts": (("eta_min", 3),),
+                "ReduceLROnPlateau": (("min_lr", None),), "LambdaLR": (), "StepLR": (), "MultiStepLR": (),
+                "LinearLR": (), "ConstantLR": (), "ExponentialLR": (), "PolynomialLR": (), "MultiplicativeLR": (),
+                "SequentialLR": (), "ChainedScheduler": ()}  # fmt: skip
+KERAS = "keras.optimizers."
+ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
+
+
+def edit(project: Project, value: str) -> None:
+    if value == "constant":
+        return constant(project)
+    uses = rates(project)
+    if not uses:
+        raise NotCertain(f"lr {value}", "no place was found that sets the learning rate", project.script)
+    values = [traced(project, *use) for use in uses]
+    factor = factor_for(project, value, values[0], uses[0])
+    for found, (source, node) in zip(values, uses, strict=True):
+        old = float(found.origin.value)
+        if old == 0.0 or factor == 1.0:
+            continue  # a rate that ends at 0 ends there still
+        if not found.linear:
+            why = "the rate is computed from several numbers"
+            raise NotCertain(f"{source.code(node)} * {factor:g}", why, source.path, source.line(node))
+        given = bool(overridden(project, found.origin))
+        put(
+            project,
+            found.origin,
+            (project.number("lr") or old if given else old) * factor,
+            "the learning rate",
+        )
+    return None
+
+
+def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cst.CSTNode]) -> float:
+    """What the rates are multiplied by; 1 where that is done already. `first` is the highest rate."""
+    given = scaled_or_set(value)
+    source, node = use
+    if given is None:
+        raise NotCertain(
+            f"lr={value}", "a schedule is not written by this edit", source.path, source.line(node)
+        )
+    try:
+        base, stands = project.number("lr"), float(first.value)
+    except OverflowError as error:  # an integer of hundreds of digits
+        why = "the rate is larger than any number that a training can use"
+        raise NotCertain(f"lr={value}", why, source.path, source.line(node)) from error
+    if base is not None and overridden(project, first.origin):
+        stands = base
+    factor = given[1] if given[0] == "*" else given[1] / stands
+    shown = [stands * share for share in (1.0, *starts(project))]
+    if base is None or factor == 1.0 or any(close(base, one) for one in shown):
+        return factor
+    if given[0] == "*" and any(close(base * factor, one) for one in shown):
+        return 1.0
+    why = f"the source says {stands:g} where {base:g} was recorded"
+    raise NotCertain(f"the learning rate becomes {base * factor:g}", why, source.path, source.line(node))
+
+
+def starts(project: Project) -> list[float]:
+    """The shares of their highest rate that schedules start with: it is that rate which was recorded."""
+    shares = []
+    for one in schedules(project):
+        if one.kind == "OneCycleLR":
+            node = one.given("div_factor", 6)
+            found = trace(project, one.source, node) if node is not None else None
+            shares.append(1.0 / float(found.value if found is not None else 25.0))
+        if one.kind == "CyclicLR":
+            low, high = (
+                trace(project, one.source, n) for n in (one.given("base_lr", 1), one.given("max_lr", 2)) if n
+            )
+            shares += [low.value / high.value] if low is not None and high is not None else []
+    return shares
+
+
+def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
+    """The expressions that set rates: of optimizers first, or of the schedule where that overrides them."""
+    made = optimizers(project)
+    planned = schedules(project)
+    by_hand(project)
+    uses: list[tuple[Source, cst.CSTNode]] = []
+    peaks = [use for one in planned for use in of_schedule(one)]
+    overridden = any(one.kind in ("OneCycleLR", "CyclicLR") for one in planned)
+    for one in made:
+        rate = one.given("lr", 1)
+        if rate is None and not overridden:
+            default = DEFAULTS.get(one.kind)
+            written = f"lr={default:g} times the factor" if default else "an lr"
+            raise NotCertain(
+                f"{one.kind}(..., {written})",
+                "the optimizer's default rate is used",
+                one.source.path,
+                one.line,
+            )
+        uses += [(one.source, rate)] if rate is not None and not overridden else []
+        uses += in_groups(one)
+    for source in project.sources:
+        calls = [Found(source, call) for call in source.calls()]
+        found = [one.given("learning_rate") for one in calls if source.name(one.call.func) in ARGUMENTS]
+        found += [one.given("learning_rate", 0) for one in calls if KERAS in source.name(one.call.func)]
+        uses += [(source, rate) for rate in found if rate is not None]
+    return [*peaks, *uses] if overridden else [*uses, *peaks]
+
+
+def of_schedule(one: Found) -> list[tuple[Source, cst.CSTNode]]:
+    """The absolute rates of a schedule, the highest first. A schedule that is not known could hold more."""
+    if one.kind not in IN_SCHEDULES:
+        why = f"what {one.kind} does to the rate is not known"
+        raise NotCertain("the learning rate, and the rates of its schedule", why, one.source.path, one.line)
+    given = [one.given(name, place) for name, place in reversed(IN_SCHEDULES[one.kind])]
+    return [(one.source, rate) for rate in given if rate is not None]
+
+
+def in_groups(one: Found) -> list[tuple[Source, cst.CSTNode]]:
+    """The rates of parameter groups: `{"params": ..., "lr": 1e-4}`."""
+    params = one.given("params", 0)
+    found = [
+        entry.value
+        for entry in one.source.all(cst.DictElement)
+        if params is not None and one.source.inside(entry, params)
+        and isinstance(entry.key, cst.SimpleString) and entry.key.evaluated_value == "lr"
+    ]  # fmt: skip
+    return [(one.source, rate) for rate in found]
+
+
+def by_hand(project: Project) -> None:
+    """Refuse where the script sets rates itself: `group["lr"] = ...`."""
+    for source in project.sources:
+        for target in source.all(cst.AssignTarget):
+            node = target.target
+            if isinstance(node, cst.Subscript) and source.code(node).endswith(('["lr"]', "['lr']")):
+                why = "the script sets the rate of each step itself"
+                raise NotCertain(
+                    "the same factor in what is assigned here", why, source.path, source.line(node)
+                )
+
+
+def traced(project: Project, source: Source, node: cst.CSTNode) -> Value:
+    found = trace(project, source, node)
+    if found is None or isinstance(found.value, (str, bool)):
+        why = f"where {source.code(node)} comes from is not certain"
+        raise NotCertain(f"another value of {source.code(node)}", why, source.path, source.line(node))
+    return found
+
+
+def close(a: float, b: float) -> bool:
+    return abs(a - b) <= 1e-6 * max(abs(a), abs(b))  # the rounding of what was recorded
+
+
+KIND = Kind(edit=edit, interventions=("lr",))

@@ -1,0 +1,126 @@
+"""`unfreeze=all`: no parameter is frozen; `register=all`: the optimizer has all parameters of the model."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import libcst as cst
+
+from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.source import Source, dotted
+from traindx.lab.edits.training import optimizers
+
+
+def unfreeze(project: Project, _value: str) -> None:
+    """What freezes goes: `p.requires_grad = False` (with its loop), `part.requires_grad_(False)`."""
+    count = 0
+    for source in project.sources:
+        for statement in source.all(cst.Assign):
+            targets = [source.code(t.target) for t in statement.targets]
+            if any(t.endswith(".requires_grad") for t in targets):
+                count += 1
+                if source.code(statement.value) == "False":
+                    thaw(project, source, statement)
+                elif source.code(statement.value) != "True":
+                    source.replace(statement.value, "True")
+                    project.say(source, source.line(statement), f"{targets[0]} = True")
+        for call in source.methods("requires_grad_"):
+            if call.args and source.code(call.args[0].value) == "False":
+                count += 1
+                small = source.small(call)
+                if not isinstance(small, cst.Expr) or small.value is not call:
+                    why = "its result is used"
+                    raise NotCertain("requires_grad_(True)", why, source.path, source.line(call))
+                thaw(project, source, small)
+        count += sum(
+            bool(c.args) and source.code(c.args[0].value) == "True" for c in source.methods("requires_grad_")
+        )
+    if not count:
+        raise NotCertain(
+            "requires_grad_(True) for all parameters", "what freezes them was not found", project.script
+        )
+
+
+def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> None:
+    """Freezing becomes its opposite: the loop around it stays a loop, and nothing is left empty."""
+    if isinstance(small, cst.Assign):
+        source.replace(small.value, "True")
+    elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+        source.replace(small.value.args[0].value, "True")
+    project.say(source, source.line(small), f"no longer frozen: {source.code(small)}")
+
+
+def register(project: Project, _value: str) -> None:
+    """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a ModuleList."""
+    count = 0
+    for one in optimizers(project):
+        params = one.given("params", 0)
+        if isinstance(params, cst.Call) and isinstance(params.func, cst.Attribute):
+            base = params.func.value
+            whole = root(one.source, base)
+            if params.func.attr.value == "parameters" and whole is not None and whole is not base:
+                code = one.source.code(whole)
+                one.source.replace(params.func.value, code)
+                project.say(one.source, one.line, f"{one.source.code(params)} becomes {code}.parameters()")
+                count += 1
+    count += sum(listed(project, source) for source in project.sources)
+    if not count and not all_given(project):
+        raise NotCertain(
+            "all of model.parameters()", "what the optimizer lacks was not found", project.script
+        )
+
+
+def all_given(project: Project) -> bool:
+    found = [one.given("params", 0) for one in optimizers(project)]
+    return bool(found) and all(
+        isinstance(p, cst.Call) and dotted(p.func).endswith(".parameters") for p in found
+    )
+
+
+def root(source: Source, node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The model that a part belongs to: `model` of `model.head`, `model[2]`, `model[:4]`; `self.net` of
+    `self.net.head` in a class that is no model itself."""
+    while True:
+        inner = node.value if isinstance(node, (cst.Attribute, cst.Subscript)) else None
+        if inner is None or dotted(inner) == "self":
+            return node
+        node = inner
+
+
+def listed(project: Project, source: Source) -> int:
+    """`self.layers = [nn.Linear(...), ...]` of a module becomes an nn.ModuleList."""
+    count = 0
+    for statement in source.all(cst.Assign):
+        value, name = statement.value, dotted(statement.targets[0].target)
+        holds = isinstance(value, (cst.List, cst.ListComp)) and any(
+            source.name(call.func).startswith("torch.nn.")
+            for call in source.calls()
+            if source.inside(call, value)
+        )
+        owner = source.owner(statement)
+        module = owner is not None and any(source.name(b.value) == "torch.nn.Module" for b in owner.bases)
+        if not (holds and module and name.startswith("self.")):
+            continue
+        home = next((source.code(b.value) for b in owner.bases), "") if owner else ""
+        new = f"{home.rpartition('.')[0]}.ModuleList" if "." in home else ""
+        if not new:
+            raise NotCertain(
+                "nn.ModuleList([...])",
+                "torch.nn is not imported by name",
+                source.path,
+                source.line(statement),
+            )
+        source.change(value, partial(wrapped, name=new))
+        project.say(source, source.line(statement), f"{name}: the list becomes {new}")
+        count += 1
+    return count
+
+
+def wrapped(node: cst.BaseExpression, name: str) -> cst.Call:
+    """`name(node)`."""
+    return cst.Call(cst.parse_expression(name), [cst.Arg(node)])
+
+
+UNFREEZE = Kind(edit=unfreeze, interventions=("unfreeze",))
+REGISTER = Kind(edit=register, interventions=("register",), fixes=("register-parameters",))

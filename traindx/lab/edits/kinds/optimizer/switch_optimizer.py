@@ -1,0 +1,110 @@
+"""`optimizer=adamw`, `adam`, `sgd`, `momentum`: another class with the rate and the weight decay as they are."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import libcst as cst
+
+from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.kinds.optimizer.learning_rate import DEFAULTS
+from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.source import with_argument, without_argument
+from traindx.lab.edits.training import Found, optimizers
+
+CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "momentum": "SGD"}
+KEPT = ("params", "lr", "weight_decay")
+NEITHER = {"betas": (0.9, 0.999), "eps": 1e-8}
+OWN = ("momentum", "nesterov", "dampening", "betas", "eps", "amsgrad", "alpha", "centered", "lr_decay", "rho", "fused",
+       "etas", "step_sizes", "initial_accumulator_value", "decoupled_weight_decay", "foreach", "maximize")  # fmt: skip
+
+
+def edit(project: Project, value: str) -> None:
+    wanted = CLASSES.get(value)
+    made = optimizers(project)
+    if wanted is None or not made:
+        raise NotCertain(f"optimizer={value}", "no optimizer was found", project.script)
+    for one in made:
+        if one.kind == "LBFGS":
+            raise NotCertain(f"{wanted}(...)", "LBFGS is stepped in another way", one.source.path, one.line)
+        if not done(one, value, wanted):
+            switch(project, one, value, wanted)
+
+
+def done(one: Found, value: str, wanted: str) -> bool:
+    """Whether it is such an optimizer already."""
+    moves = one.given("momentum", 2)
+    return one.kind == wanted and (wanted != "SGD" or (moves is not None) == (value == "momentum"))
+
+
+def switch(project: Project, one: Found, value: str, wanted: str) -> None:
+    source, call = one.source, one.call
+    places = [arg for arg in call.args if arg.keyword is None]
+    unknown = [
+        a.keyword.value for a in call.args if a.keyword is not None and a.keyword.value not in (*KEPT, *OWN)
+    ]
+    if len(places) > 2 or unknown or any(arg.star for arg in call.args):
+        raise NotCertain(f"{wanted}(...)", "its arguments are not all known", source.path, one.line)
+    betas = one.given("betas") if one.kind in ("Adam", "AdamW") and wanted in ("Adam", "AdamW") else None
+    dropped = [
+        name
+        for name in OWN
+        if one.given(name) is not None and not (name in ("betas", "eps") and betas is not None)
+    ]
+    added = []
+    if one.given("lr", 1) is None and DEFAULTS.get(one.kind) != DEFAULTS.get(wanted):
+        added.append(("lr", f"{DEFAULTS[one.kind]:g}"))
+    if wanted == "AdamW" and one.kind != "AdamW" and one.given("weight_decay") is None:
+        added.append(("weight_decay", "0.0"))
+    if one.kind == "AdamW" and wanted != "AdamW" and one.given("weight_decay") is None:
+        added.append(("weight_decay", "0.01"))
+    if value == "momentum":
+        added.append(("momentum", "0.9"))
+    for name in dropped:
+        source.change(call, partial(without_argument, name=name))
+    for name, code in added:
+        source.change(call, partial(with_argument, name=name, code=code))
+    rename(one, wanted)
+    project.say(source, one.line, f"{one.kind} becomes {wanted}")
+
+
+def rename(one: Found, wanted: str) -> None:
+    """The class by the name that it has in this file."""
+    source, func = one.source, one.call.func
+    if isinstance(func, cst.Attribute):
+        source.change(func, lambda node: node.with_changes(attr=cst.Name(wanted)))
+        return
+    for statement in source.all(cst.ImportFrom):
+        if (
+            isinstance(statement.names, cst.ImportStar)
+            or source.code(statement.module or func) != "torch.optim"
+        ):
+            continue
+        alias = next(
+            (a for a in statement.names if isinstance(a.name, cst.Name) and a.name.value == one.kind), None
+        )
+        if alias is None or alias.asname is not None:
+            continue
+        uses = [n for n in source.all(cst.Name) if n.value == one.kind and n is not alias.name]
+        known = any(isinstance(a.name, cst.Name) and a.name.value == wanted for a in statement.names)
+        if not known and len(uses) == 1:
+            source.change(alias, lambda node: node.with_changes(name=cst.Name(wanted)))
+        elif not known:
+            source.change(statement, partial(with_import, name=wanted))
+        source.change(func, lambda _: cst.Name(wanted))
+        return
+    raise NotCertain(f"{wanted}(...)", f"how {one.kind} got its name is not certain", source.path, one.line)
+
+
+def with_import(statement: cst.ImportFrom, name: str) -> cst.ImportFrom:
+    """The import with one more name."""
+    if isinstance(statement.names, cst.ImportStar):
+        return statement
+    *rest, last = statement.names
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    return statement.with_changes(
+        names=[*rest, last.with_changes(comma=comma), cst.ImportAlias(cst.Name(name))]
+    )
+
+
+KIND = Kind(edit=edit, interventions=("optimizer",))

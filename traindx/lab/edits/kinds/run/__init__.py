@@ -1,0 +1,1 @@
+"""Edits of the whole run: its precision, seed, modes and length."""

@@ -1,0 +1,288 @@
+"""Where a value of the training comes from: the literal, constant, default or configuration that holds it."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import posixpath
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+from traindx.lab.edits import configs
+from traindx.lab.edits.follow import DEEP, behind, follow, own
+from traindx.lab.edits.members import NAMESPACES, PARSING, classes, members
+from traindx.lab.edits.project import CONFIGS, NotCertain, Project
+from traindx.lab.edits.source import Source, dotted, starred
+
+OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
+    cst.Multiply: operator.mul,
+    cst.Divide: operator.truediv,
+    cst.Add: operator.add,
+    cst.Subtract: operator.sub,
+    cst.FloorDivide: operator.floordiv,
+    cst.Power: operator.pow,
+}
+LOADING = ("load", "loads", "safe_load", "full_load")  # yaml, json, toml, OmegaConf
+LARGEST = 2.0**63
+PLAIN = ("int", "float", "str", "bool")
+
+
+class Origin(NamedTuple):
+    """`path`, and in it an expression (`source`, `node`) or an entry of a configuration (`keys`). `value` is what
+    stands there, `options` the options of a command line that would override it."""
+
+    path: str
+    value: Any
+    source: Source | None = None
+    node: cst.CSTNode | None = None
+    keys: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> object:
+        return self.node if self.node is not None else (self.path, self.keys)
+
+
+class Value(NamedTuple):
+    """What an expression comes to, and where the part of it stands that can be changed: a change of the origin's
+    value by a factor changes `value` by the same, if `linear`."""
+
+    value: Any
+    origin: Origin
+    linear: bool = True
+
+
+def trace(project: Project, source: Source, node: cst.CSTNode, depth: int = 0) -> Value | None:
+    """Where the value of an expression comes from; None where that is not certain."""
+    if depth > DEEP:
+        return None
+    literal = literal_of(source, node)
+    if literal is not None:
+        return Value(literal, Origin(source.path, literal, source, node))
+    further = follow(project, source, node)
+    if further is not None:
+        return trace(project, *further, depth + 1)
+    if isinstance(node, cst.Attribute) and (dotted(node.value) != "self" or is_own(source, node)):
+        return member(project, source, (node.attr.value,), depth + 1, above=node.value)
+    if isinstance(node, cst.Subscript):
+        key = key_of(node)
+        return member(project, source, (key,), depth + 1, above=node.value) if key else None
+    if isinstance(node, cst.Call):
+        return called(project, source, node, depth + 1)
+    if isinstance(node, cst.BinaryOperation):
+        return combined(project, source, node, depth + 1)
+    return None
+
+
+def literal_of(source: Source, node: cst.CSTNode) -> Any:
+    """The value of an expression of literals alone (numbers, words, yes and no); else None."""
+    if isinstance(node, cst.Name) and node.value not in ("True", "False"):
+        return None
+    try:
+        parsed = ast.parse(source.code(node).strip(), mode="eval").body
+    except SyntaxError:
+        return None
+    if isinstance(parsed, ast.Constant) and isinstance(parsed.value, (int, float, str, bool)):
+        return parsed.value
+    if not (isinstance(parsed, ast.UnaryOp) and isinstance(parsed.op, (ast.USub, ast.UAdd))):
+        return None
+    value = parsed.operand.value if isinstance(parsed.operand, ast.Constant) else None
+    if not isinstance(value, (int, float)):
+        return None
+    return -value if isinstance(parsed.op, ast.USub) else value
+
+
+def key_of(node: cst.Subscript) -> str:
+    """The key of `x["key"]`; "" for other subscripts."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    inner = index.value if isinstance(index, cst.Index) else None
+    return str(inner.evaluated_value) if isinstance(inner, cst.SimpleString) else ""
+
+
+def combined(project: Project, source: Source, node: cst.BinaryOperation, depth: int) -> Value | None:
+    """`a * 2`, `2 * a`, `a / 2`, `a ** 2` ...: the origin is the name in it, else the left number."""
+    operation = OPERATIONS.get(type(node.operator))
+    left, right = trace(project, source, node.left, depth), trace(project, source, node.right, depth)
+    if operation is None or left is None or right is None:
+        return None
+    if not all(type(one.value) in (int, float) for one in (left, right)):
+        return None
+    try:
+        if not abs(operation(float(left.value), float(right.value))) < LARGEST:
+            return None  # a power of whole numbers may never come to an end
+        value = operation(left.value, right.value)
+    except (ArithmeticError, TypeError):
+        return None
+    scale = isinstance(node.operator, (cst.Multiply, cst.Divide))
+    plain = literal_of(source, node.left) is not None and literal_of(source, node.right) is None
+    if plain:  # `2 * a`
+        return Value(value, right.origin, right.linear and isinstance(node.operator, cst.Multiply))
+    return Value(value, left.origin, left.linear and scale)
+
+
+def called(project: Project, source: Source, node: cst.Call, depth: int) -> Value | None:
+    """`float(x)`, and `x.get("key", default)`."""
+    name = source.name(node.func).removeprefix("builtins.")
+    if name in PLAIN and len(node.args) == 1 and node.args[0].keyword is None:
+        inner = trace(project, source, node.args[0].value, depth)
+        if inner is None:
+            return None
+        kinds: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
+        try:
+            return inner._replace(value=kinds[name](inner.value))
+        except (TypeError, ValueError, OverflowError):
+            return None
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "get" and node.args:
+        key = node.args[0].value
+        if isinstance(key, cst.SimpleString):
+            found = member(project, source, (str(key.evaluated_value),), depth, above=node.func.value)
+            if found is None and len(node.args) == 2:
+                return trace(project, source, node.args[1].value, depth)
+            return found
+    return None
+
+
+def is_own(source: Source, node: cst.Attribute) -> bool:
+    """Whether `self.name` can only be a field of the class: it is set nowhere else."""
+    owner = source.owner(node)
+    return owner is not None and not own(source, owner, node.attr.value)
+
+
+def member(
+    project: Project, source: Source, keys: tuple[str, ...], depth: int, above: cst.CSTNode | None = None
+) -> Value | None:
+    """A value that some object of options holds: the only thing of this name in the project that could be it."""
+    keys, made = path_of(project, source, above, keys)
+    maker = maker_of(project, made)
+    if len(keys) > 1 and maker not in LOADING:
+        maker = ""  # it made the outer object: what made the inner one is not known
+    loaded = maker in LOADING
+    options = (
+        [] if loaded else [o for other in project.sources for o in members(project, other, keys[-1], maker)]
+    )
+    traced = [(trace(project, home, node, depth + 1), words) for home, node, words in options]
+    if any(one is None for one, _ in traced):
+        return None
+    found = [
+        one._replace(origin=one.origin._replace(options=words or one.origin.options))
+        for one, words in traced
+        if one
+    ]
+    found += in_configs(project, keys) if loaded or not maker else []
+    places = {one.origin.place: one for one in found}
+    only = next(iter(places.values())) if len(places) == 1 else None
+    # `lr: null` and dates in a configuration are no values that an edit can change.
+    return only if only is not None and isinstance(only.value, (int, float, str, bool)) else None
+
+
+def path_of(
+    project: Project, source: Source, node: cst.CSTNode | None, keys: tuple[str, ...]
+) -> tuple[tuple[str, ...], cst.CSTNode | None]:
+    """The keys from the outermost object of options on, and what made that."""
+    while node is not None:
+        if isinstance(node, (cst.Subscript, cst.Attribute)) and dotted(node) != "self":
+            key = key_of(node) if isinstance(node, cst.Subscript) else node.attr.value
+            if not key:
+                break
+            keys, node = (key, *keys), node.value
+            continue
+        home, made = behind(project, source, node)
+        if made is node:
+            break
+        source, node = home, made
+    return keys, node
+
+
+def maker_of(project: Project, made: cst.CSTNode | None) -> str:
+    """What made an object of options, as far as it is known: a parser of arguments or of files, a class of the
+    project, a namespace."""
+    func = made.func if isinstance(made, cst.Call) else None
+    name = func.attr.value if isinstance(func, cst.Attribute) else dotted(func) if func is not None else ""
+    if name in LOADING:
+        return name
+    plain = isinstance(made, cst.Call) and not starred(made)
+    return name if plain and name in (*PARSING, *NAMESPACES, *classes(project)) else ""
+
+
+def overridden(project: Project, found: Origin) -> str:
+    """The option by which the command line sets a value; "" where it does not."""
+    given = (word.partition("=")[0] for word in project.arguments)
+    return next((word for word in given if word in found.options), "")
+
+
+def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
+    """The entries of configuration files, which the sources or the command name, that end with these keys; with
+    fewer of the keys where there are none (`cfg.lr` of a part that has a name of its own)."""
+    found: list[Value] = []
+    for path, text in project.files.items():
+        if not path.endswith(CONFIGS) or not is_named(project, path):
+            continue
+        document = configs.parse(path, text)
+        for count in range(len(keys), 0, -1):
+            there = configs.ending(document, keys[-count:])
+            if there:
+                found += [Value(number(value), Origin(path, number(value), keys=at)) for at, value in there]
+                break
+    return found
+
+
+def number(value: Any) -> Any:
+    """YAML 1.1 takes "1e-3" for a word."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def is_named(project: Project, path: str) -> bool:
+    """Whether the sources or the command speak of a file."""
+    base = posixpath.basename(path)
+    told = [str(s.evaluated_value) for source in project.sources for s in source.all(cst.SimpleString)]
+    return any(one == path or posixpath.basename(one) == base for one in (*told, *project.arguments))
+
+
+def put(project: Project, found: Origin, value: float | int | str | bool, why: str) -> None:
+    """Write another value where one stands. Raises NotCertain where the command line overrides it."""
+    text = words_of(value)
+    line = found.source.line(found.node) if found.source is not None and found.node is not None else 0
+    if isinstance(value, float) and not math.isfinite(value):  # of a number that no float holds
+        raise NotCertain(f"{why} {value}", "the number that stands there is out of range", found.path, line)
+    given = overridden(project, found)
+    if given:
+        raise NotCertain(f"{given} {text} in the command", "the command line sets it", found.path, line)
+    if found.source is not None and found.node is not None:
+        if found.node in found.source.changes:
+            return  # several uses of one value
+        old = found.source.code(found.node)
+        found.source.replace(found.node, text)
+    else:
+        old = str(found.value)
+        new = configs.with_value(
+            found.path, project.configs.get(found.path, project.files[found.path]), found.keys, text
+        )
+        if new is None:
+            raise NotCertain(
+                f"{'.'.join(found.keys)}: {text}", "the entry's place is not certain", found.path
+            )
+        line = configs.line_of(found.path, project.files[found.path], found.keys)
+        project.configs[found.path] = new
+    project.say(found.path, line, f"{why}: {old} becomes {text}")
+
+
+def words_of(value: float | int | str | bool) -> str:
+    """A value as Python, YAML, JSON and TOML write it alike (words in double quotes, numbers with a point)."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        return str(value)
+    text = f"{value:.10g}"
+    mantissa, exponent, power = text.partition("e")
+    if exponent:
+        mantissa += "" if "." in mantissa else ".0"
+        return f"{mantissa}e{int(power)}"
+    return text if "." in text else f"{text}.0"

@@ -1,0 +1,137 @@
+"""The user's project as an edit sees it: the texts of its files, the script, and what a recording told."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import libcst as cst
+
+from traindx.lab.edits.bounds import refusal
+from traindx.lab.edits.source import BOM, Source
+from traindx.vocabulary.edit import Advice, Patch
+from traindx.vocabulary.setup import Fact
+
+CONFIGS = (".yaml", ".yml", ".json", ".toml")
+
+
+class NotCertain(Exception):
+    """An edit is not certain to do what it should; holds what a person should write instead."""
+
+    def __init__(self, write: str, why: str, file: str = "", line: int = 0) -> None:
+        super().__init__(why)
+        self.advice = Advice(file=file, line=line, write=write, why=why)
+
+
+class Project:
+    """`files`: texts by path, with slashes, from the project's folder; `script`: the path of what is run;
+    `arguments`: what follows it on the command line; `facts`: a recording's setup, its fields and free facts
+    in one mapping ("lr", "where/step" ...)."""
+
+    def __init__(
+        self,
+        files: Mapping[str, str],
+        script: str,
+        arguments: Sequence[str] = (),
+        facts: Mapping[str, Fact] = {},
+    ) -> None:
+        self.files, self.script = dict(files), script
+        self.arguments, self.facts = tuple(arguments), dict(facts)
+        self.words: list[str] = []
+        self.configs: dict[str, str] = {}  # edited configuration files
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """The script, and the project's files that it imports, directly or not."""
+        found: dict[str, Source] = {}
+        todo = [self.script]
+        while todo:
+            path = todo.pop(0)
+            if path in found or path not in self.files:
+                continue
+            found[path] = self.parsed(path)
+            todo += [other for name in imported(found[path]) if (other := self.file_of(name, path))]
+        return list(found.values())
+
+    def parsed(self, path: str) -> Source:
+        if why := refusal(self.files[path]):
+            raise NotCertain("(nothing)", f"{why}: it is left as it is", path)
+        try:
+            return Source(path, self.files[path])
+        except cst.ParserSyntaxError as error:
+            raise NotCertain(
+                "(nothing)", f"the file is not read as Python: {error.message}", path
+            ) from error
+
+    @property
+    def main(self) -> Source:
+        if self.script not in self.files:
+            raise NotCertain("(nothing)", f"{self.script} is no file of the project")
+        return self.sources[0]
+
+    def file_of(self, module: str, beside: str) -> str:
+        """The project's file that a module's name refers to: beside the script, beside the importer, or at the
+        top; "" for packages from elsewhere."""
+        level = len(module) - len(module.lstrip("."))
+        tail = module.lstrip(".").replace(".", "/")
+        here = posixpath.dirname(beside)
+        for _ in range(level - 1):
+            here = posixpath.dirname(here)
+        homes = [here] if level else [posixpath.dirname(self.script), here, "", "src"]
+        for home in homes:
+            stem = posixpath.join(home, tail) if tail else home
+            for path in (f"{stem}.py", posixpath.join(stem, "__init__.py")):
+                if path in self.files:
+                    return path
+        return ""
+
+    def place(self, fact: str) -> tuple[Source, int] | None:
+        """A place that the recording told ("where/step"), as a source and a line."""
+        told = str(self.facts.get(f"where/{fact}", ""))
+        name, _, line = told.rpartition(":")
+        if not line.isdigit():
+            return None
+        fitting = [
+            s
+            for s in self.sources
+            if s.path == name or posixpath.basename(s.path) == posixpath.basename(name)
+        ]
+        return (fitting[0], int(line)) if len(fitting) == 1 else None
+
+    def number(self, fact: str) -> float | None:
+        value = self.facts.get(fact)
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+    def say(self, source: Source | str, line: int, what: str) -> None:
+        path = source if isinstance(source, str) else source.path
+        self.words.append(f"{path}:{line}: {what}" if line else f"{path}: {what}")
+
+    def patch(self) -> Patch:
+        """What changed. Raises NotCertain where a changed file would be no valid Python."""
+        after = {s.path: s.edited for s in self.sources} | self.configs
+        changed = {path: text for path, text in sorted(after.items()) if text != self.files[path]}
+        for path, text in changed.items():
+            if path.endswith(".py"):
+                try:
+                    compile(text.removeprefix(BOM), path, "exec", dont_inherit=True)
+                except SyntaxError as error:
+                    why = f"the edit would leave invalid Python at line {error.lineno}"
+                    raise NotCertain("; ".join(self.words), why, path) from error
+        return Patch(before={p: self.files[p] for p in changed}, after=changed, words=tuple(self.words))
+
+
+def imported(source: Source) -> list[str]:
+    """The names of all modules that a file imports; `from a import b` gives "a" and "a.b"."""
+    from traindx.lab.edits.source import dotted
+
+    names: list[str] = []
+    for statement in source.all(cst.Import):
+        names += [dotted(alias.name) for alias in statement.names]
+    for found in source.all(cst.ImportFrom):
+        base = "." * len(found.relative) + (dotted(found.module) if found.module else "")
+        names.append(base)
+        if not isinstance(found.names, cst.ImportStar):
+            joint = "" if base.endswith(".") else "."
+            names += [f"{base}{joint}{dotted(alias.name)}" for alias in found.names]
+    return names

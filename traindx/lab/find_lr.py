@@ -1,0 +1,223 @@
+"""The search for a learning rate: sweeps of several seeds, and rates that are tried for longer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from traindx.errors import ExperimentFailed
+from traindx.features.comparisons import rate_sweep
+from traindx.features.comparisons.rate_sweep import Suggestion, Sweep
+from traindx.lab.conduct.attempts import Attempt, attempt, fence_notes
+from traindx.lab.conduct.experiment import Bounds, Conducted
+from traindx.own import VERSION
+from traindx.redaction import redact
+from traindx.temporary import RECORDS, room
+from traindx.vocabulary.rates import RateSearch, SweepTrace, TriedRate
+from traindx.vocabulary.run import Run
+
+LONGER = 3  # times as many steps where the first sweeps drown in noise
+WHOLE = 0.95  # share of its steps that a sweep must have made to count as complete
+TRIED = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)  # decades around the suggestion
+
+
+class Plan(NamedTuple):
+    """From which rate to which, in how many steps, with which seeds."""
+
+    low: float = 1e-7
+    high: float = 10.0
+    steps: int = 200
+    seeds: tuple[int, ...] = (0, 1)
+    sensitivity: bool = False
+
+
+# Starts the script under interventions for so many steps; the last is asked about the record so far,
+# and may end it.
+Start = Callable[[Sequence[str], int, Callable[[Run], bool]], Attempt]
+
+
+class One(NamedTuple):
+    """The sweep of one seed. `short`: it ended before the highest rate, and not because of the rate."""
+
+    seed: int
+    sweep: Sweep
+    run: Run
+    conducted: Conducted
+    short: bool
+
+    @property
+    def trace(self) -> SweepTrace:
+        return SweepTrace(
+            seed=self.seed,
+            rates=tuple(self.sweep.rates.tolist()),
+            losses=tuple(self.sweep.losses.tolist()),
+            smoothed=tuple(self.sweep.smoothed.tolist()),
+            diverged=self.sweep.diverged,
+            seconds=round(self.conducted.seconds, 3),
+        )
+
+
+class Swept(NamedTuple):
+    """Sweeps of all seeds with the same number of steps, and what they say together."""
+
+    steps: int
+    sweeps: tuple[One, ...]
+    found: Suggestion | str
+
+
+def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
+    """Sweep with every seed; again with fewer steps where the script makes no more, or with more
+    where the loss is too noisy. Raises ExperimentFailed when the script cannot be swept at all."""
+    first = one_sweep(plan, plan.seeds[0], start, tell)
+    if first.short:
+        seen = len(first.sweep.losses)
+        if seen < rate_sweep.LEAST:
+            raise ExperimentFailed(
+                f"the script {first.conducted.words()}, with {seen} steps that can be used; a sweep needs {rate_sweep.LEAST}"
+            )
+        tell(f"the script {first.conducted.words()} before the highest rate: again, in {seen} steps")
+        plan = plan._replace(steps=seen)
+        swept = together(plan, one_sweep(plan, plan.seeds[0], start, tell), start, tell)
+        return swept
+    swept = together(plan, first, start, tell)
+    if not isinstance(swept.found, str):
+        return swept
+    longer = plan._replace(steps=LONGER * plan.steps)
+    tell(f"{swept.found}: again, in {longer.steps} steps")
+    first = one_sweep(longer, plan.seeds[0], start, tell)
+    return swept if first.short else together(longer, first, start, tell)
+
+
+def together(plan: Plan, first: One, start: Start, tell: Callable[[str], None]) -> Swept:
+    """The first sweep, those of the other seeds, and what they say."""
+    ones = (first, *(one_sweep(plan, seed, start, tell) for seed in plan.seeds[1:]))
+    return Swept(plan.steps, ones, rate_sweep.read([one.sweep for one in ones]))
+
+
+def one_sweep(plan: Plan, seed: int, start: Start, tell: Callable[[str], None]) -> One:
+    """Raises ExperimentFailed where no step, no loss or no rate was recorded."""
+    what = (f"lr=sweep:{plan.low:g}:{plan.high:g}:{plan.steps}", f"seed={seed}")
+    attempt = start(what, plan.steps, lambda run: "train/loss" in run.series and swept_rates(run).diverged)
+    found = swept_rates(recorded(attempt))
+    if len(found.rates) > 1 and found.rates[-1] <= found.rates[0]:
+        raise ExperimentFailed("the learning rate did not rise: something in the script holds it")
+    if not found.diverged and not attempt.conducted.ok and isinstance(rate_sweep.read([found]), Suggestion):
+        found = found._replace(diverged=True)  # it learned, and then failed as the rate rose
+    short = not found.diverged and len(found.losses) < WHOLE * (plan.steps - 1)
+    end = "diverged" if found.diverged else attempt.conducted.words()
+    tell(f"seed {seed}: {len(found.losses)} steps in {attempt.conducted.seconds:.1f} s, {end}")
+    return One(seed, found, recorded(attempt), attempt.conducted, short)
+
+
+def recorded(attempt: Attempt) -> Run:
+    """The record. Raises ExperimentFailed where there is none, or no loss in it."""
+    if attempt.run is None:
+        raise ExperimentFailed(attempt.why)
+    if "train/loss" not in attempt.run.series:
+        raise ExperimentFailed("no training loss was seen: it goes through none of PyTorch's loss functions")
+    return attempt.run
+
+
+def swept_rates(run: Run) -> Sweep:
+    if "lr" not in run.series:
+        raise ExperimentFailed("no learning rate was seen: the script has no optimizer that could be swept")
+    return rate_sweep.sweep_of(run.series["lr"], run.series["train/loss"])
+
+
+def try_rates(
+    plan: Plan, suggested: float, steps: int, start: Start, tell: Callable[[str], None]
+) -> tuple[TriedRate, ...]:
+    """Train at constant rates around the suggestion, `steps` each, with every seed."""
+    tried = []
+    for decades in TRIED:
+        rate = float(f"{suggested * 10**decades:.3g}")
+        for seed in plan.seeds:
+            attempt = start((f"lr={rate:g}", "lr=constant", f"seed={seed}"), steps, ended_badly)
+            losses = recorded(attempt).series["train/loss"].values
+            loss = rate_sweep.final(losses)
+            tried.append(TriedRate(rate=rate, seed=seed, loss=loss, steps=len(losses)))
+            tell(f"rate {rate:g}, seed {seed}: " + ("diverged" if np.isnan(loss) else f"loss {loss:.4g}"))
+    return tuple(tried)
+
+
+def ended_badly(run: Run) -> bool:
+    return "train/loss" in run.series and rate_sweep.diverged(run.series["train/loss"].values)
+
+
+def good(tried: Sequence[TriedRate], start: float) -> tuple[float, float] | None:
+    """The lowest and highest rate that end about as well as the best."""
+    levels: dict[float, list[float]] = {}
+    for one in tried:
+        levels.setdefault(one.rate, []).append(one.loss)
+    return rate_sweep.good_rates(levels, start)
+
+
+def find_rate(
+    command: Sequence[str],
+    plan: Plan,
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+    **bounds: Unpack[Bounds],
+) -> RateSearch:
+    """Search the learning rate of an unmodified script, within `bounds` of each start of it.
+
+    Raises ConfigError for a program that is not there, ExperimentFailed where nothing was recorded."""
+    begun = time.monotonic()
+    with room(RECORDS) as place:
+        starts = 0
+
+        def start(what: Sequence[str], steps: int, over: Callable[[Run], bool]) -> Attempt:
+            nonlocal starts
+            starts += 1
+            out = place / str(starts)
+            return attempt(command, out, what, steps, over, **bounds)
+
+        swept = search(plan, start, tell)
+        found = swept.found if isinstance(swept.found, Suggestion) else None
+        tried: tuple[TriedRate, ...] = ()
+        if plan.sensitivity and found is not None:
+            tried = try_rates(plan, found.reading.suggested, swept.steps, start, tell)
+    return RateSearch(
+        traindx_version=VERSION,
+        command=tuple(redact(command)),
+        optimizer=swept.sweeps[0].run.setup.word("optimizer"),
+        reason=swept.found if isinstance(swept.found, str) else "",
+        steps=swept.steps,
+        seeds=plan.seeds,
+        sweeps=tuple(one.trace for one in swept.sweeps),
+        tried=tried,
+        good=good(tried, found.reading.start) if found is not None else None,
+        notes=notes(swept),
+        seconds=round(time.monotonic() - begun, 3),
+        **({} if found is None else read_off(found)),
+    )
+
+
+def read_off(found: Suggestion) -> dict[str, Any]:
+    """The fields of a search that a suggestion fills."""
+    reading = found.reading
+    return {
+        "suggested": rounded(reading.suggested),
+        "low": rounded(found.low),
+        "high": rounded(found.high),
+        "steepest": rounded(reading.steepest),
+        "safe": rounded(reading.safe),
+        "open_end": reading.open_end,
+    }
+
+
+def rounded(rate: float) -> float:
+    """Two digits: more are not known."""
+    return float(f"{rate:.2g}")
+
+
+def notes(swept: Swept) -> tuple[str, ...]:
+    """What the user should know about how it was done."""
+    told: list[str] = []
+    for one in swept.sweeps:
+        told += [e.message for e in one.run.events if e.code == "intervention-unused"]
+        told += fence_notes(one.conducted)
+    return tuple(dict.fromkeys(told))

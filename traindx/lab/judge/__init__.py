@@ -1,0 +1,1 @@
+"""What runs are compared by, and whether a difference between them is more than chance."""

@@ -1,0 +1,273 @@
+"""The document of a proof: what the search found, with the ablation and the check at full length."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from traindx import pipeline
+from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge.objectives import side
+from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
+from traindx.lab.plan import merged
+from traindx.lab.repair.bench import Arm, Bench
+from traindx.lab.repair.deliverables import checkpoint, tested
+from traindx.lab.repair.improvements import further
+from traindx.lab.repair.pairs import Pair, begin_alike, known_gains, paired
+from traindx.lab.repair.search import UNWANTED, Search, fine
+from traindx.lab.repair.slices import notes, sliced
+from traindx.lab.repair.source import outside
+from traindx.lab.repair.stopping import stopping
+from traindx.own import VERSION
+from traindx.redaction import redact
+from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
+
+NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after what was tried
+
+
+class Proof(NamedTuple):
+    """The report, and the runs behind it for the pictures: seed by seed as they were, and as they are with the fix."""
+
+    report: FixReport
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+
+
+class Winner(NamedTuple):
+    """What was applied, as it was taken apart and run at full length; `why` says what took it back, or ""."""
+
+    objective: Objective
+    pairs: list[Pair]
+    ablation: tuple[Ablation, ...]
+    after: RunDiagnosis | None
+    final: Arm
+    why: str
+
+
+def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
+    """Take the winner apart, and run it once at full length; None where there is none."""
+    if not search.applied:
+        return None
+    objective = chosen(search)
+    pairs = pairs_of(search, search.base, objective)
+    tell("ablation")
+    none: tuple[Ablation, ...] = ()
+    parts = search.bench.in_time(
+        lambda: ablated(search, objective, pairs), none, "what each part adds is not known"
+    )
+    final = full_length(search)
+    after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
+    return Winner(objective, pairs, parts, after, final, worse(search, final, objective))
+
+
+def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda _: None) -> Proof:
+    """Look at the winner once more, and write down what was found."""
+    bench, winner = search.bench, won(search, tell)
+    pairs = winner.pairs if winner else []
+    applied = winner is not None and not winner.why
+    after = winner.after if winner else None
+    verdict, reason = outcome(search, applied, pairs, after)
+    taken_back = [winner.why] if winner and winner.why else []
+    test = on_test_set(search, pairs, tell) if applied and search.options.test else ()
+    slices = sliced(pairs, search.options.min_effect) if applied else ()
+    search.notes += notes(slices, search.options.slices) if applied else []
+    report = FixReport(
+        traindx_version=VERSION,
+        verdict=verdict,
+        reason=reason,
+        applied=tuple(a.fix for a in search.applied) if applied else (),
+        interventions=outside(search.base) if applied else (),
+        command=command(bench, outside(search.base)) if applied else "",
+        objective=winner.objective if winner else None,
+        before=side([p.levels[0] for p in pairs]),
+        after=side([p.levels[1] for p in pairs]),
+        trials=corrected(search.trials),
+        ablation=winner.ablation if winner and applied else (),
+        test=test,
+        slices=slices,
+        checkpoint=checkpoint(bench, winner.final, bench.journal.path.parent)
+        if winner and applied
+        else None,
+        recommendations=(after or search.diagnosis).recommendations,
+        untried=untried(search),
+        diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
+        after_fix=after,
+        belief=tuple(search.belief),
+        notes=(
+            *search.notes,
+            *taken_back,
+            *bench.notes,
+            *noise_notes(search, pairs),
+            *filter(None, [bench.how()]),
+        ),
+        folder=str(bench.journal.path.parent),
+        steps=bench.steps,
+        seconds=round(time.monotonic() - begun, 1),
+        plain_seconds=round(search.first.seconds, 1),
+    )
+    return Proof(report, runs([p.before for p in pairs] or [search.first]), runs([p.after for p in pairs]))
+
+
+def completed(search: Search, proof: Proof) -> Proof:
+    """The proof with what is not tried any more: when to stop, and what would make a sound run better."""
+    report = proof.report
+    end = search.first.run
+    if report.verdict == "fixed":
+        end = full_length(search).run or end
+    more: tuple[Recommendation, ...] = ()
+    if report.verdict != "not-fixed" and end is not None:
+        more = further(end, report.answering, report.recommendations)
+    left = stopping(search, report.after_fix if report.applied else None)
+    advice = (*report.recommendations, *more)
+    return proof._replace(report=msgspec.structs.replace(report, recommendations=advice, stopping=left))
+
+
+def on_test_set(search: Search, pairs: Sequence[Pair], tell: Callable[[str], None]) -> tuple[Tested, ...]:
+    """What the script says of its test set, over the seeds of the pairs, as far as there is time."""
+    tell("test set")
+    seeds, none = tuple(p.after.seed or 0 for p in pairs), tuple[Tested, ...]()
+    return search.bench.in_time(lambda: tested(search, seeds), none, "the test set was not compared")
+
+
+def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:
+    return tuple(arm.run for arm in arms if arm.run is not None)
+
+
+def chosen(search: Search) -> Objective:
+    """What the whole change is compared by: in steps where each part was."""
+    if all(one.scale == "steps" for one in search.proved_by):
+        return search.proved_by[0]
+    assert search.first.run is not None
+    causes = [t.cause for t in search.trials if t.verdict == "confirmed"]
+    base = search.bench.arms([((), search.seeds[0])])[0]
+    return search.objective(base.run or search.first.run, search.base, causes[0])
+
+
+def pairs_of(search: Search, interventions: tuple[str, ...], objective: Objective) -> list[Pair]:
+    """The script as it is and with the change, for the seeds of the last proof."""
+    seeds = next(t.seeds for t in reversed(search.trials) if t.verdict == "confirmed")
+    arms = search.bench.arms([(w, s) for s in seeds for w in ((), interventions)])
+    return [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+
+
+def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tuple[Ablation, ...]:
+    """Each part left out once: the share of the gain that goes with it."""
+    parts = [(a.fix, a.interventions) for a in search.applied]
+    if len(parts) == 1:
+        parts = [(parts[0][0], (spec,)) for spec in parts[0][1]]
+    gains = known_gains(whole)
+    total = sum(gains) / len(gains) if gains else 0.0
+    if len(parts) < 2 or total <= 0:
+        return tuple(Ablation(fix=fix, interventions=way, share=1.0) for fix, way in parts)
+    found = []
+    for i, (fix, way) in enumerate(parts):
+        rest: tuple[str, ...] = ()
+        for j, (_, other) in enumerate(parts):
+            rest = rest if i == j else merged(rest, other)
+        seeds = [p.after.seed for p in whole]
+        lost = search.bench.arms([(rest, s) for s in seeds])
+        losses = known_gains([paired(a, p.after, objective) for a, p in zip(lost, whole, strict=True)])
+        judged = judge(losses)
+        share = None if judged.interval is None else (judged.interval[0] / total, judged.interval[1] / total)
+        found.append(
+            Ablation(fix=fix, interventions=way, share=round(judged.effect / total, 3), interval=share)
+        )
+    return tuple(found)
+
+
+def full_length(search: Search) -> Arm:
+    """The fixed run as long as the script's own."""
+    bench = search.bench
+    if bench.steps == search.options.steps or bench.cut:
+        return bench.arms([(search.base, search.seeds[0])])[0]
+    part = bench.arms([(search.base, search.seeds[0])])[0]
+    whole = (search.base, search.seeds[0], search.options.steps)
+    return bench.in_time(lambda: bench.arm(*whole), part, "the fix was not run at full length")
+
+
+def worse(search: Search, final: Arm, objective: Objective) -> str:
+    """Why the fix is rolled back after all, or ""."""
+    bench = search.bench
+    part = bench.known.get(((search.base, search.seeds[0]), bench.steps))
+    if final is part and bench.steps != search.options.steps and not bench.cut:
+        return ""  # there was no time for its full length
+    found = paired(search.first, final, objective).gain
+    if final.run is None or found <= -least_gain(search.options.min_effect):
+        return f"rolled back: at full length it is {percent(found)}" + (
+            f" ({final.why})" if final.why else ""
+        )
+    return ""
+
+
+def outcome(
+    search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiagnosis | None
+) -> tuple[Outcome, str]:
+    """The verdict over all, with its reason in one sentence."""
+    if applied:
+        gains = known_gains(pairs)
+        told = percent(sum(gains) / len(gains)) if gains else "better"
+        told += " in steps to the same end" if all(o.scale == "steps" for o in search.proved_by) else ""
+        left = "" if after is None or fine(after) else "; the fixed run is not well yet, see what is left"
+        return "fixed", f"{' + '.join(a.fix for a in search.applied)}: {told} over {len(pairs)} seeds{left}"
+    if search.well:
+        return "nothing-to-fix", "the run is well as it is"
+    first = search.hypotheses[0]
+    tried = len(search.trials)
+    if not tried and any(one.why == UNWANTED for one in search.untried.values()):
+        return "not-fixed", "none of the changes that were offered was wanted"
+    if first.cause == "healthy" and first.probability >= NOTHING and not search.applied:
+        suspected = "what was suspected was tried, and made no difference"
+        return "nothing-to-fix", suspected if tried else "nothing that is left is suspected"
+    if search.applied:
+        return "not-fixed", "what was confirmed did not hold at full length"
+    if not tried:
+        return "not-fixed", f"no fix for '{first.title}' can be tried from outside"
+    return "not-fixed", f"none of the {tried} changes that were tried is shown to help"
+
+
+def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The trials with Holm's correction of their p-values."""
+    with_p = [t for t in trials if t.p_value is not None]
+    adjusted = dict(zip(map(id, with_p), holm([t.p_value or 0.0 for t in with_p]), strict=True))
+    return tuple(
+        msgspec.structs.replace(t, p_value=round(adjusted[id(t)], 4)) if id(t) in adjusted else t
+        for t in trials
+    )
+
+
+def untried(search: Search) -> tuple[Untried, ...]:
+    """What was not tried, without what a trial speaks of."""
+    tried = {t.fix for t in search.trials}
+    return tuple(u for u in search.untried.values() if u.fix not in tried)
+
+
+def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:
+    """What is to be known of the seeds."""
+    told = []
+    if len(pairs) > 1:
+        firsts = [p.before.run for p in pairs if p.before.run is not None]
+        if any(objectives.same(firsts[0], other) for other in firsts[1:]):
+            told.append(
+                "the script draws its numbers from generators of its own: other seeds change nothing in it"
+            )
+    if not begin_alike(pairs):
+        told.append(
+            "the same seed does not give the same numbers twice in this script: its pairs are judged as runs that have "
+            "nothing in common, which takes larger effects"
+        )
+    if pairs and len(pairs) < FIRST:
+        told.append(f"only {len(pairs)} pairs of seeds were run")
+    return told
+
+
+def command(bench: Bench, interventions: Sequence[str]) -> str:
+    """What reproduces the fixed run."""
+    import shlex
+
+    given = " ".join(f"--with {shlex.quote(spec)}" for spec in interventions)
+    return f"traindx run {given} --in-place -- {shlex.join(redact(bench.command))}"

@@ -1,0 +1,146 @@
+"""The folder of a proof: what lies there, and going on with one that was stopped."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from traindx.capture.launch.folder import run_folder, script_name
+from traindx.errors import ConfigError
+from traindx.lab.conduct.experiment import Reach
+from traindx.lab.conduct.inputs import inputs
+from traindx.lab.conduct.journal import Journal, about, sentence, unfinished
+from traindx.lab.repair.bench import Bench
+from traindx.lab.repair.deliverables import swept
+from traindx.lab.repair.document import Proof
+from traindx.lab.repair.search import Options
+from traindx.locks import holder, take_lock
+from traindx.redaction import redact
+from traindx.reports import fix as page
+from traindx.whole import make_folder, naming
+
+DONE, LOCK = "fix.json", ".lock"
+
+
+def opened(
+    command: Sequence[str],
+    base: Path,
+    name: str | None,
+    options: Options,
+    reach: Reach,
+    tell: Callable[[str], None] = lambda _: None,
+    **further: Any,
+) -> Journal:
+    """The diary to write into: of the folder `name`, or of the newest that was stopped in the middle, or a new one; it
+    is locked as long as the diary is in use. `reach` and `further`: options of the starts. Why earlier work is not gone
+    on with is told. Raises ConfigError where the folder cannot be made, or is in use."""
+    besides = list(reach.get("writable", ()))  # the network counts for each trial by itself
+    written_to = [*besides, str(base if name is None else name)]
+    now = partial(inputs, command, Path.cwd(), written_to)
+    what = about(command, now(), **options._asdict(), **further, writable=besides)
+    folder = base if name is None else Path(name)
+    try:
+        make_folder(folder)
+        with choosing(base if name is None else folder):
+            if name is None:
+                earlier = unfinished(base, script_name(command), what, DONE)
+                folder, changed = earlier.folder or run_folder(command, base), earlier.changed
+            lock = take_lock(folder / LOCK)
+            journal = Journal(folder, what)
+    except BlockingIOError:
+        raise ConfigError(in_use(folder)) from None
+    except OSError as error:
+        if name is None:
+            leave_nothing(folder)
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror}") from error
+    journal.lock, journal.inputs_now = lock, now
+    changed = journal.changed if name is not None else changed
+    if changed:
+        tell(f"{changed}; starting anew")
+    return journal
+
+
+def leave_nothing(folder: Path) -> None:
+    """Remove a folder that was made and could not be written to: on a full disk, files without content can be made."""
+    with suppress(OSError):
+        if os.listdir(folder) == [LOCK]:
+            (folder / LOCK).unlink()
+            folder.rmdir()
+            folder.parent.rmdir()  # if it holds no other
+
+
+def changed_meanwhile(journal: Journal) -> list[str]:
+    """A note where something that the starts depend on changed while they were made."""
+    changed = sentence(journal.about["inputs"], journal.inputs_now())
+    return (
+        [f"{changed.removesuffix(' since')} while the trials ran: they may not be comparable"]
+        if changed
+        else []
+    )
+
+
+@contextmanager
+def choosing(base: Path) -> Iterator[None]:
+    """While a folder is chosen, and locked, nobody else does so: of two that begin at once, one sees the other."""
+    descriptor = os.open(base, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def in_use(folder: Path) -> str:
+    """That another process is at work in a folder."""
+    who = holder(folder / LOCK)
+    who = f" ({who})" if who else ""
+    return f"another traindx is at work in {folder}{who}: wait for it, or give another folder (--out)"
+
+
+def written(proof: Proof, folder: Path, bench: Bench) -> None:
+    """Write the report in all its forms; fix.json last, whose presence says that the proof is finished."""
+    report = proof.report
+    with naming(folder):
+        (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
+        (folder / "report.md").write_text(page.markdown(report), encoding="utf-8")
+        (folder / "report.html").write_text(page.html(report), encoding="utf-8")
+        (folder / "optimization_recommendations.md").write_text(
+            page.recommendations(report), encoding="utf-8"
+        )
+        (folder / "environment.txt").write_text(environment(proof, bench), encoding="utf-8")
+        if proof.after:
+            from traindx.reports import figures_fix
+
+            figures_fix.save(report, proof.before, proof.after, folder)
+        swept(bench)
+        (folder / DONE).write_text(page.to_json(report), encoding="utf-8")
+
+
+def environment(proof: Proof, bench: Bench) -> str:
+    """Versions, seeds, hardware and the command, one to a line."""
+    import platform
+    import shlex
+
+    facts = proof.before[0].setup.facts if proof.before else {}
+    versions = {n.partition("/")[2]: v for n, v in facts.items() if n.startswith("versions/")}
+    seeds = sorted({s for t in proof.report.trials for s in t.seeds})
+    lines = [
+        f"command: {shlex.join(redact(bench.command))}",
+        f"folder: {Path.cwd().name}",
+        f"python: {versions.get('python', sys.version.split()[0])}",
+        *(f"{name}: {version}" for name, version in sorted(versions.items()) if name != "python"),
+        f"system: {platform.system()} {platform.release()} {platform.machine()}",
+        f"processors: {os.cpu_count()}",
+        f"device: {proof.before[0].setup.device if proof.before else None}",
+        f"seeds: {json.dumps(seeds)}",
+        f"steps of each trial: {proof.report.steps or 'all'}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,195 @@
+"""Experiments until one cause is settled: each is the change that would cure one, tried on two seeds.
+
+Which one is next: the most bits that its outcome is expected to tell about the cause; they all cost two starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from traindx import pipeline
+from traindx.capture.interventions import parse
+from traindx.causes.experiments import HELPED, TRIED
+from traindx.causes.experiments.belief import chance, updated
+from traindx.causes.measures.next_measures import Question, gain
+from traindx.config import Config
+from traindx.errors import ConfigError
+from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge.significance import HOPELESS, MIN_EFFECT, Judged, least_gain, percent
+from traindx.lab.repair.bench import Arm, Bench
+from traindx.lab.repair.pairs import known_gains, paired, trial
+from traindx.reports.labels import percent as sure
+from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.trial import Trial, Verdict
+
+SETTLED = 0.9
+WORTH = 0.05  # bits; an experiment that is expected to tell less is not made
+PLAUSIBLE = 0.03
+SEEDS = 2
+
+
+class Experiment(NamedTuple):
+    """A change that would cure `causes`, the most likely first; `bits`: what its outcome is expected to tell."""
+
+    causes: tuple[str, ...]
+    what: str
+    interventions: tuple[str, ...]
+    bits: float
+
+
+class Investigation(NamedTuple):
+    """What came of it: the diagnosis with the belief after all, and the runs of the script as it is."""
+
+    diagnosis: RunDiagnosis
+    run: Run
+    why: str
+
+
+def investigate(
+    bench: Bench,
+    config: Config,
+    *,
+    steps: int | None = None,
+    show: Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None] = lambda *_: None,
+    tell: Callable[[str], None] = lambda _: None,
+    believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
+) -> Investigation:
+    """Run the script as it is, then experiments. Raises ExperimentFailed where the script left no record."""
+    first = bench.first(steps)
+    assert first.run is not None
+    bench.steps = steps
+    diagnosis = pipeline.diagnose(first.run, config).first
+    return settled(bench, first, diagnosis, show=show, tell=tell, believed=believed)
+
+
+def settled(
+    bench: Bench,
+    first: Arm,
+    diagnosis: RunDiagnosis,
+    *,
+    show: Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None] = lambda *_: None,
+    tell: Callable[[str], None] = lambda _: None,
+    believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
+) -> Investigation:
+    """Experiments on a script that has run as it is (`first`), from what its `diagnosis` believes."""
+    assert first.run is not None
+    belief = diagnosis.hypotheses
+    trail = [("as it is", shares(belief))]
+    trials: list[Trial] = []
+    tried = set[tuple[str, ...]]()
+    show(belief, experiments(belief, tried), first.seconds)
+    believed(belief)
+    while not (why := over(belief, tried, bench, first)):
+        one = experiments(belief, tried)[0]
+        made = bench.in_time(partial(carried_out, bench, first, one), None, one.what)
+        if made is None:
+            why = bench.used_up()
+            break
+        tried.add(one.interventions)
+        trials.append(made)
+        if made.gains or made.verdict == "refuted":
+            helped = HELPED.get(one.interventions, ())
+            belief = updated(belief, one.causes, made.verdict, one.interventions[0], helped)
+            trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
+            believed(belief)
+        tell(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
+             f"{sure(belief[0].probability)}")  # fmt: skip
+    left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))
+    told = msgspec.structs.replace(
+        diagnosis,
+        next=left,
+        hypotheses=belief,
+        trials=tuple(msgspec.to_builtins(t) for t in trials),
+        belief=tuple(trail),
+    )
+    return Investigation(told, first.run, why)
+
+
+def shares(belief: Sequence[Hypothesis]) -> dict[str, float]:
+    return {h.cause: round(h.probability, 4) for h in belief}
+
+
+def over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench, first: Arm) -> str:
+    """Why no more experiments are made, or ""."""
+    if belief[0].probability >= SETTLED:
+        return f"settled: {belief[0].title} ({sure(belief[0].probability)})"
+    left = experiments(belief, tried)
+    if not left:
+        return "nothing is left that can be tried from outside and would tell more"
+    starts = SEEDS * (1 if tried else 2)
+    if bench.left() < starts * first.seconds / max(bench.jobs, 1):
+        return bench.used_up()
+    return ""
+
+
+def experiments(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]]) -> list[Experiment]:
+    """What can be tried, the most telling first."""
+    chances = np.array([h.probability for h in belief])
+    chances = chances / chances.sum()
+    ways: dict[tuple[str, ...], list[Hypothesis]] = {}
+    for one in belief:
+        way = TRIED.get(one.cause, ("", ()))[1]
+        if way and way not in tried and one.probability >= PLAUSIBLE and possible(way):
+            ways.setdefault(way, []).append(one)
+    found = []
+    for way, cured in ways.items():
+        causes = tuple(h.cause for h in cured)
+        helped = HELPED.get(way, ())
+        likelihood = np.array([chance(h.cause, causes, helped, "confirmed") for h in belief])
+        bits = gain((Question(causes[0], likelihood),), chances)
+        if bits >= WORTH:
+            found.append(Experiment(causes, TRIED[causes[0]][0], way, bits))
+    return sorted(found, key=lambda e: (-e.bits, e.interventions))
+
+
+def possible(way: Sequence[str]) -> bool:
+    try:
+        parse(way)
+    except ConfigError:
+        return False
+    return True
+
+
+def carried_out(bench: Bench, first: Arm, one: Experiment) -> Trial:
+    """Two pairs, and what they say."""
+    assert first.run is not None
+    own = first.run.setup.number("seed")
+    start = int(own) if own is not None else 0
+    if own is not None:
+        bench.known.setdefault((((), start), bench.steps), first._replace(seed=start))
+    wanted = [(w, s) for s in range(start, start + SEEDS) for w in ((), one.interventions)]
+    arms = bench.arms(wanted)
+    objective = objectives.choose(first.run, one.interventions, one.causes[0])
+    idle = arms[1].idle()
+    if arms[1].run is None or idle or not objective.signal:
+        why = idle or arms[1].why or objective.why
+        found = Judged(0.0, None, None, "refuted" if idle else "inconclusive", why)
+        pairs = []
+    else:
+        pairs = [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+        found = Judged(*said(known_gains(pairs)))
+    return trial(
+        pairs, found, interventions=one.interventions, on_top_of=(), cause=one.causes[0], experiment=one.what
+    )  # fmt: skip
+
+
+def said(gains: Sequence[float]) -> tuple[float, None, None, Verdict, str]:
+    """The outcome of an experiment over two pairs: both must agree."""
+    margin = least_gain(MIN_EFFECT)
+    mean = sum(gains) / len(gains) if gains else 0.0
+    told = f"{percent(mean)} over {len(gains)} seeds"
+    if not gains:
+        return 0.0, None, None, "inconclusive", "nothing could be compared"
+    if min(gains) >= margin:
+        return mean, None, None, "confirmed", told
+    if max(gains) <= -margin:
+        return mean, None, None, "harmful", told
+    if max(gains) < HOPELESS * margin:
+        return mean, None, None, "refuted", told
+    return mean, None, None, "inconclusive", told

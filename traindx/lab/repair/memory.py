@@ -1,0 +1,125 @@
+"""What earlier proofs told of fixes, and what this one adds."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from traindx.errors import ConfigError, MissingExtra
+from traindx.lab.knowledge.counts import Outcome, counts, factor
+from traindx.lab.knowledge.store import Store, address
+from traindx.lab.repair.document import Proof
+from traindx.own import VERSION
+from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
+
+FACTS = (
+    "optimizer",
+    "lr",
+    "batch_size",
+    "loss",
+    "classes",
+    "parameters",
+    "model",
+    "precision",
+    "dataset_size",
+)
+
+
+class Memory:
+    """Earlier outcomes: `record` is asked for each fix of a plan. Empty, with the reason in `why`, where it is switched
+    off or cannot be opened: a proof does not fail for that."""
+
+    def __init__(self, use: bool = True) -> None:
+        self.store: Store | None = None
+        self.outcomes: list[Outcome] = []
+        self.told: dict[str, tuple[float, float]] = {}
+        self.moved: dict[str, float] = {}  # causes, and what their probability was multiplied by
+        self.why = ""
+        url = address() if use else ""
+        if not url:
+            return
+        try:
+            self.store = Store(url)
+            self.outcomes = [one for _, one in self.store.all()]
+        except (MissingExtra, ConfigError) as error:
+            self.why = f"nothing is remembered: {error}"
+        else:
+            self.why = "; ".join(self.store.state())
+
+    def record(self, fix: str, cause: str) -> tuple[float, float]:
+        """How often a fix was confirmed for a cause, and how often not."""
+        found = counts(self.outcomes, fix, cause, time.time())
+        if any(found):
+            self.told[f"{fix} for {cause}"] = found
+        return found
+
+    def weigh(self, hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+        """The belief with what earlier trials told of its causes, each with the term that moved it. What the diagnosis
+        says of the run stays as it is."""
+        found = []
+        for one in hypotheses:
+            yes, no = counts(self.outcomes, None, one.cause, time.time())
+            times = factor(yes, no)
+            if yes + no > 0:
+                self.moved[one.cause] = times
+                term = EvidenceTerm("earlier-trials", round(math.log(times), 3))
+                sides = {"for_": (*one.for_, term)} if times > 1 else {"against": (*one.against, term)}
+                one = msgspec.structs.replace(
+                    one, probability=one.probability * times, interval=None, **sides
+                )
+            found.append(one)
+        total = sum(one.probability for one in found)
+        scaled = (msgspec.structs.replace(one, probability=one.probability / total) for one in found)
+        return (
+            tuple(sorted(scaled, key=lambda h: (-h.probability, h.cause)))
+            if self.moved
+            else tuple(hypotheses)
+        )
+
+    def notes(self) -> list[str]:
+        """What it contributed to the order of fixes and to the belief."""
+        told = [
+            f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.told.items())
+        ]
+        found = [f"the order of fixes was moved by earlier trials ({'; '.join(told)})"] if told else []
+        if self.moved:
+            moved = ", ".join(f"{cause} x {times:.2g}" for cause, times in sorted(self.moved.items()))
+            found.append(f"the belief in causes was moved by earlier trials ({moved})")
+        return [self.why, *found] if self.why else found
+
+    def add(self, proof: Proof) -> str:
+        """Remember the trials of a proof that came to a verdict; why not, or "". A proof does not fail for that."""
+        if self.store is None:
+            return ""
+        setup = proof.before[0].setup
+        known = {name: getattr(setup, name) for name in FACTS if getattr(setup, name) is not None}
+        evidence = tuple(f.slug for f in proof.report.diagnosis.findings)
+        outcomes = [
+            Outcome(
+                at=round(time.time(), 3),
+                project=Path.cwd().name,
+                fix=trial.fix or "",
+                cause=trial.cause,
+                interventions=trial.interventions,
+                verdict=trial.verdict,
+                effect=trial.effect,
+                interval=trial.interval,
+                setup=known,
+                evidence=evidence,
+                version=VERSION,
+            )
+            for trial in proof.report.trials
+        ]
+        try:
+            self.store.add(outcomes)
+        except ConfigError as error:
+            return f"the trials are not remembered: {error}"
+        return ""
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()

@@ -1,0 +1,168 @@
+"""What was proven from outside, written into the source: fix.patch, the edited tree, and whether it behaves alike."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from traindx.lab.conduct.attempts import Attempt
+from traindx.lab.edits import Advice, Patch
+from traindx.lab.edits.files import diff, write
+from traindx.lab.judge.equivalence import STEPS, Alike, alike, losses
+from traindx.lab.repair.deliverables import answering, arm_threads, busy
+from traindx.lab.repair.document import Proof
+from traindx.lab.repair.search import Search
+from traindx.lab.repair.source import outside
+from traindx.redaction import redact
+
+PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
+LEAST_SECONDS = 120.0
+TRACED = (10, 20)  # steps before the first that is traced, and those
+
+
+class Patched(NamedTuple):
+    """The proof with what became of its source edit; `patch` is None where there is none, `alike` where no intervention
+    is there to compare it with."""
+
+    proof: Proof
+    patch: Patch | None
+    alike: Alike | None
+
+
+def patched(search: Search, proof: Proof, folder: Path) -> Patched:
+    """Write the applied fixes into the source, below `folder`; the project itself stays as it is. The fixed script, or
+    the script under its interventions where there is no edit, is run for its first steps."""
+    source, base = search.bench.source, search.base
+    if not proof.report.applied:
+        return Patched(proof, None, None)
+    found: Patch | Advice | None = None if source is None else source.written(proof.report.applied, base)
+    if isinstance(found, Advice):
+        where = f"{found.place}: " if found.place else ""
+        proof = noted(proof, f"no certain edit of the source: {where}{found.write} ({found.why})")
+    elif found is not None and not found.after:
+        proof = noted(proof, "the source has it already")
+    if source is None or not isinstance(found, Patch) or not found.after:
+        tried = search.bench.in_time(lambda: begun(search, base, None, folder), None, "")
+        return Patched(proof if tried is None else answered(proof, tried, search), None, None)
+    path = folder / PATCH
+    path.write_text(diff(found), encoding="utf-8")
+    tree(source.files | found.after, folder / TREE)
+    edited, like = found, None
+    first = search.bench.in_time(lambda: begun(search, (), edited, folder), None, "")
+    if first is not None:
+        answers = answered(proof, first, search)
+        proof = search.bench.in_time(lambda: utilized(answers, edited, search, folder), answers, "")
+    if outside(base) == base:
+        like = Alike(False, 0, float("inf"), search.bench.used_up(), False)
+        like = like if first is None else behaves(search, base, first)
+        proof = noted(proof, words(like))
+    else:
+        line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
+        proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
+    if like is not None and like.broken:
+        path.unlink()
+        return Patched(proof, None, like)
+    return Patched(
+        proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, like
+    )
+
+
+def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
+    """The proof with what was measured of the fixed model's speed."""
+    found = answering(first, arm_threads(search.bench))
+    return proof._replace(report=msgspec.structs.replace(proof.report, answering=found))
+
+
+def tree(files: dict[str, str], place: Path) -> None:
+    """The project's texts with the edits."""
+    for path, text in files.items():
+        target = place / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+
+
+def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, folder: Path) -> Attempt:
+    """The first few steps of the edited script, or of the script under interventions, with the seed of the first arm;
+    how fast its model answers is measured then."""
+    bench = search.bench
+    bench.tell("the first steps of the fixed script")
+    return bench.start(
+        bench.command,
+        fresh(folder),
+        (*outside(interventions), f"seed={search.seeds[0]}"),
+        STEPS,
+        seconds=limit(search),
+        **bench.reach,
+        threads=arm_threads(bench),
+        probes="speed",
+        edited=patch.after
+        if patch is not None
+        else {}
+        if bench.source is None
+        else bench.source.edited(interventions),
+    )
+
+
+def limit(search: Search) -> float:
+    """Seconds that a few steps of the fixed script may take."""
+    return max(LEAST_SECONDS, 2 * search.first.seconds)
+
+
+def fresh(folder: Path) -> Path:
+    """A record's place that was not used before."""
+    number = 1
+    while (folder / f"{RECORDS}-{number}").exists():
+        number += 1
+    return folder / f"{RECORDS}-{number}"
+
+
+def utilized(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
+    """The proof with how busy the edited script keeps the accelerator, traced in a start of its own."""
+    known, bench = proof.report.answering, search.bench
+    if known is None or (known.device or "cpu").startswith("cpu"):
+        return proof
+    bench.tell("a trace of the fixed script")
+    traced = bench.start(
+        bench.command, fresh(folder), (), None, seconds=limit(search), **bench.reach, profile=TRACED,
+        edited=patch.after,
+    )  # fmt: skip
+    known = msgspec.structs.replace(known, utilization=busy(traced))
+    return proof._replace(report=msgspec.structs.replace(proof.report, answering=known))
+
+
+def behaves(search: Search, base: tuple[str, ...], tried: Attempt) -> Alike:
+    """Whether the edited script began as the arm that had the interventions, with its seed."""
+    arm = search.bench.arms([(base, search.seeds[0])])[0]
+    if tried.run is None or arm.run is None:
+        return Alike(
+            False, 0, float("inf"), f"the edited script left no record: {tried.why}", arm.run is not None
+        )
+    return alike(losses(arm.run, STEPS), losses(tried.run, STEPS))
+
+
+def words(alike: Alike) -> str:
+    """Whether the edited script does what was proven."""
+    if alike.same:
+        return f"the edited script makes the same first {alike.steps} losses as the intervention"
+    if alike.broken:
+        return f"the edit is not given: {alike.why}"
+    if alike.why:
+        return f"the edited script could not be compared with the intervention: {alike.why}"
+    return f"the first {alike.steps} losses of the edited script are up to {alike.apart:.1g} off the intervention's"
+
+
+def noted(proof: Proof, line: str) -> Proof:
+    return proof._replace(report=msgspec.structs.replace(proof.report, notes=(*proof.report.notes, line)))
+
+
+def put_in_place(found: Patched, folder: Path) -> list[str]:
+    """Write a patch into the project itself, beside backups; what was done, one line each. An edit that does not behave
+    like what was proven is not written. Raises ConfigError where a file has changed meanwhile."""
+    if found.patch is None:
+        return ["nothing was written: there is no patch"]
+    if found.alike is not None and not found.alike.same:
+        return [f"nothing was written: {words(found.alike)}"]
+    return [f"{path} was edited; as it was: {backup}" for path, backup in write(folder, found.patch).items()]

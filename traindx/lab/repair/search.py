@@ -1,0 +1,421 @@
+"""Rounds of fixes: screened with one pair, proved with more seeds, and what is proved stays for the next round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from traindx import fixes, pipeline
+from traindx.capture.interventions import parse
+from traindx.causes.experiments import TRIED
+from traindx.causes.experiments.belief import updated
+from traindx.config import Config
+from traindx.errors import ConfigError
+from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST, Judged, hopeless, least_gain, near
+from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_record
+from traindx.lab.repair.bench import Arm, Bench, Long, truncated
+from traindx.lab.repair.combinations import AND, Applied, together
+from traindx.lab.repair.lengths import from_speed
+from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
+from traindx.lab.repair.source import THERE, Source, outside
+from traindx.lab.repair.variants import Way, by_speed, sooner
+from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Fact
+from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict
+
+ROUNDS = 3  # of fixes on top of each other
+REACHED = 0.8  # of the steps that the first start made within its time
+PROMISING = 0.36  # a gain of three tenths and more: the run at full length is begun beside the proof
+ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
+SCREENED = 6  # changes tried in one round, at most
+DOUBT, SURE = (
+    0.2,
+    0.75,
+)  # belief in a cause, and in none, between which a run that looks well is tried after all
+AGAIN = 3  # and once more, by the belief after that, and over all steps where a part of them left it open
+UNWANTED = "it was not wanted (--ask)"
+CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
+
+
+class Options(NamedTuple):
+    """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a verdict,
+    `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of all choices,
+    `slices`: columns whose groups are compared before and after."""
+
+    steps: int | None = None
+    seeds: int = FIRST
+    min_effect: float = MIN_EFFECT
+    metric: tuple[str, str] | None = None
+    test: bool = False
+    slices: tuple[str, ...] = ()
+
+
+class Search:
+    """The search on one bench."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        config: Config,
+        options: Options,
+        *,
+        record: Record = unknown_record,
+        weigh: Callable[[Sequence[Hypothesis]], tuple[Hypothesis, ...]] = tuple,
+        agree: Callable[[Candidate], bool] | None = None,
+        show: Callable[[Search, Sequence[Candidate]], None] = lambda _search, _plan: None,
+        tell: Callable[[str], None] = lambda _: None,
+        believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
+    ) -> None:
+        self.bench, self.config, self.options, self.record = bench, config, options, record
+        bench.keep_models, bench.slices = True, options.slices
+        self.show, self.tell, self.weigh, self.believed = show, tell, weigh, believed
+        self.agree = agree  # asked before each change, which is then tried by itself
+        self.trials: list[Trial] = []
+        self.untried: dict[str, Untried] = {}
+        self.applied: list[Applied] = []
+        self.base: tuple[str, ...] = ()
+        self.belief: list[tuple[str, dict[str, float]]] = []
+        self.seeds: tuple[int, ...] = ()
+        self.notes: list[str] = []
+        self.vain: list[tuple[Way, Verdict]] = []
+        self.superseded = 0  # trials that were too short to tell
+        self.proved_by: list[Objective] = []  # of the confirmed changes, in their order
+
+    def diagnose(self) -> RunDiagnosis:
+        """Run the script as it is, and say what is wrong with it. Raises ExperimentFailed."""
+        self.first = self.bench.first(self.options.steps)
+        assert self.first.run is not None
+        self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
+        self.notes += self.bench.source.unread()
+        self.judge_again(self.first.run, "as it is")
+        return self.diagnosis
+
+    def judge_again(self, run: Run, what: str) -> None:
+        """Diagnose the script as it is by what is known of it now."""
+        self.diagnosis = pipeline.diagnose(run, self.config).first
+        self.hypotheses: tuple[Hypothesis, ...] = self.diagnosis.hypotheses
+        self.believe(what)
+        weighed = self.weigh(self.hypotheses)
+        if weighed != self.hypotheses:
+            self.hypotheses = weighed
+            self.believe("with earlier trials")
+
+    def learn(self, facts: Mapping[str, Fact]) -> None:
+        """Take in what somebody knows of the script."""
+        run = self.first.run
+        if facts and run is not None:
+            run = replace(run, setup=run.setup.with_facts(facts, "answer"))
+            self.first = self.first._replace(run=run)
+            self.judge_again(run, f"told {', '.join(facts)}")
+
+    def rule_out(self, causes: Sequence[str]) -> None:
+        """Believe in these causes no more: somebody knows better."""
+        left = [h for h in self.hypotheses if h.cause not in causes]
+        total = sum(h.probability for h in left)
+        if causes and total > 0:
+            self.hypotheses = tuple(
+                replace(h, probability=h.probability / total, interval=None) for h in left
+            )
+            self.believe(f"without {', '.join(causes)}")
+
+    def believe(self, what: str) -> None:
+        self.belief.append((what, {h.cause: round(h.probability, 4) for h in self.hypotheses}))
+        self.believed(self.hypotheses)
+
+    @property
+    def well(self) -> bool:
+        """Whether there is nothing to repair in the script as it is, and no doubt that one pair could take away."""
+        return fine(self.diagnosis) and not self.doubted()
+
+    def doubted(self) -> tuple[str, ...]:
+        """The causes with a cure of their own that are suspected of a run that is more likely well than not."""
+        well = next((h.probability for h in self.hypotheses if h.cause == "healthy"), 0.0)
+        if not fine(self.diagnosis) or well >= SURE:
+            return ()
+        return tuple(h.cause for h in self.hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
+
+    def proceed(self) -> None:
+        """Round after round, until the run is well or nothing more helps."""
+        self.prepare()
+        shown = self.hypotheses
+        for number in range(ROUNDS):
+            plan = self.plan(shown)
+            if number == 0 and self.doubted():
+                plan = tuple(c for c in plan if c.cause in self.doubted())[:1]
+            if number == 0:
+                self.show(self, plan)
+            winner = self.round(plan) or self.round(self.renewed())
+            winners = together(self) if winner is None else [winner]
+            if not winners and number == 0 and self.lengthened():
+                winner = self.round(self.plan(self.hypotheses)[:AGAIN])
+                winners = [] if winner is None else [winner]
+            if not winners:
+                return
+            arm = self.apply(winners)
+            if arm.run is None:
+                return
+            after = pipeline.diagnose(arm.run, self.config).first
+            shown = after.hypotheses
+            now = {h.cause: round(h.probability, 4) for h in shown}
+            self.belief.append((f"after {AND.join(w.fix for w in winners)}", now))
+            if fine(after):
+                return
+
+    def renewed(self) -> tuple[Candidate, ...]:
+        """What has become likely through what was tried in vain."""
+        if self.base or self.hypotheses[0].cause == "healthy":
+            return ()
+        return tuple(c for c in self.plan(self.hypotheses) if c.fix not in self.untried)[:AGAIN]
+
+    def lengthened(self) -> bool:
+        """Whether what a part of the run left open is to be tried over all of it: then arms are that long from now on.
+        Not where what was tried speaks for a run that is well."""
+        bench, whole = self.bench, self.options.steps
+        left_open = [t for t in self.trials if t.verdict == "inconclusive"]
+        if bench.cut or bench.steps == whole or not left_open or self.hypotheses[0].cause == "healthy":
+            return False
+        part, bench.steps = bench.steps, whole
+        if not self.affordable(AGAIN):
+            bench.steps = part
+            return False
+        self.superseded = len(self.trials)
+        self.vain.clear()
+        self.tell("a part of the run leaves it open: over all of its steps now")
+        return True
+
+    def prepare(self) -> None:
+        """Steps and seeds of the arms; the first run is the arm of its own seed, where it has one."""
+        run, bench = self.first.run, self.bench
+        assert run is not None
+        cut = self.options.steps
+        first = objectives.first_step(run)
+        found = from_speed(self.first, self.diagnosis, first) if cut is None else cut
+        if bench.cut:  # arms are to come as far within the time that they have
+            found = max(1, int(REACHED * self.first.last))
+        bench.steps = found
+        own = run.setup.number("seed")
+        start = int(own) if own is not None else 0
+        self.seeds = tuple(range(start, start + MOST))
+        if own is not None:
+            bench.known.setdefault((((), start), cut), self.first._replace(seed=start))
+            bench.known[((), start), found] = self.first._replace(seed=start, run=truncated(run, found))
+
+    def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
+        """What to try, most promising first, without what was tried in vain."""
+        assert self.first.run is not None
+        found, left = candidates(
+            hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record, self.no_source
+        )
+        for one in left:
+            if one.why != THERE:
+                self.untried.setdefault(one.fix, one)
+            elif one.fix not in {t.fix for t in self.trials}:  # its lack is not the cause, then
+                found_there = Judged(0.0, (0.0, 0.0), 1.0, "refuted", THERE)
+                self.told(Candidate(one.fix, one.cause, (), 0.0), (), [], found_there)
+        final = [t for i, t in enumerate(self.trials) if i >= self.superseded or t.verdict != "inconclusive"]
+        vain = {t.fix for t in final if t.verdict != "confirmed"}
+        return tuple(c for c in found if c.fix not in vain and not self.clash(c))[:SCREENED]
+
+    def clash(self, candidate: Candidate) -> str:
+        """Why a candidate does not go together with what is in place, or ""."""
+        doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
+        return next(filter(None, (refusal(*outside(merged(self.base, dose))) for dose in doses)), "")
+
+    def no_source(self, fix: str) -> str:
+        """Why a fix cannot be tried in the source, or ""."""
+        return (
+            "it is a change of the script's code"
+            if self.bench.source is None
+            else self.bench.source.can(fix)
+        )
+
+    def round(self, plan: Sequence[Candidate]) -> Applied | None:
+        """Try candidates, some at a time; the first that is confirmed."""
+        waiting = list(plan)
+        while waiting:
+            some = self.batch(waiting)
+            if not some:
+                break
+            if not self.affordable(len(some)):
+                waiting = [*some, *waiting]
+                break
+            firsts = [way for c in some for way in (c.doses[0] if c.doses else (c.interventions,))]
+            spare = [(self.base, seed) for seed in self.seeds[1 : self.options.seeds]]
+            doses = (self.base, *(merged(self.base, first) for first in firsts))
+            self.bench.arms([(way, self.seeds[0]) for way in doses], spare=spare)
+            ways = [way for one in some for way in self.screen(one)]
+            for way in sorted(ways, key=lambda w: -w.pair.gain):
+                if self.prove(way, self.beside(some)).verdict == "confirmed":
+                    return Applied(way.candidate.fix, way.interventions)
+        for one in waiting:
+            self.leave(one, f"the time of {self.bench.budget:.0f} s was used up (--budget)")
+        return None
+
+    def beside(self, some: Sequence[Candidate]) -> int:
+        """How many changes a proof pays for: all that were tried on what is in place, and twice where that was at two
+        lengths."""
+        tried = {t.fix for t in self.trials if t.on_top_of == self.base} | {c.fix for c in some}
+        return len(tried) * (2 if self.superseded else 1)
+
+    def batch(self, waiting: list[Candidate]) -> list[Candidate]:
+        """The next candidates: as many as run at a time, one where somebody is asked; none where none is wanted."""
+        some: list[Candidate] = []
+        while waiting and (not some or (len(some) < self.bench.jobs and not self.agree)):
+            if some and (some[0].doses or waiting[0].doses):
+                break
+            one = waiting.pop(0)
+            if self.agree is None or self.agree(one):
+                some.append(one)
+            else:
+                self.leave(one, UNWANTED)
+        return some
+
+    def affordable(self, arms: int) -> bool:
+        """Whether a screening and a proof would end within the budget."""
+        share = 1.0 if not self.bench.steps else min(1.0, self.bench.steps / max(self.first.last, 1.0))
+        starts = arms + 2 * self.options.seeds - 1
+        return self.bench.left() > starts * share * self.first.seconds / max(self.bench.jobs, 1)
+
+    def screen(self, candidate: Candidate) -> list[Way]:
+        """One pair for each dose; the best of them, and the next where it promises as much as counts. None where none
+        can be compared (then what became of them is told)."""
+        stages: Sequence[Sequence[tuple[str, ...]]] = candidate.doses or ((candidate.interventions,),)
+        tried: list[Way] = []
+        for stage in stages:
+            tried = sorted([*tried, *self.first_pairs(candidate, stage)], key=lambda w: -w.pair.gain)
+            if not tried or tried[0].interventions != stage[-1] or self.enough(tried[0]):
+                break
+        told = tried[:1] + [
+            way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)
+        ]
+        return [way._replace(doses=len(tried)) for way in told]
+
+    def enough(self, way: Way) -> bool:
+        """Whether a dose has cured the run, so that no further one is needed."""
+        if way.pair.gain < ENOUGH or way.pair.after.run is None:
+            return False
+        return fine(pipeline.diagnose(way.pair.after.run, self.config).first)
+
+    def first_pairs(self, candidate: Candidate, doses: Sequence[tuple[str, ...]]) -> list[Way]:
+        """The ways with their first pairs; those that cannot be compared, or did nothing, are told and left out."""
+        seed = self.seeds[0]
+        mine = [merged(self.base, dose) for dose in doses]
+        arms = self.bench.arms([(self.base, seed), *((m, seed) for m in mine)])
+        assert self.first.run is not None
+        found = []
+        for dose, arm in zip(doses, arms[1:], strict=True):
+            objective = self.objective(arms[0].run or self.first.run, arm.interventions, candidate.cause)
+            if arm.run is None:
+                self.leave(candidate, arm.why)
+            elif idle := arm.idle():
+                self.told(candidate, dose, [], Judged(0.0, (0.0, 0.0), 1.0, "refuted", idle))
+            elif not objective.signal:
+                self.leave(candidate, objective.why)
+            else:
+                found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective)))
+        return found
+
+    def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective:
+        """What a change of this run is compared by."""
+        spared = ("test/",) if self.options.test else ()
+        return objectives.choose(run, interventions, cause, self.options.metric, spared)
+
+    def prove(self, way: Way, beside: int) -> Judged:
+        """More seeds for a change that may help; the verdict, which is told."""
+        options = self.options
+        way = by_speed(way, options.metric is None, options.min_effect)
+        pairs = [way.pair]
+        if hopeless(known_gains(pairs), options.min_effect, self.noise(way.objective)):
+            found = judged(pairs, way.objective, options.min_effect, beside)
+        else:
+            beside *= way.doses
+            pairs = self.pairs(way, self.seeds[: options.seeds], self.ahead(way))
+            found = judged(pairs, way.objective, options.min_effect, beside)
+            if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
+                pairs = self.pairs(way, self.seeds[:MOST])
+                found = judged(pairs, way.objective, options.min_effect, beside)
+            if options.metric is None:
+                way, pairs, found = sooner(way, pairs, found, options.min_effect, beside)
+        if way.objective.scale == "steps":
+            found = found._replace(why=f"both end alike; in steps until then {found.why}")
+        self.told(way.candidate, way.interventions, pairs, found)
+        if found.verdict == "confirmed":
+            self.proved_by.append(way.objective)
+        else:
+            self.vain.append((way, found.verdict))
+        return found
+
+    def noise(self, objective: Objective) -> float | None:
+        """What seeds make of the script as it is, as far as such arms have been run."""
+        known, steps = self.bench.known.items(), self.bench.steps
+        arms = [a for ((w, s), n), a in known if w == self.base and s is not None and n == steps]
+        return noise_of(arms, objective)
+
+    def ahead(self, way: Way) -> list[Long]:
+        """The run at full length that a change is going to need if it is confirmed, where its first pair leaves little
+        doubt of that: begun beside the other pairs, it takes no time of its own."""
+        bench = self.bench
+        if bench.cut or bench.steps == self.options.steps or way.pair.gain < PROMISING:
+            return []
+        return [((merged(self.base, way.interventions), self.seeds[0]), self.options.steps)]
+
+    def pairs(self, way: Way, seeds: Sequence[int], ahead: Sequence[Long] = ()) -> list[Pair]:
+        """The pairs for these seeds; what is missing is run."""
+        on = merged(self.base, way.interventions)
+        jobs = 1 if way.objective.signal.startswith("time/") else None
+        arms = self.bench.arms([(w, s) for s in seeds for w in (self.base, on)], jobs, longest=ahead)
+        return [paired(a, b, way.objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+
+    def told(self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged) -> None:
+        """Keep a trial, and what it does to the belief."""
+        made = trial(
+            pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix
+        )
+        self.trials.append(made)
+        cured = [
+            c
+            for slug in candidate.fix.split(AND)
+            for f in (fixes.find(slug),)
+            if f is not None
+            for c in f.causes
+        ]
+        if not self.base:
+            self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
+            self.believe(f"{candidate.fix}: {found.verdict}")
+        self.tell(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
+
+    def leave(self, candidate: Candidate, why: str) -> None:
+        """A candidate that was not tried, and why."""
+        one = Untried(candidate.fix, candidate.cause, " ".join(candidate.interventions), why)
+        self.untried.setdefault(one.fix, one)
+
+    def apply(self, winners: Sequence[Applied]) -> Arm:
+        """Keep confirmed fixes, or a larger dose of one; the arm of the first seed that has them."""
+        kept = {a.fix: a.interventions for a in self.applied}
+        for one in winners:
+            kept[one.fix] = merged(kept.get(one.fix, ()), one.interventions)
+            self.base = merged(self.base, one.interventions)
+        self.applied = [Applied(fix, interventions) for fix, interventions in kept.items()]
+        return self.bench.arms([(self.base, self.seeds[0])])[0]
+
+
+def fine(diagnosis: RunDiagnosis) -> bool:
+    """Whether a diagnosis leaves nothing to repair."""
+    first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
+    return diagnosis.health == "healthy" or (
+        first is not None and first.cause == "healthy" and first.probability > 0.5
+    )
+
+
+def refusal(*specs: str) -> str:
+    """Why interventions cannot be (together), or ""."""
+    try:
+        parse(specs)
+    except ConfigError as error:
+        return str(error).partition(": ")[2] or str(error)
+    return ""

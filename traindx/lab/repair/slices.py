@@ -1,0 +1,65 @@
+"""Groups of the held-out data before and after a fix: whether one of them pays for the gain of the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from traindx.lab.judge.objectives import gain, side
+from traindx.lab.judge.significance import MIN_EFFECT, judge
+from traindx.lab.repair.bench import Arm
+from traindx.lab.repair.pairs import Pair
+from traindx.vocabulary.trial import Objective, Slice
+
+PREFIX, SAMPLES, MEASURE = "slice/", "slice_samples/", "slice_measure"
+
+
+def sliced(pairs: Sequence[Pair], min_effect: float = MIN_EFFECT) -> tuple[Slice, ...]:
+    """Every group that all arms tell of, with a verdict of its own: `harmful` is a group that pays."""
+    sides = [(told(p.before), told(p.after)) for p in pairs]
+    names = [n for n in (sides[0][0] if sides else {}) if all(n in one for both in sides for one in both)]
+    return tuple(compared(name, pairs, [(a[name], b[name]) for a, b in sides], min_effect) for name in names)
+
+
+def told(arm: Arm) -> dict[str, float]:
+    """What a run told of its groups, in the order in which they came."""
+    facts = {} if arm.run is None else arm.run.setup.facts
+    return {n: float(v) for n, v in facts.items() if n.startswith(PREFIX) and isinstance(v, int | float)}
+
+
+def compared(
+    name: str, pairs: Sequence[Pair], levels: Sequence[tuple[float, float]], min_effect: float
+) -> Slice:
+    """One group over the seeds."""
+    run = pairs[0].before.run
+    assert run is not None
+    accuracy = run.setup.facts.get(MEASURE) == "accuracy"
+    objective = Objective(
+        signal=name, direction="higher" if accuracy else "lower", scale="error" if accuracy else "ratio",
+        unit=1.0 if accuracy else 1e-12,
+    )  # fmt: skip
+    gains = [gain(*both, objective) for both in levels]
+    column, _, group = name.removeprefix(PREFIX).partition("/")
+    samples = run.setup.facts.get(f"{SAMPLES}{column}/{group}")
+    return Slice(
+        column=column,
+        group=group,
+        samples=int(samples) if isinstance(samples, int | float) else 0,
+        measure="accuracy" if accuracy else "mean squared error",
+        before=side([a for a, _ in levels]),
+        after=side([b for _, b in levels]),
+        verdict=judge([g for g in gains if not math.isnan(g)], min_effect=min_effect).verdict,
+    )
+
+
+def notes(found: Sequence[Slice], columns: Sequence[str]) -> list[str]:
+    """Groups that pay, and columns that nothing was seen of."""
+    paying = [f"{s.column} {s.group}" for s in found if s.verdict == "harmful"]
+    unseen = [c for c in columns if c not in {s.column for s in found}]
+    lines = [f"worse with the fix: {', '.join(paying)} (--slices)"] if paying else []
+    if unseen:
+        lines.append(
+            f"--slices {', '.join(unseen)}: no such groups were seen (a key of the batch, a column's number or "
+            "`target`, at a loss that is computed on held-out data)"
+        )
+    return lines

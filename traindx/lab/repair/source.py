@@ -1,0 +1,127 @@
+"""The user's source, with fixes written into it: what is tried where no intervention is, and what is returned at last.
+
+A fix that is tried in the source stands among the interventions of an arm as `source=<slug>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from traindx.errors import MissingExtra
+from traindx.fixes import find
+from traindx.lab.conduct.environment import script_of
+from traindx.lab.edits import Advice, Patch, configs, edit
+from traindx.lab.edits.files import read_tree
+from traindx.lab.repair.deadline import OutOfTime, at_most
+from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
+
+MARK = "source="
+THERE = "the source has it already"
+CONFIGS = (".yaml", ".yml", ".json", ".toml")
+LONGEST = 20.0  # seconds for one edit; a usual one takes less than one
+
+
+class Source:
+    """The project in `folder`, whose script a command runs. `why` says what keeps it from being edited, or ""."""
+
+    def __init__(self, command: Sequence[str], folder: Path, setup: Setup) -> None:
+        self.folder, self.why = folder, ""
+        self.looked: dict[str, str] = {}  # what `can` found, by fix
+        self.facts: dict[str, Fact] = {**setup.facts, **known(setup)}
+        script = script_of(command, folder)
+        if script is None or not script.resolve().is_relative_to(folder.resolve()):
+            self.files: dict[str, str] = {}
+            self.why = "the command names no Python file of this folder"
+            return
+        self.files = read_tree(folder)
+        self.script = script.relative_to(folder).as_posix()
+        place = next((i for i, word in enumerate(command) if word.endswith(".py")), len(command))
+        self.arguments = tuple(command[place + 1 :])
+
+    def written(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
+        """The project with `interventions`, some of them `source=<slug>`, written into it; `fixes` are behind them."""
+        if not self.why:
+            try:
+                with at_most(LONGEST, 1.0):
+                    return self.edit(fixes, interventions)
+            except OutOfTime:
+                self.why = f"to find an edit took longer than {LONGEST:.0f} s"
+            except (RecursionError, MemoryError):
+                self.why = "a file of the project is nested too deep to be edited"
+        return Advice(file="", line=0, write=" ".join(interventions), why=self.why)
+
+    def unread(self) -> list[str]:
+        """A note for each configuration that the sources or the command name and that is left alone."""
+        if self.why:
+            return []
+        named = "\n".join(
+            [*self.arguments, *(text for path, text in self.files.items() if path.endswith(".py"))]
+        )
+        notes = []
+        for path, text in self.files.items():
+            if path.endswith(CONFIGS) and path.rpartition("/")[2] in named:
+                try:
+                    with at_most(LONGEST, 1.0):
+                        why = configs.read(path, text).why
+                except OutOfTime:
+                    why = f"that took longer than {LONGEST:.0f} s"
+                except MissingExtra:
+                    continue  # an edit that needs it says so
+                if why:
+                    notes.append(f"{path} is not read, and left alone: {why}")
+        return notes
+
+    def edit(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
+        """As `written`, without a bound."""
+        now, words = dict(self.files), tuple[str, ...]()
+        for spec in interventions:
+            slug = spec.removeprefix(MARK) if spec.startswith(MARK) else behind(spec, fixes)
+            given = () if spec.startswith(MARK) else (spec,)
+            try:
+                found = edit(now, self.script, slug, given, arguments=self.arguments, facts=self.facts)
+            except MissingExtra as error:
+                return Advice(file="", line=0, write=spec, why=str(error))
+            if isinstance(found, Advice):
+                return found
+            now, words = {**now, **found.after}, (*words, *found.words)
+        changed = {path: text for path, text in now.items() if text != self.files[path]}
+        return Patch(before={path: self.files[path] for path in changed}, after=changed, words=words)
+
+    def edited(self, interventions: Sequence[str]) -> Mapping[str, str]:
+        """The changed files for the fixes among `interventions` that are tried in the source."""
+        marked = [spec for spec in interventions if spec.startswith(MARK)]
+        found = self.written((), marked) if marked else None
+        return found.after if isinstance(found, Patch) else {}
+
+    def can(self, fix: str) -> str:
+        """Empty where a fix without an intervention can be written into the source, else why not."""
+        if fix not in self.looked:
+            found = self.written((), (f"{MARK}{fix}",))
+            if isinstance(found, Advice):
+                self.looked[fix] = (
+                    f"{found.place}: {found.write} ({found.why})" if found.place else found.why
+                )
+            else:
+                self.looked[fix] = "" if found.after else THERE
+        return self.looked[fix]
+
+
+def known(setup: Setup) -> dict[str, Fact]:
+    told = {name: getattr(setup, name) for name in FACT_FIELDS}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def behind(spec: str, fixes: Sequence[str]) -> str:
+    """The fix that an intervention belongs to, by its name."""
+    name = spec.partition("=")[0]
+    for slug in fixes:
+        fix = find(slug)
+        if fix is not None and any(s.partition("=")[0] == name for s in fix.interventions):
+            return slug
+    return fixes[0] if fixes else ""
+
+
+def outside(interventions: Sequence[str]) -> tuple[str, ...]:
+    """Those that are applied from outside."""
+    return tuple(spec for spec in interventions if not spec.startswith(MARK))

@@ -1,0 +1,59 @@
+"""When to stop debugging: what the most promising change that is left may bring, against what its proof costs."""
+
+from __future__ import annotations
+
+import math
+
+from traindx.causes.experiments.belief import CHANCES
+from traindx.lab.judge.significance import percent as gained
+from traindx.lab.repair.search import Search
+from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.rule import threshold
+from traindx.vocabulary.trial import Stopping
+
+TYPICAL = math.log(2)  # gain of a change that is confirmed, where none was: half of what was wrong
+
+
+def stopping(
+    search: Search,
+    after: RunDiagnosis | None,
+    *,
+    worth: float = threshold(0.10, "chance", basis="convention", source="ten proofs for one that helps"),
+) -> Stopping | None:
+    """What is left to be tried, its chance and its price; None where the script is well as it is. `after`: the
+    diagnosis of the fixed run, None where nothing was applied."""
+    if search.well:
+        return None
+    shown = search.hypotheses if after is None else after.hypotheses
+    gains = [t.effect for t in search.trials if t.verdict == "confirmed" and t.effect is not None]
+    gain = sum(gains) / len(gains) if gains else TYPICAL
+    each, starts = price(search)
+    seconds = each * starts / max(search.bench.jobs, 1)
+    left = search.plan(shown)
+    if not left:
+        person = ", ".join(u.fix for u in list(search.untried.values())[:3])
+        told = f"what is left takes a person: {person}" if person else "nothing is left that could be tried"
+        return Stopping(stop=True, why=told)
+    first = left[0]
+    chance = first.chance * CHANCES["confirmed"][0]
+    stop = chance < worth
+    words = (
+        f"{first.fix} would help with a chance of {100 * chance:.0f} %"
+        f" (then about {gained(gain)}), and its proof takes about {lasting(seconds)}"
+    )
+    tail = f": {lasting(seconds / chance)} of trials for one that helps" if stop and chance > 0 else ""
+    return Stopping(stop=stop, fix=first.fix, chance=round(chance, 4), gain=round(chance * gain, 4),
+                    seconds=round(seconds, 1), why=words + tail)  # fmt: skip
+
+
+def price(search: Search) -> tuple[float, int]:
+    """Seconds of a start, and how many starts a proof of one fix takes."""
+    share = 1.0 if search.bench.steps is None else min(1.0, search.bench.steps / max(search.first.last, 1.0))
+    return search.first.seconds * share, 2 * search.options.seeds
+
+
+def lasting(seconds: float) -> str:
+    """ "40 s", "12 min", "3 h"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.0f} h"

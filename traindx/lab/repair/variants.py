@@ -1,0 +1,55 @@
+"""A change in one of its doses, with its first pair, and what it is judged by."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge.significance import FIRST, Judged, least_gain
+from traindx.lab.plan import Candidate
+from traindx.lab.repair.pairs import Pair, judged, paired
+from traindx.vocabulary.trial import Objective
+
+SOONER = math.log(1.25)  # a gain in steps from which a change that ends alike is judged by them
+
+
+class Way(NamedTuple):
+    """A candidate in one of its doses, with its first pair."""
+
+    candidate: Candidate
+    interventions: tuple[str, ...]
+    objective: Objective
+    pair: Pair
+    doses: int = 1  # among which this one was chosen by that pair: the proof pays for each of them
+
+
+def by_speed(way: Way, allowed: bool, min_effect: float) -> Way:
+    """A change whose first pair ends alike, and comes there in clearly fewer steps, is judged by these: the proof pays
+    for two objectives. Not where it is not `allowed`: the user named one."""
+    least = least_gain(min_effect)
+    before, after = way.pair.before.run, way.pair.after.run
+    if not allowed or before is None or after is None or not -least < way.pair.gain < least:
+        return way
+    objective = objectives.speed(before, way.objective)
+    pair = None if objective is None else paired(way.pair.before, way.pair.after, objective)
+    if objective is None or pair is None or pair.gain < SOONER:
+        return way
+    return way._replace(objective=objective, pair=pair, doses=2 * way.doses)
+
+
+def sooner(
+    way: Way, pairs: list[Pair], found: Judged, min_effect: float, beside: int
+) -> tuple[Way, list[Pair], Judged]:
+    """What was judged by its level, to no effect that counts, judged by its steps: these instead, where they confirm
+    it."""
+    before = pairs[0].before.run
+    alike = found.verdict in ("inconclusive", "refuted") and abs(found.effect) < 2 * least_gain(min_effect)
+    objective = objectives.speed(before, way.objective) if alike and before is not None else None
+    if objective is None or len(pairs) < FIRST:
+        return way, pairs, found
+    again = [paired(one.before, one.after, objective) for one in pairs]
+    told = judged(again, objective, min_effect, 2 * beside)
+    if told.verdict != "confirmed" or told.effect < SOONER:
+        return way, pairs, found
+    return way._replace(objective=objective, pair=again[0]), again, told

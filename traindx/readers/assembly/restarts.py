@@ -1,0 +1,142 @@
+"""Where one run of a log ends and the next begins.
+
+Loggers append: a folder that is trained in twice, a second `fit`, a job that is queued again. Where the
+step falls back, either another run begins or this one was resumed from a checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.statistics.medians import median
+from traindx.readers.assembly.step_axis import back_jumps, densest, is_shuffled
+from traindx.readers.raw import RawColumn, RawLog
+from traindx.vocabulary.run import Event, Floats, Ints
+
+MOST_RUNS = 64  # of one log, the last ones: nobody reads a hundred diagnoses of one file
+MOST_RESUMES = 100  # told one by one
+NEAR = 5  # logging intervals from the first step at which a run may begin anew
+FAR = 0.6  # of the way back to the first step
+FIRST, LEVEL = 3, 5  # points at a beginning, and elsewhere, whose median is a level
+CONTINUES, TOO_FAR = 0.75, 3.0  # of the way that a run came, between which another goes on from it
+
+
+class Cut(NamedTuple):
+    """Rows `first <= row < last` of a log are one run; `events` say how it began."""
+
+    first: int
+    last: int
+    events: tuple[Event, ...]
+
+
+class Levels(NamedTuple):
+    """Losses around a place where the step falls back: where the run began, where it was at the step it
+    falls back to, where it ended, where it goes on; and how much neighbours differ."""
+
+    start: float
+    here: float
+    end: float
+    now: float
+    noise: float
+
+
+def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
+    """The runs of a log. `loss` is its training loss, which tells whether a run goes on; columns have steps."""
+    every = [c.rows for c in raw.columns.values()] + [p.rows for p in raw.panels.values()]
+    last = 1 + max((int(rows[-1]) for rows in every if len(rows)), default=0)
+    reference = densest(raw, raw.axis)
+    if reference is None or reference.steps is None or not len(reference.rows):
+        return [Cut(0, last, ())]
+    steps, rows = reference.steps, reference.rows
+    if is_shuffled(steps):
+        return [Cut(0, last, (Event("parse-warning", "the steps are out of order; they were sorted"),))]
+    jumps = [int(j) for j in back_jumps(steps)]
+    declared = set(np.searchsorted(rows, raw.boundaries).tolist())
+    cuts: list[Cut] = []
+    pending: list[Event] = []
+    late = jumps[-4 * MOST_RUNS :][:1]  # of runs that began before, which are left out, nothing is told
+    resumed, begin, before = 0, 0, 0  # begin: where the run began; before: where its last stretch did
+    for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
+        place, step = f"row {int(rows[jump]) + 1}", float(steps[jump])
+        back = is_back(steps[begin], steps[before:jump], step)
+        levels = (
+            levels_at(loss, rows, before, jump, nxt)
+            if loss is not None and (not back or [jump] >= late)
+            else None
+        )
+        if back or is_new_run(steps[begin], float(steps[jump - 1]), step, levels, declared=jump in declared):
+            cuts.append(Cut(int(rows[begin]) if begin else 0, int(rows[jump]), tuple(pending)))
+            begin = jump
+            pending = [Event("restart", "a new run begins in the same log", step, place)]
+            if levels is not None and continues(levels):
+                message = (
+                    "its loss begins where that of the run before ended: the same weights, counted anew"
+                )
+                pending.append(Event("resume", message, step, place, "late-start"))
+        elif resumed < MOST_RESUMES:
+            message = f"goes back from step {steps[jump - 1]:g} to {step:g}: resumed from a checkpoint"
+            pending.append(Event("resume", message, step, place))
+            resumed += 1
+        before = jump
+    return few([*cuts, Cut(int(rows[begin]) if begin else 0, last, tuple(pending))])
+
+
+def is_new_run(start: float, peak: float, now: float, levels: Levels | None, *, declared: bool) -> bool:
+    """Whether a fall of the counter from `peak` to `now` begins another run rather than resumes this one, which
+    began at `start`, where it is not back at its start.
+
+    A run whose loss is where it was at this step, or where it ended, was resumed. Else a fall over most of the way
+    is a new run, and so is one that the format itself declares; after a short fall a loss as of a new run is a
+    resume that lost its weights."""
+    if levels is not None and abs(levels.here - levels.start) > 4 * levels.noise:
+        half = 0.5 * abs(levels.here - levels.start)
+        if min(abs(levels.now - levels.here), abs(levels.now - levels.end)) < half:
+            return False
+    return declared or (peak - now) > FAR * (peak - start)
+
+
+def is_back(start: float, previous: Floats, now: float) -> bool:
+    """Whether a counter that came from `start` over `previous[n]` is back there: another run begins."""
+    gap = float(median(np.diff(previous))) if len(previous) > 1 else 1.0
+    return bool(now <= start + max(1.5 * gap, min(NEAR * gap, 0.05 * (float(previous[-1]) - start))))
+
+
+def continues(levels: Levels) -> bool:
+    """Whether a run that counts from the start has the loss with which the run before it ended."""
+    way = levels.start - levels.end
+    return abs(way) > 4 * levels.noise and CONTINUES < (levels.start - levels.now) / way < TOO_FAR
+
+
+def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> Levels | None:
+    """Levels around the fall at index `jump` of `rows`; the stretch before it begins at `before`, the one behind
+    it ends at `nxt`. None where too few losses are numbers."""
+    assert loss.steps is not None
+    at, middle, end = np.searchsorted(loss.rows, [rows[before], rows[jump], rows[nxt - 1] + 1])
+    first, second = loss.values[at:middle], loss.values[middle:end][:FIRST]
+    if len(first) < LEVEL or not len(second) or not np.isfinite(second).all():
+        return None
+    place = int(np.searchsorted(loss.steps[at:middle], loss.steps[middle]))
+    parts = first[:FIRST], first[max(0, place - LEVEL // 2) : place + LEVEL // 2 + 1], first[-LEVEL:], second
+    if any(not len(part) or not np.isfinite(part).all() for part in parts):
+        return None
+    tail = first[len(first) // 2 :]
+    bends = np.abs(
+        np.diff(tail[np.isfinite(tail)], n=2)
+    )  # of a curve without noise they are next to nothing
+    noise = float(median(bends)) if len(bends) else 0.0
+    start, here, end, now = (float(median(part)) for part in parts)
+    return Levels(start, here, end, now, noise)
+
+
+def few(cuts: list[Cut]) -> list[Cut]:
+    """The last `MOST_RUNS`, of which the first says how many are left out."""
+    left = len(cuts) - MOST_RUNS
+    if left <= 0:
+        return cuts
+    first = cuts[left]
+    note = Event(
+        "parse-warning", f"{left} earlier runs in the same log are left out", place=f"row {first.first + 1}"
+    )
+    return [first._replace(events=(*first.events, note)), *cuts[left + 1 :]]

@@ -1,0 +1,107 @@
+"""What a captured script said of itself, beside its record: numbers it logged, and what it printed.
+
+The record counts steps; a script's own lines count epochs, steps or nothing. They are laid over the
+record's steps, and only what the record lacks is taken: it is the better witness of all it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from traindx.errors import ReadError
+from traindx.readers.assembly.runs import assemble
+from traindx.readers.raw import RawColumn, RawLog
+from traindx.vocabulary.run import Floats, Run, Series, series
+
+Read = Callable[[Path], list[RawLog]]
+LOGGED = "logged/"  # names under which capture keeps what the script handed to a logger
+PRINTED = ("stdout.log", "stderr.log")
+MOST_BYTES = 64 << 20  # of a file beside the record are read
+FEW = 2  # points below which a printed signal is no curve
+
+
+def completed(run: Run, folder: Path, read_file: Read) -> Run:
+    """The run with every signal that it lacked and that the script logged or printed."""
+    own = {name: s for name, s in run.series.items() if not name.startswith(LOGGED)}
+    logged = {name: s for name, s in run.series.items() if name.startswith(LOGGED)}
+    found = dict(own)
+    originals = {n: o for n, o in run.originals.items() if n in own}
+    for name, original, curve in logged_signals(logged):
+        if name not in found:
+            found[name], originals[name] = curve, original
+    for file in files(run, folder):
+        for other in runs_in(file, read_file):
+            for name, curve in laid_over(other, own).items():
+                if name not in found:
+                    found[name], originals[name] = curve, f"{other.originals.get(name, name)} ({file.name})"
+    return msgspec.structs.replace(run, series=dict(sorted(found.items())), originals=originals)
+
+
+def logged_signals(logged: Mapping[str, Series]) -> Iterator[tuple[str, str, Series]]:
+    """Numbers that went to TensorBoard, W&B or MLflow, under canonical names."""
+    if not logged:
+        return
+    raw = RawLog("logged", "logged", axis_kind="step")
+    for name, curve in logged.items():
+        rows = np.searchsorted(np.unique(curve.steps), curve.steps)
+        raw.columns[name.removeprefix(LOGGED)] = RawColumn(curve.values, rows, curve.steps, curve.times)
+    for run in assemble(raw):
+        for name, curve in run.series.items():
+            yield name, run.originals.get(name, name), curve
+
+
+def files(run: Run, folder: Path) -> Iterator[Path]:
+    """What was printed, and the tables that the script wrote with the csv module."""
+    yield from (folder / name for name in PRINTED)
+    for name, value in run.setup.facts.items():
+        if name.startswith("log_file/"):
+            yield Path(str(value))
+
+
+def runs_in(file: Path, read_file: Read) -> tuple[Run, ...]:
+    """The runs of a file; none where it holds no log."""
+    try:
+        if not file.is_file() or not 0 < file.stat().st_size <= MOST_BYTES:
+            return ()
+        return tuple(run for log in read_file(file) for run in assemble(log))
+    except (ReadError, OSError):
+        return ()  # most scripts print no log, and that is no damage to the record
+
+
+def laid_over(run: Run, own: Mapping[str, Series]) -> dict[str, Series]:
+    """The signals of a script's own log on the steps of the record."""
+    last = max((float(s.steps[-1]) for s in own.values() if len(s)), default=0.0)
+    ends = evaluations(own)
+    found = {}
+    for name, curve in run.series.items():
+        steps = placed(curve.steps, run.axis, last, ends)
+        if steps is not None and name.startswith(("train/", "val/", "test/")) and len(curve) >= FEW:
+            found[name] = series(steps, curve.values, None)
+    return found
+
+
+def evaluations(own: Mapping[str, Series]) -> Floats | None:
+    """The steps at which the record saw evaluations."""
+    seen = [s.steps for n, s in own.items() if n.startswith("val/") and len(s) > 1]
+    return max(seen, key=len) if seen else None
+
+
+def placed(steps: Floats, axis: str, last: float, ends: Floats | None) -> Floats | None:
+    """Steps of a log as steps of the record; None where they cannot be laid over it.
+
+    A log that counts steps keeps them. Lines that are as many as the evaluations belong to those;
+    other lines are spread evenly: an epoch is as long as another."""
+    if axis in ("step", "iteration") and len(steps) and steps[0] >= 0 and steps[-1] <= last + 1:
+        return steps
+    if ends is not None and len(ends) == len(steps):
+        return ends
+    if not last or not len(steps):
+        return None
+    first = float(steps[0])
+    count = float(steps[-1]) - first + 1 if axis == "epoch" else float(len(steps))
+    place = steps - first + 1 if axis == "epoch" else np.arange(1.0, len(steps) + 1)
+    return np.asarray(place * (last / count)) if count > 0 else None

@@ -1,0 +1,434 @@
+"""Which canonical signal a logged name means.
+
+A name is cut into words; words that tell the split (train, val) and words that say nothing (epoch,
+avg, total ...) are taken out, and what is left is looked up. Names that mean nothing known keep
+their own words under `train/` or `val/`, or stay as they are when the split is unknown and the
+direction too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from traindx.readers.names.translations import in_english
+from traindx.vocabulary.signals import direction_of
+
+TRAIN_WORDS = frozenset({"train", "training", "tr", "trn", "learn", "fit", "trl"})
+VAL_WORDS = frozenset(
+    {
+        "val",
+        "valid",
+        "validate",
+        "validation",
+        "eval",
+        "evaluation",
+        "test",
+        "testing",
+        "dev",
+        "heldout",
+        "tel",
+        "te",
+        "vl",
+    }
+    | {"holdout"}
+)
+# Words around a quantity that do not change what it is.
+FILLER = frozenset(
+    {
+        "epoch",
+        "step",
+        "iter",
+        "iteration",
+        "batch",
+        "avg",
+        "average",
+        "mean",
+        "smoothed",
+        "inner",
+        "total",
+        "global",
+        "metrics",
+        "metric",
+        "scalars",
+        "lm",
+        "overall",
+        "running",
+        "current",
+        "cur",
+        "per",
+        "log",
+        "the",
+        "of",
+        "final",
+        "set",
+        "all",
+        "main",
+        "x",
+        "model",
+        "0",
+        "rollout",
+    }
+)
+
+# Words that say how often a metric is written; the others may belong to its name ("mean_iou").
+WHEN = frozenset(
+    {"epoch", "step", "iter", "iteration", "batch", "metrics", "metric", "scalars", "avg", "log", "rollout"}
+)
+
+# Canonical name -> the word sets (filler removed, sorted) that mean it, whatever the split.
+EXACT: dict[str, tuple[str, ...]] = {
+    "lr": (
+        "lr",
+        "learning rate",
+        "lrate",
+        "learning_rate",
+        "base lr",
+        "lr lr",
+        "lr adam",
+        "lr adamw",
+        "lr sgd",
+        "adam lr",
+        "lr pg0",
+        "lr0",
+        "lr group0",
+        "lr param group",
+        "optimizer lr",
+        "lr cell",
+        "rate learning lr",
+        "lrm",
+    ),
+    "grad_norm": (
+        "grad norm",
+        "gnorm",
+        "gradnorm",
+        "gradient norm",
+        "norm",
+        "grad norms",
+        "gradients norm",
+        "norm grad",
+        "grad l2",
+        "norm unclipped grad",
+        "grad 2.0 norm",
+        "2.0 norm grad",
+        "grad raw norm",
+        "gn",
+        "g norm",
+    ),
+    "loss_scale": (
+        "loss scale",
+        "grad scale",
+        "scaler scale",
+        "lscale",
+        "amp scale",
+        "scale loss",
+        "grad scaler",
+        "fp16 grad scale",
+    ),
+    "skipped_steps": (
+        "number skipped iterations",
+        "skipped iterations",
+        "skipped steps",
+        "skipped",
+        "overflow",
+    ),
+    "nan_steps": ("nan number iterations", "nan iterations", "number nan iterations"),
+    "time/step": (
+        "time",
+        "time ms",
+        "elapsed ms time",
+        "elapsed time",
+        "dt",
+        "time sec",
+        "sec",
+        "elapsed s time",
+        "time s",
+        "dt ms",
+        "batch time",
+        "batch_time",
+        "timing train",
+        "sps time",
+        "timing",
+        "iter_time",
+        "s time it",
+        "duration",
+        "elapsed time iteration",
+        "elapsed",
+        "elapsed s",
+        "elapsed sec",
+        "elapsed seconds",
+        "elapsed ms",
+        "elapsed min",
+        "elapsed minutes",
+        "each step time",
+    ),
+    "time/data": (
+        "data time",
+        "data",
+        "time data",
+        "dataload time",
+        "data loading time",
+        "data wait",
+        "data ms time",
+    ),
+    "time/forward": ("forward time", "fwd time", "forward"),
+    "time/backward": ("backward time", "bwd time", "backward"),
+    "time/optimizer": ("optimizer time", "opt time", "optim time"),
+    "throughput": (
+        "samples second",
+        "samples sec",
+        "throughput",
+        "wps",
+        "tokens second",
+        "tokens sec",
+        "tok sec",
+        "tok s",
+        "img s",
+        "imgs s",
+        "imgs sec",
+        "fps",
+        "fps time",
+        "speed",
+        "examples sec",
+        "examples second",
+        "images sec",
+        "images second",
+        "words second",
+        "tps",
+        "tgs",
+        "samples s",
+        "tokens s",
+        "it s",
+        "steps second",
+        "seq s",
+        "toks s",
+    ),
+    "mem/device": (
+        "memory",
+        "max mem",
+        "mem",
+        "gpu mem",
+        "gpu memory",
+        "cuda memory",
+        "cuda mem",
+        "vram",
+        "max memory",
+        "res mem",
+        "memory allocated",
+        "peak memory",
+        "mem gb",
+        "memory gb",
+        "max memory allocated",
+        "mem gpu",
+        "peak mem",
+    ),
+    "mem/host": (
+        "ram",
+        "rss",
+        "cpu mem",
+        "cpu memory",
+        "host mem",
+        "ram gb",
+        "memory ram",
+        "rss mb",
+        "mem rss",
+        "mem host",
+    ),
+    "util/device": ("gpu util", "gpu utilization", "gpu", "util", "utilization", "gpu usage", "device util"),
+    "batch_size": (
+        "batch size",
+        "bs",
+        "batchsize",
+        "bsz",
+        "global batch size",
+        "total batch size",
+        "batch size train",
+    ),
+    "epoch": ("epoch", "epochs"),
+    "quant/loss_gap": (
+        "quant loss gap",
+        "quantization loss gap",
+        "quantization gap",
+        "quant gap",
+        "qat loss gap",
+        "qat gap",
+        "gap quant",
+        "loss gap quant",
+    ),
+    "weight_norm": ("weight norm", "param norm", "params norm", "parameter norm", "pnorm", "wn"),
+}
+# Numbers of quantized modules keep the module's name.
+OF_QUANTIZED = r"quant[/_](zero_frac(?:tion)?|majority|error|kept|clipped|flips|moved|gradient)/(.+)"
+LOOKUP = {tuple(sorted(phrase.split())): name for name, phrases in EXACT.items() for phrase in phrases}
+
+RENAMED = {
+    "acc": "accuracy",
+    "ppl": "perplexity",
+    "err": "error",
+    "accuracies": "accuracy",
+    "categorical accuracy": "accuracy",
+    "sparse categorical accuracy": "accuracy",
+    "binary accuracy": "accuracy",
+    "map@.5": "map50",
+    "map@0.5": "map50",
+    "map@.5 .95": "map50_95",
+    "map@0.5 0.95": "map50_95",
+    "acc1": "accuracy",
+    "top1": "accuracy",
+    "acc top1": "accuracy",
+    "acc@1": "accuracy",
+    "prec@1": "accuracy",
+    "top 1 acc": "accuracy",
+    "ep rew": "reward",
+    "mean reward": "reward",
+    "episode reward": "reward",
+    "averagereturn": "reward",
+    "accuracy top 1": "accuracy",
+    "top 1 accuracy": "accuracy",
+    "top1 acc": "accuracy",
+    "accu": "accuracy",
+    "masked accuracy": "accuracy",
+    "pixel acc": "accuracy",
+    "token accuracy": "accuracy",
+    "100ep mean reward": "reward",
+    "100 episode reward": "reward",
+    "avg episode reward": "reward",
+    "episodic return": "reward",
+    "episode return mean": "reward",
+    "cumulative reward": "reward",
+    "total reward": "reward",
+    "r": "reward",
+    "ep reward": "reward",
+    "return": "reward",
+    "average return": "reward",
+    "eprewmean": "reward",
+    "episode return": "reward",
+    "rewards": "reward",
+}
+
+# Columns that count or clock; they are never metrics.
+NOISE = frozenset(
+    {
+        "eta",
+        "wall",
+        "timestamp",
+        "_timestamp",
+        "_runtime",
+        "_step",
+        "runtime",
+        "train_wall",
+        "pid",
+        "port",
+        "seed",
+        "eta_seconds",
+        "eta_sec",
+        "eta_s",
+        "seconds_left",
+        "time_left",
+        "passed",
+        "remaining",
+        "date",
+        "datetime",
+        "eta seconds",
+        "v_num",
+        "rank",
+        "n_parameters",
+    }
+)
+# Held-out metrics that are never logged on training data.
+HELD_OUT_WORDS = frozenset(
+    {"map", "map50", "ap", "ap50", "ap75", "aps", "apm", "apl", "bleu", "rouge", "map5095", "map75", "bleu4"}
+    | {
+        "sacrebleu",
+        "rouge1",
+        "rouge2",
+        "rougel",
+        "rougelsum",
+        "meteor",
+        "cider",
+        "chrf",
+        "mota",
+        "idf1",
+        "hota",
+    }
+)
+
+
+MEMORY_WORDS = frozenset({"mem", "memory", "ram", "rss", "vram"})
+HOST_WORDS = frozenset({"host", "cpu", "ram", "rss", "system", "sys", "process", "proc", "main"})
+DEVICE_WORDS = frozenset({"gpu", "cuda", "device", "vram", "allocated", "alloc", "gpu0", "cuda0"})
+AMOUNT_WORDS = frozenset(
+    {"used", "use", "usage", "max", "peak", "mb", "gb", "mib", "gib", "kb", "bytes", "in"}
+)
+
+
+class Role(NamedTuple):
+    """`signal`: canonical name ("" = not a metric). `rank`: how well the name fits a contested
+    signal, lower is better."""
+
+    signal: str
+    rank: int
+
+
+def words_of(name: str) -> list[str]:
+    """Words of a logged name, lower case; camelCase is cut, digits stay with their letters."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", in_english(name[:200]))
+    return [w for w in re.split(r"[^a-z0-9@.]+", spaced.lower()) if w]
+
+
+def split_of(words: list[str]) -> str:
+    """ "train", "val" or "" from the words of a name."""
+    if any(w in VAL_WORDS for w in words):
+        return "val"
+    return "train" if any(w in TRAIN_WORDS for w in words) else ""
+
+
+def memory_of(words: list[str]) -> str:
+    """Which memory a name is about, "" for none: one word says memory, the others whose and in what unit."""
+    given = set(words)
+    if (
+        len(words) < 2
+        or not given & MEMORY_WORDS
+        or given - MEMORY_WORDS - HOST_WORDS - DEVICE_WORDS - AMOUNT_WORDS
+    ):
+        return ""
+    if given & DEVICE_WORDS:
+        return "mem/device"
+    return "mem/host" if given & HOST_WORDS else ""
+
+
+def role_of(name: str) -> Role:
+    """The canonical signal a name means on its own, before other columns are considered."""
+    if name.lower().strip() in NOISE or not name.strip():
+        return Role("", 9)
+    if name.startswith("quant") and (quantized := re.fullmatch(OF_QUANTIZED, name[:200])):
+        what = "zero_fraction" if quantized[1] == "zero_frac" else quantized[1]
+        return Role(f"quant/{what}/{quantized[2]}", 0)
+    words = words_of(name)
+    split = split_of(words)
+    core = [w for w in words if w not in TRAIN_WORDS and w not in VAL_WORDS]
+    kept = [w for w in core if w not in FILLER and not w.isdigit()] or core
+    if not kept:
+        return Role(name, 9)
+    for phrase in (core, kept):
+        signal = LOOKUP.get(tuple(sorted(phrase)))
+        if signal and (split != "val" or signal in ("lr", "epoch")):
+            return Role(signal, 0 if phrase is core else 1)
+    if memory := memory_of(kept):
+        return Role(memory, 2)
+    if kept[0] in ("lr", "learning") and len(kept) > 1:
+        return Role("lr/" + "_".join(kept[1:]), 3)
+    if kept[-1] == "lr" and len(kept) > 1:
+        return Role("lr/" + "_".join(kept[:-1]), 3)
+    named = [w for w in core if w not in WHEN] or kept
+    metric = RENAMED.get(" ".join(kept)) or RENAMED.get(" ".join(named)) or "_".join(named)
+    if not split and (
+        HELD_OUT_WORDS & set(kept) or kept[-1].startswith("map") or kept[0].startswith("map@")
+    ):
+        split = "val"
+    if kept == ["loss"] or metric == "lossall":
+        filler = [w for w in core if w in FILLER]
+        return Role(f"{split or 'train'}/loss", len(filler) + ("epoch" in filler) + (0 if split else 1))
+    if not split and direction_of(metric) == "none":
+        return Role(name, 5)
+    return Role(f"{split or 'train'}/{metric}", 5)

@@ -1,0 +1,206 @@
+"""Give every column of a log its canonical name, once all of them are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from traindx.errors import ConfigError
+from traindx.features.adversarial import is_duel, is_term
+from traindx.readers.names.aliases import Role, role_of, split_of, words_of
+from traindx.readers.raw import RawColumn, RawLog
+from traindx.vocabulary.signals import direction_of
+
+# Two players, each with a loss of its own: their sum means nothing.
+ADVERSARIAL = frozenset(
+    {"g", "d", "gen", "disc", "generator", "discriminator", "critic", "actor", "policy", "value", "adv"}
+)
+# Losses of the heads of a detector, as its progress lines head them.
+DETECTOR_PARTS = frozenset({"box", "obj", "cls", "dfl", "giou", "seg", "pose", "kobj", "conf", "xy", "wh"})
+# Stand in for a loss where none is logged; the order is the preference.
+LOSS_LIKE = (
+    "loss",
+    "logloss",
+    "nll",
+    "cross_entropy",
+    "crossentropy",
+    "entropy",
+    "mse",
+    "rmse",
+    "mae",
+    "l1",
+    "l2",
+    "bpb",
+    "bpc",
+    "perplexity",
+    "error",
+    "objective",
+    "cost",
+    "elbo",
+    "merror",
+    "huber",
+)
+SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
+
+
+def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
+    """Canonical name -> column. `given` (canonical -> column) is the user's word and wins; a
+    column named there that does not exist is an error naming those that do."""
+    for canonical, wanted in given.items():
+        if wanted not in raw.columns and not any(wanted in c for c in raw.columns):
+            names = ", ".join(sorted(raw.columns)[:20])
+            raise ConfigError(f"--map {canonical}={wanted}: no column {wanted!r}; there are: {names}")
+    chosen = {c: w for c, w in given.items() if w in raw.columns}
+    taken = set(chosen.values())
+    offers = [(raw.roles.get(name), name) for name in raw.columns if name not in taken]
+    duel = is_duel(raw.columns)
+    ranked = sorted(
+        (Role(fixed, -1) if fixed is not None else in_game(role_of(name), name, duel=duel), i, name)
+        for i, (fixed, name) in enumerate(offers)
+    )
+    ranked.sort(
+        key=lambda item: (
+            item[0].rank,
+            -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0,
+            item[1],
+        )
+    )
+    for role, _, name in ranked:
+        if not role.signal or name == raw.axis:
+            continue
+        wanted = evaluation_name(role.signal, name, raw)
+        if wanted == "train/loss" and wanted in chosen and is_evaluation(name, chosen, raw):
+            wanted = "val/loss"
+        signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
+        chosen[signal] = name
+    return promote(chosen, raw)
+
+
+def in_game(role: Role, name: str, *, duel: bool) -> Role:
+    """The role of a column where two nets play against each other: `D_A` and `cycle_A` are losses there."""
+    if not duel or role.signal != name or not is_term(name):
+        return role
+    words = [w for w in words_of(name) if w != "loss"]
+    return Role(f"{split_of(words) or 'train'}/{'_'.join(words)}_loss", 5)
+
+
+def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
+    """`val/...` for a score that names no split, where it stands beside losses that all name theirs
+    (fastai's tables), or is there on half of the loss's rows at most: what is measured only now and
+    then is an evaluation."""
+    if not signal.startswith("train/") or direction_of(signal) != "higher" or split_of(words_of(name)):
+        return signal
+    losses = {
+        n: c
+        for n, c in raw.columns.items()
+        if n != raw.axis and role_of(n).signal in ("train/loss", "val/loss")
+    }
+    splits = {split_of(words_of(n)) for n in losses}
+    beside = splits == {"train", "val"} and not any(
+        split_of(words_of(n)) == "val" for n in raw.columns if n not in losses
+    )
+    longest = max((len(c.rows) for n, c in losses.items() if role_of(n).signal == "train/loss"), default=0)
+    if beside or 2 * len(raw.columns[name].rows) <= longest:
+        return "val/" + signal.removeprefix("train/")
+    return signal
+
+
+def is_evaluation(name: str, chosen: Mapping[str, str], raw: RawLog) -> bool:
+    """Whether a second loss that names no split is measured now and then beside the first (`Avg loss`
+    under a heading that says so)."""
+    if "val/loss" in chosen or split_of(words_of(name)):
+        return False
+    return 2 * len(raw.columns[name].rows) <= len(raw.columns[chosen["train/loss"]].rows)
+
+
+def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:
+    """Another name for a column whose signal is taken: its own words, made unique."""
+    split = signal.split("/")[0] + "/" if "/" in signal and signal.split("/")[0] in ("train", "val") else ""
+    own = name if name.startswith(split) else split + name
+    while own in chosen:
+        own += "'"
+    return own
+
+
+def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
+    """Where no loss is named as such, the metric that plays its part gets the name: the only
+    one that ends in `loss`, or a known error measure that both splits share."""
+    if any(n in chosen for n in ("train/loss", "val/loss")):
+        split = "val" if "train/loss" in chosen else "train"
+        if f"{split}/loss" in chosen:
+            return chosen
+        splits: tuple[str, ...] = (split,)
+    else:
+        splits = ("train", "val")
+    measure = ""
+    policy = any("rew" in n or "return" in n for n in chosen)  # its entropy is no loss
+    for split in splits:
+        candidates = [n for n in chosen if n.startswith(split + "/") and is_loss_like(n)]
+        candidates = [n for n in candidates if not (policy and n.endswith("entropy"))]
+        single = [n for n in candidates if n.endswith("loss")]
+        if len(candidates) > 1 and len(single) == 1:
+            candidates = single
+        if len(candidates) > 1:
+            candidates = sorted(candidates, key=loss_preference)[:1] if not single else []
+        if len(candidates) == 1 and not is_adversarial(candidates[0]):
+            last = candidates[0].rpartition("/")[2]
+            if measure and last != measure and not (last.endswith("loss") and measure.endswith("loss")):
+                continue  # a reconstruction's cost and a classifier's error are no pair
+            chosen[f"{split}/loss"], measure = chosen.pop(candidates[0]), last
+    return chosen
+
+
+def is_loss_like(name: str) -> bool:
+    last = name.split("/")[-1].lower()
+    known = direction_of(name) == "lower" or last in SMOOTH
+    return known and any(last == w or last.endswith(w) for w in LOSS_LIKE)
+
+
+def loss_preference(name: str) -> int:
+    last = name.split("/")[-1].lower()
+    return next(i for i, w in enumerate(LOSS_LIKE) if last == w or last.endswith(w))
+
+
+def is_adversarial(name: str) -> bool:
+    return bool(ADVERSARIAL & set(words_of(name.split("/")[-1])))
+
+
+WEIGHTED = frozenset({"kl", "kld", "kldiv", "mmd"})
+
+
+def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[RawColumn, str]]:
+    """Totals that the log leaves out: for a split with several part losses on the same rows (`box_loss`, `cls_loss` ...
+    or a detector's bare `box`, `obj`, `cls`) and no total, their sum and its description."""
+    totals = {}
+    for split in ("train", "val"):
+        if f"{split}/loss" in chosen:
+            continue
+        named = [n for n in chosen if n.startswith(split + "/") and "loss" in n.split("/")[-1].lower()]
+        if any(is_adversarial(p) or WEIGHTED & set(words_of(p.split("/")[-1])) for p in named):
+            continue  # players have no total, and a divergence enters with a weight that the log does not tell
+        bare = [
+            n
+            for n in chosen
+            if split == "train" and n.lower() in DETECTOR_PARTS and not raw.roles.get(chosen[n])
+        ]
+        parts = together(named if len(named) > 1 else bare, chosen, raw)
+        if len(parts) < 2:
+            continue
+        columns = [raw.columns[chosen[p]] for p in parts]
+        first = columns[0]
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities of both signs
+            total = RawColumn(
+                np.sum([c.values for c in columns], axis=0), first.rows, first.steps, first.times
+            )
+        totals[f"{split}/loss"] = (total, " + ".join(chosen[p] for p in parts))
+    return totals
+
+
+def together(parts: list[str], chosen: Mapping[str, str], raw: RawLog) -> list[str]:
+    """Those of the parts that are logged in the same rows, where most of them are."""
+    groups: dict[tuple[int, bytes], list[str]] = {}
+    for part in parts:
+        rows = raw.columns[chosen[part]].rows
+        groups.setdefault((len(rows), rows.tobytes()), []).append(part)
+    return max(groups.values(), key=len, default=[])

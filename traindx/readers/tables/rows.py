@@ -1,0 +1,184 @@
+"""Rows of a table, block after block, into columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from traindx.readers.tables.columns import Columns, in_split, number, plain_numbers
+from traindx.readers.tables.layout import DECIMAL_COMMA, LEAST, Layout, header_names, is_number, split_line
+from traindx.readers.tables.row_widths import names_of
+from traindx.vocabulary.run import Floats, Ints
+
+KEPT_MISFITS = 8
+MOST_TRIED = 8  # times that rows of another width are looked at closely
+
+
+class Rows:
+    """A table while it is read: `row` rows so far, `line` the next line of the file (from 1)."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.names = layout.names
+        self.split = layout.split
+        self.columns = Columns()
+        self.row, self.line = 0, 1
+        self.ended = True  # whether the last line had its line end
+        self.boundaries: list[int] = []
+        self.marks: list[tuple[int, int]] = []
+        self.strange: dict[str, int] = {}
+        self.misfits: list[tuple[int, int]] = []  # line, cells of the first few
+        self.misfit_count = 0
+        self.waiting: list[
+            tuple[int, list[str]]
+        ] = []  # line and cells of the last rows, where all have another width
+        self.tried = 0
+        self.widths: list[tuple[int, tuple[str, ...]]] = []  # line, names from there on
+
+    def numeric(self) -> list[tuple[int, str]]:
+        """Index and name of the columns that are not words."""
+        words = {self.layout.names[i] for i in self.layout.text}
+        return [(i, name) for i, name in enumerate(self.names) if name not in words]
+
+    def add_arrays(self, block: bytes, count: int, arrays: list[tuple[Floats, Ints | None]]) -> None:
+        """A block of `count` lines, as one (values, rows or None) for each numeric column."""
+        self.marks.append((self.row, self.line))
+        for (_, name), (values, there) in zip(self.numeric(), arrays, strict=True):
+            whole = range(self.row, self.row + count)
+            self.columns.add(name, values, whole if there is None else there + self.row)
+        self.row += count
+        self.ended = block.endswith(b"\n")
+        self.line += count
+
+    def add_block(self, block: bytes) -> None:
+        """The lines of a block."""
+        self.ended = block.endswith(b"\n")
+        lines = block.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        if not self.add_regular(block, lines):
+            self.add_lines(lines)
+        self.line += len(lines)
+
+    def add_regular(self, block: bytes, lines: list[str]) -> bool:
+        """Take lines that all have the right number of cells, each a plain number; else do nothing."""
+        delimiter = None if self.layout.delimiter == " " else self.layout.delimiter
+        if b'"' in block or self.layout.decimal_comma or self.split is not None:
+            return False
+        rows = [line.split(delimiter) for line in lines]
+        if set(map(len, rows)) != {len(self.names)}:
+            return False
+        cells = list(zip(*rows, strict=True))
+        arrays = [plain_numbers(cells[i]) for i, _ in self.numeric()]
+        if any(values is None for values in arrays):
+            return False
+        self.marks.append((self.row, self.line))
+        for (_, name), values in zip(self.numeric(), arrays, strict=True):
+            assert values is not None
+            self.columns.add(name, values, range(self.row, self.row + len(lines)))
+        self.row += len(lines)
+        return True
+
+    def add_lines(self, lines: Sequence[str]) -> None:
+        """Take lines one by one: blank ones, headers and misfits may be among them."""
+        pending: list[list[str]] = []
+        broken = True  # whether the next row does not follow the last one's line
+        for line_number, line in enumerate(lines, self.line):
+            if not line.strip():
+                broken = True
+                continue
+            cells = split_line(line, self.layout.delimiter)
+            if self.is_header(cells):
+                self.flush(pending)
+                self.waiting.clear()
+                pending, broken = [], True
+                self.names = header_names(tuple(cells), len(cells))
+                self.boundaries.append(self.row)
+                continue
+            if len(cells) > len(self.names) and not "".join(cells[len(self.names) :]).strip():
+                del cells[len(self.names) :]
+            if len(cells) != len(self.names):
+                if self.misfit(line_number, cells):
+                    self.flush(pending)
+                    pending = self.told_apart()
+                broken = True
+                continue
+            self.waiting.clear()
+            if broken:
+                self.marks.append((self.row + len(pending), line_number))
+                broken = False
+            pending.append(cells)
+        self.flush(pending)
+
+    def is_header(self, cells: list[str]) -> bool:
+        """Whether a row in the middle is the header again, perhaps with other names: no numbers,
+        nothing empty, and at least one name that is known (two, if there are more)."""
+        if not self.layout.header or cells[0][:1].isdigit():
+            return False
+        names = {cell.strip() for cell in cells}
+        if "" in names or len(names) < len(cells):
+            return False
+        known = len(names & set(self.names))
+        return known >= min(2, len(self.names), len(names)) and not any(is_number(c, False) for c in cells)
+
+    def misfit(self, line: int, cells: list[str]) -> bool:
+        """Leave out a row of another width; whether it is the last of `LEAST` alike, which may be told apart."""
+        self.misfit_count += 1
+        if len(self.misfits) < KEPT_MISFITS:
+            self.misfits.append((line, len(cells)))
+        if self.waiting and len(self.waiting[0][1]) != len(cells):
+            self.waiting.clear()
+        if len(self.waiting) == LEAST or self.tried == MOST_TRIED:
+            return False
+        self.waiting.append((line, cells))
+        return len(self.waiting) == LEAST
+
+    def told_apart(self) -> list[list[str]]:
+        """The rows that wait, if it can be told which of their cells is which column: their names are now `names`."""
+        self.tried += 1
+        mark = "," if self.layout.decimal_comma else "."
+        cells = [[number(cell.replace(mark, ".")) for cell in row] for _, row in self.waiting]
+        known = {name: grown.ends(LEAST) for name, grown in self.columns.values.items()}
+        names = names_of(self.names, known, np.array(cells, dtype=np.float64))
+        if names is None:
+            return []
+        lines = [line for line, _ in self.waiting]
+        taken, first = [cells for _, cells in self.waiting], lines[0]
+        self.waiting.clear()
+        self.names = names
+        self.misfit_count -= LEAST
+        self.misfits = [m for m in self.misfits if m[0] < first]
+        self.widths.append((first, names))
+        self.marks += [
+            (self.row + i, line) for i, line in enumerate(lines) if not i or line != lines[i - 1] + 1
+        ]
+        return taken
+
+    def flush(self, pending: list[list[str]]) -> None:
+        """Rows of the right width into columns; cells may be empty or words."""
+        if not pending:
+            return
+        rows = range(self.row, self.row + len(pending))
+        split = self.split if self.names == self.layout.names else None
+        if split is None:
+            self.add_cells(pending, rows, "")
+        else:
+            for word in dict.fromkeys(cells[split].strip() for cells in pending):
+                chosen = [i for i, cells in enumerate(pending) if cells[split].strip() == word]
+                self.add_cells([pending[i] for i in chosen], [rows[i] for i in chosen], word)
+        self.row += len(pending)
+
+    def add_cells(self, pending: list[list[str]], rows: Sequence[int], split: str) -> None:
+        """The numbers of rows of cells; of a split, under its name."""
+        cells = list(zip(*pending, strict=True))
+        for i, name in self.numeric():
+            column: Sequence[str] = cells[i]
+            if self.layout.decimal_comma:
+                column = [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in column]
+            known = in_split(name, split) if split else name
+            plain = plain_numbers(column)
+            if plain is not None:
+                self.columns.add(
+                    known, plain, rows if isinstance(rows, range) else np.array(rows, dtype=np.int64)
+                )
+            elif strange := self.columns.add_cells(known, column, rows):
+                self.strange[known] = self.strange.get(known, 0) + strange

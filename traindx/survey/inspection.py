@@ -1,0 +1,136 @@
+"""Data before anything is trained on them: survey, judge, and put on one page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx import pipeline, rules, survey
+from traindx.checks.data_catalogue import DATA_CHECKS, OF_FOLDERS
+from traindx.checks.judge import results
+from traindx.config import Config
+from traindx.errors import ConfigError
+from traindx.own import VERSION
+from traindx.redaction import redact_text
+from traindx.survey import Survey
+from traindx.survey.gather import Progress
+from traindx.survey.labels import Task
+from traindx.vocabulary.check import Check, CheckReport
+from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary.setup import Setup
+
+
+class DataCheck:
+    """What was found out about a data set: `report` is the document, `rows` the row numbers (from 0, worst
+    first) behind each rule that speaks of rows, by its slug; `failed` says whether any check failed."""
+
+    def __init__(self, report: CheckReport, rows: Mapping[str, NDArray[np.int64]]) -> None:
+        self.report, self.rows = report, rows
+
+    @property
+    def failed(self) -> bool:
+        return self.report.count("failed") > 0
+
+    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+        from traindx.reports import check
+
+        return check.render(self.report, width=width, color=color)
+
+    def to_markdown(self) -> str:
+        from traindx.reports import check
+
+        return check.markdown(self.report)
+
+    def to_html(self) -> str:
+        from traindx.reports import check
+
+        return check.html(self.report)
+
+    def to_json(self) -> str:
+        from traindx.reports import check
+
+        return check.to_json(self.report)
+
+
+def check_data(
+    data: Any,
+    target: Any = None,
+    *,
+    validation: Any = None,
+    sensitive: Any = None,
+    task: Task | None = None,
+    config: Config | None = None,
+    checks: Sequence[Check] = DATA_CHECKS,
+    progress: Progress | None = None,
+) -> DataCheck:
+    """Check data before training: `traindx.check_data(x, y, validation=(x_val, y_val))`.
+
+    `data`: an array or tensor `[n, ...]`; columns by name or a data frame; a data set or loader of (input,
+    target); a path to CSV, Parquet, .npz or .npy, or to a folder of images or sounds. `target`: an array `[n]`,
+    or the name of a column. `validation`: the same kind as `data`, or a pair (data, target). `sensitive`: an array
+    `[n]` or a column's name; errors and labels are compared between its values. `task`: "classes" or "numbers",
+    where what the target looks like misleads. Raises ConfigError for columns that are not there, ReadError for files
+    that cannot be read."""
+    begun = time.monotonic()
+    config = config or Config()
+    slugs = {check.slug for check in checks}
+    surveyed = survey.of(
+        data,
+        target,
+        validation=validation,
+        sensitive=sensitive,
+        task=task,
+        fitted="label-noise" in slugs or (sensitive is not None and "slices" in slugs),
+        progress=progress,
+    )
+    return judged(surveyed, config, checks, begun)
+
+
+def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: float) -> DataCheck:
+    """The ordinary diagnosis of the facts, and the checks as views on it."""
+    asked = {rule.slug for rule in pipeline.select(rules.catalogue(), config) if rule.family == "DAT"}
+    if not asked:
+        raise ConfigError("none of the rules that are selected judges data (they begin with DAT)")
+    only = msgspec.structs.replace(config, select=tuple(sorted(asked)), ignore=())
+    diagnosis = pipeline.diagnose(run_of(surveyed), only)
+    report = CheckReport(
+        traindx_version=VERSION,
+        command=("--data", redact_text(surveyed.name)),
+        seconds=round(time.monotonic() - begun, 1),
+        checks=results(
+            fitting(checks, surveyed),
+            diagnosis.first,
+            diagnosis.runs[0].setup,
+            surveyed.measured.reasons,
+            asked=asked,
+            severity=config.severity,
+        ),
+        experiments=(),
+        diagnosis=diagnosis.first,
+    )
+    return DataCheck(report, surveyed.measured.rows)
+
+
+def fitting(checks: Sequence[Check], surveyed: Survey) -> list[Check]:
+    """The checks that make sense for this kind of data; the first says what was left out or drawn."""
+    folder = surveyed.format == "folder"
+    kept = [check for check in checks if (check.slug in OF_FOLDERS if folder else check.slug != "files")]
+    said = "; ".join(surveyed.notes)
+    return [msgspec.structs.replace(c, passed=said) if said and c.slug == "read" else c for c in kept]
+
+
+def run_of(surveyed: Survey) -> Run:
+    """What was measured as a run without steps: its facts are what the rules read."""
+    return Run(
+        id=surveyed.name,
+        source=surveyed.name,
+        format=surveyed.format,
+        axis="sample",
+        setup=Setup().with_facts(surveyed.measured.facts, "survey"),
+        events=tuple(Event("note", note) for note in surveyed.notes),
+    )

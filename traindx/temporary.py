@@ -1,0 +1,86 @@
+"""Temporary folders that carry a lock of their owner: what a killed process left is known for that, and removed.
+
+Only folders of this user with a lock that nobody holds are removed; links are not followed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from traindx.locks import abandoned, take_lock
+
+SCRATCH, CHECK, RECORDS, DEMO = PREFIXES = (
+    "traindx-scratch-",
+    "traindx-check-",
+    "traindx-records-",
+    "traindx-demo-",
+)
+OWNER = ".owner"
+HELD: dict[Path, int] = {}  # the rooms of this process, and the descriptors that hold their locks
+
+
+def make_room(prefix: str) -> Path:
+    """A new temporary folder, to be given to `remove_room`; the first one clears what killed processes left."""
+    if not HELD:
+        remove_abandoned()
+    place = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+    HELD[place] = take_lock(place / f"{OWNER}-made")
+    os.rename(place / f"{OWNER}-made", place / OWNER)  # nobody sees it before it is locked
+    return place
+
+
+def remove_room(place: Path) -> None:
+    """Remove a temporary folder; what it links to stays."""
+    remove_tree(place)
+    if place in HELD:
+        os.close(HELD.pop(place))
+
+
+def remove_tree(place: Path) -> None:
+    """Remove a folder, also what an overlay left of a scratch copy in it."""
+    for locked in place.glob("layers/*/work/work"):  # the kernel closes it to everybody
+        if locked.resolve() == locked:  # else a script has put a link there
+            locked.chmod(0o700)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def room(prefix: str) -> Iterator[Path]:
+    """A temporary folder for as long as it is needed."""
+    place = make_room(prefix)
+    try:
+        yield place
+    finally:
+        remove_room(place)
+
+
+@atexit.register
+def remove_rooms() -> None:
+    """Remove those of this process that are left, as where an interruption came while one was removed."""
+    for place in list(HELD):
+        remove_room(place)
+
+
+os.register_at_fork(after_in_child=HELD.clear)  # a child's end is not its parent's
+
+
+def remove_abandoned() -> None:
+    """Remove the folders whose owners are gone."""
+    with os.scandir(tempfile.gettempdir()) as entries:
+        found = [entry for entry in entries if entry.name.startswith(PREFIXES)]
+    for entry in found:
+        if (
+            not entry.is_dir(follow_symlinks=False)
+            or entry.stat(follow_symlinks=False).st_uid != os.getuid()
+        ):
+            continue
+        lock = abandoned(Path(entry.path, OWNER))
+        if lock is not None:
+            remove_tree(Path(entry.path))
+            os.close(lock)
