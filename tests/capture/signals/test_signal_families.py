@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,20 @@ MODULES = Modules("a\nb", np.array([0, 1, 0]), np.array([2.0, 4.0, 6.0]))
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.kind)
 def test_a_family_is_declared_in_the_words_of_the_vocabulary(family: object) -> None:
     assert isinstance(family, type(FAMILIES[0]))
-    assert set(family.signals) <= NAMED
+    for name in set(family.signals) - NAMED:
+        raise AssertionError(f"add a SignalKind for {name} to traindx/vocabulary/signals.py")
     assert set(family.asks) <= {cause.slug for cause in causes()}
     assert family.cost.fixed > 0
     assert family.apart >= 1
     if family.shape == "by module":
         assert all(name.endswith("/<module>") for name in set(family.signals) - DERIVED)
+
+
+def test_every_parameter_signal_has_a_reader() -> None:
+    for family in by_parameter():
+        name = f"traindx.capture.torch.measure.by_parameter.{family.kind}"
+        file = name.replace(".", "/") + ".py"
+        assert importlib.util.find_spec(name), f"{family.kind}: add {file} with read(parameters, elsewhere)"
 
 
 def test_each_signal_is_measured_by_one_family() -> None:
