@@ -11,9 +11,9 @@ import numpy as np
 from traindx.capture.arrays.data import Array
 from traindx.capture.arrays.windows import Windows, gains, sizes, window
 from traindx.capture.keras import facts
-from traindx.capture.keras.looks import KerasLooks
+from traindx.capture.keras.observer import KerasObserver
 from traindx.capture.keras.state import values_of
-from traindx.capture.session.backend import Looks, Updates, View
+from traindx.capture.session.backend import Updates, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.told import ToldBackend
 from traindx.vocabulary.setup import Fact
@@ -34,7 +34,7 @@ class KerasBackend(ToldBackend):
         self.held: Array = np.zeros((2, 0))
         self.windows = Windows(self._parts, lambda: self._of(self.asked, 1, np.nan))
         self.asked: Sequence[Any] = ()  # the parameters of the session's plan, in its order
-        self.seen: KerasLooks | None = None
+        self.seen: KerasObserver | None = None
 
     def parts(self, model: Any, prefix: str) -> Sequence[Part] | None:
         if any(known is model for known in self._known):
@@ -111,9 +111,9 @@ class KerasBackend(ToldBackend):
     def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
         return sizes(self._values(parameters)) if kind == "weights" else None
 
-    def looks(self, view: View) -> Looks:
-        self.seen = KerasLooks(view)
-        return self.seen
+    def observers(self, view: View) -> Sequence[object]:
+        self.seen = KerasObserver(view)
+        return [self.seen]
 
     def names(self) -> dict[int, str]:
         """What a layer's readings are called, by its id."""

@@ -55,10 +55,6 @@ class Measures:
         self._read = by_parameter()
         self.seconds = 0.0  # spent on what is measured on sampled steps only
 
-    def knows(self, kind: str) -> bool:
-        """Whether readings of a kind are taken here."""
-        return kind in ("gradients", "zeros", "updates") or any(family.kind == kind for family in self._read)
-
     @property
     def device(self) -> bool:
         """Whether parameters lie on an accelerator: readings then stay there until fetched."""
@@ -191,9 +187,15 @@ class Measures:
         return out
 
     def panels(self, kind: str, about: Any, values: Floats) -> Iterator[Panel]:
-        """The signals in one reading; parameters of a module are taken together."""
+        """The signals in one reading: of modules that `about` lists by name, or of parameters, which are taken together
+        by module."""
+        turn = self._families[kind].panels
+        if turn is None:
+            return
+        if isinstance(about, list):
+            yield from turn(tuple(about), values)
+            return
         places = about[0] if isinstance(about, tuple) else about
-        modules = self._modules(places)
         if kind == "gradients":
             factor, squared = about[1:]
             values = (values if squared else np.square(values)) * factor**2
@@ -201,9 +203,7 @@ class Measures:
             self.movement.gradients(places, values)
         elif kind == "updates":
             self.movement.changes(places, about[1], values.reshape(3, -1)[2])
-        turn = self._families[kind].panels
-        if turn is not None:
-            yield from turn(modules, values)
+        yield from turn(self._modules(places), values)
 
     def _modules(self, places: Ints) -> Modules:
         """The modules of parameters."""

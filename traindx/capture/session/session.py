@@ -94,7 +94,8 @@ class Session:
     def called(self, part: Any) -> None:
         """The loop calls `part` of a model, not the whole. Forward passes are measured there if all
         trained parameters lie in it."""
-        self.watched.looks.called(part)
+        for listener in self.watched.observers.models:
+            listener.add_part(part)
 
     @guarded
     def add_optimizer(self, optimizer: Any) -> None:
@@ -127,7 +128,8 @@ class Session:
         `training`: None takes whether gradients are enabled. May be told in two parts
         (inputs when the model is called, `batch(None, targets)` when the loss is). `source` marks the
         data set it is of, `trained` that this one is trained on."""
-        self.watched.looks.batch(inputs, targets, training, True, source, trained)
+        for listener in self.watched.observers.batches:
+            listener.batch(inputs, targets, training, True, source, trained)
 
     @guarded
     def outputs(self, output: Any, loss_name: str = "") -> None:
@@ -135,7 +137,8 @@ class Session:
         if loss_name:
             self._facts.setdefault("loss", loss_name)
             self._facts.setdefault("loss_name", loss_name)
-        self.watched.looks.outputs(output)
+        for listener in self.watched.observers.losses:
+            listener.outputs(output)
 
     @guarded
     def loss(self, value: Any, *, where: str = "") -> None:
@@ -146,20 +149,22 @@ class Session:
             return
         self._losses.add(found, where)
         if isinstance(found, float) and found - found != 0 and "train/loss" not in self.steps.first_bad:
-            self.watched.looks.origin(value)
+            for listener in self.watched.observers.losses:
+                listener.nonfinite_loss(value)
 
     @guarded
     def before_backward(self, loss: Any, factor: float = 1.0) -> None:
         """The loss that a backward pass is about to begin from, its graph whole; `factor` undoes what it
         was divided by. Numbers without a graph are passed over."""
+        listeners = self.watched.observers.losses
         self._losing = True
         try:
-            found = self.watched.looks.before_backward(loss, factor, self.step)
+            found = [listener.before_backward(loss, factor, self.step) for listener in listeners]
         finally:
             self._losing = False
-        self.wants_losses = self.watched.looks.wants_losses
-        if found:
-            self._queue.add(Row(self.step, time.time(), dict(found), sampled=True), device=True)
+        self.wants_losses = any(listener.wants_losses for listener in listeners)
+        for signals in found:
+            self._write(signals)
 
     @guarded
     def backward_begin(self, stale: bool | None = None) -> None:
@@ -171,7 +176,8 @@ class Session:
         self._begins = True
         first = not self.habits.backwards
         self.habits.backward(watched.stale() if stale is None and first else stale)
-        watched.looks.backward_begin()
+        for listener in watched.observers.steps:
+            listener.backward_begin()
         self.clock.begin("backward")
 
     @guarded
@@ -262,7 +268,12 @@ class Session:
         found = self.backend.number(value)
         if found is not None:
             self.clock.interrupted = self.clock.interrupted or name.startswith("val/")
-            self._queue.add(Row(self.step, time.time(), {name: found}, sampled=True), device=True)
+            self._write({name: found})
+
+    def _write(self, signals: Mapping[str, Any]) -> None:
+        """Write signals at the current step, beside those of its row."""
+        if signals:
+            self._queue.add(Row(self.step, time.time(), dict(signals), sampled=True), device=True)
 
     @guarded
     def fact(self, name: str, value: Fact, origin: str = "capture") -> None:
@@ -303,9 +314,8 @@ class Session:
     def _close(self) -> None:
         if self._primary is None and not self._by_backward:
             self._count_backwards()
-        answered = self.watched.looks.answers()
-        if answered:
-            self._queue.add(Row(self.step, time.time(), answered, sampled=True), device=True)
+        for source in self.watched.observers.final_sources:
+            self._write(source.final_signals())
         self._queue.fetch()
         self.watched.release()
         self._write_setup()
@@ -331,7 +341,10 @@ class Session:
         self.active = False
         message = f"capture stopped: {where} failed ({type(error).__name__}: {error}); the training goes on"
         say(message)
-        self.watched.looks.abandon()  # the training goes on: its model is not to be called besides
+        for (
+            listener
+        ) in self.watched.observers.steps:  # the training goes on: its model is not called any more
+            listener.abandon()
         self.watched.release()
         for what, write in (
             ("the last steps before it", self._queue.fetch),
@@ -351,9 +364,9 @@ class Session:
             say(message)
 
     @property
-    def curious(self) -> bool:
-        """Whether what the loss is fed with is still looked at: `outputs` and targets are worth telling."""
-        return self.active and self.watched.looks.curious
+    def wants_outputs(self) -> bool:
+        """Whether `outputs` and targets of batches are still worth reporting."""
+        return self.active and any(listener.wants_outputs for listener in self.watched.observers.losses)
 
     def _count_backwards(self) -> None:
         """No optimizer steps: backward passes are the steps, those so far included."""
@@ -394,7 +407,8 @@ class Session:
         self.sampling = self.active and self.pace.sampled(self.step)
         self.phases = self.pace.phases(self.step)
         watched.sample(self.sampling, self.phases)
-        self.wants_losses = self.wants_losses or (self.sampling and watched.looks.wants_losses)
+        if self.sampling and not self.wants_losses:
+            self.wants_losses = any(listener.wants_losses for listener in watched.observers.losses)
         if self._facts_due <= row.at or self.step in (1, 10, 100):
             self._write_setup()
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
-from traindx.capture.session.backend import Backend, Blind, Rate, View
-from traindx.capture.signals import activations
-from traindx.capture.signals.family import Panel
+from traindx.capture.session.backend import Backend, Rate, View
 from traindx.vocabulary.setup import Fact
 
 
-class ToldLooks(Blind):
-    """`Looks` at batches, which `array` brings to the host (None: no table of numbers), and at readings of
-    activations."""
+class HostObserver:
+    """Observes batches, which `array` brings to the host (None: no table of numbers)."""
 
     def __init__(self, view: View, array: Callable[[Any], Array | None]) -> None:
         self._view = view
+        self.seconds = 0.0  # spent on readings of sampled steps
         self.data = Data(array, patient=view.patient)
-
-    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
-        return activations.panels(tuple(about), values)
 
     def facts(self) -> dict[str, Fact]:
         return self.data.facts()

@@ -18,12 +18,12 @@ import numpy as np
 from traindx.capture.arrays import activations as act
 from traindx.capture.arrays.answers import answers
 from traindx.capture.arrays.data import Array
-from traindx.capture.session.backend import Looks, Updates, View
+from traindx.capture.session.backend import Updates, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.leaves import Leaf, architecture, gains
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-from traindx.capture.session.told import ToldBackend, ToldLooks
+from traindx.capture.session.told import HostObserver, ToldBackend
 from traindx.vocabulary.setup import Fact
 
 # Of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights; and of the
@@ -91,7 +91,7 @@ class Hearing:
             self.stream.failed(self.hook.__name__, error)
 
 
-class TracedLooks(ToldLooks):
+class TracedObserver(HostObserver):
     """Activations, outputs and batches that were told since the last step."""
 
     def __init__(self, view: View) -> None:
@@ -139,7 +139,7 @@ class TracedBackend(ToldBackend):
         super().__init__()
         self.name = name
         self.held: Array = np.zeros((ROWS, 0))
-        self.seen: TracedLooks | None = None
+        self.seen: TracedObserver | None = None
         self.optimizer: dict[str, Fact] = {}
         self.frozen: set[int] | None = None  # places of the leaves that were left out at every step
 
@@ -176,9 +176,9 @@ class TracedBackend(ToldBackend):
         known = kind == "weights" and np.isfinite(self.held[3]).any()
         return np.concatenate([self.held[3], self.held[4]]) if known else None
 
-    def looks(self, view: View) -> Looks:
-        self.seen = TracedLooks(view)
-        return self.seen
+    def observers(self, view: View) -> Sequence[object]:
+        self.seen = TracedObserver(view)
+        return [self.seen]
 
 
 class ToldUpdates:

@@ -12,6 +12,7 @@ from traindx.capture.session.habits import Habits
 from traindx.capture.session.layout import Gone, Layout
 from traindx.capture.session.measures import Measures
 from traindx.capture.session.noise import NoiseScale
+from traindx.capture.session.observers import Observers
 from traindx.capture.session.pace import Pace
 from traindx.vocabulary.setup import Fact
 
@@ -20,7 +21,7 @@ TINY = 1e-6  # beside a norm that is divided by, as the frameworks do when they 
 
 
 class Watched:
-    """What the backend is asked, and when. It is the `View` of the backend's looks."""
+    """What the backend is asked, and when. It is the `View` of the backend's observers."""
 
     def __init__(
         self, backend: Backend, clock: Clock, habits: Habits, dropped: Failed, tell: Tell, pace: Pace, *,
@@ -39,8 +40,8 @@ class Watched:
         self._zeroed = False
         self._small: list[int] = []  # places of the smallest parameters
         self._noise, self._first_norm = NoiseScale(), 0.0
-        self._seconds = 0.0  # told already of what looks have spent
-        self.looks = backend.looks(self)
+        self._seconds = 0.0  # that observers have spent on readings, up to the last step
+        self.observers = Observers(backend.observers(self))
 
     def attempt(self, what: str, measure: Callable[..., Any], *given: Any) -> Any:
         """What `measure(*given)` gives; None once it has failed, which drops what is measured, and nothing else."""
@@ -96,14 +97,19 @@ class Watched:
             self.facts_seen.setdefault(fact, value)
         places = [place for place, p in self.layout.alive() if self.backend.trainable(p)]
         self._small = sorted(places, key=self.layout.size)[:SMALLEST]
-        self.looks.add_model(model, name)
+        for listener in self.observers.models:
+            listener.add_model(model, name)
 
     def add_optimizer(self, optimizer: Any) -> bool:
         """Whether it was not known before."""
         before = len(self.optimizers)
         self.measures.add_optimizer(optimizer)
-        self.looks.add_optimizer(optimizer)
+        self._announce(optimizer)
         return len(self.optimizers) > before
+
+    def _announce(self, optimizer: Any) -> None:
+        for listener in self.observers.models:
+            listener.add_optimizer(optimizer)
 
     def stale(self) -> bool | None:
         """Whether gradients of the step before are still there as a backward pass begins."""
@@ -138,7 +144,8 @@ class Watched:
     def abandon(self) -> None:
         """The step was not made: what was measured for it is forgotten."""
         self._clip, self._first_norm = None, 0.0
-        self.looks.abandon()
+        for listener in self.observers.steps:
+            listener.abandon()
         self.measures.take()
 
     def step_begin(self, optimizer: Any, sampled: bool) -> None:
@@ -147,15 +154,17 @@ class Watched:
                 self.add_optimizer(optimizer)
                 self.facts_seen.setdefault("optimizers", len(self.optimizers))
             elif sampled:
-                self.looks.add_optimizer(optimizer)
+                self._announce(optimizer)
             if self.forward_end is not None and self.habits.backwards <= 1:
                 self.clock.guess("backward", self.clock.at() - self.forward_end)
             self.forward_end = None
         factor = self.attempt("gradients", self._gradients, optimizer) or 1.0
         if sampled and self.updates:
             self.attempt("updates of weights", self.measures.begin, optimizer)
-        if (sampled or self.looks.waiting) and (optimizer is None or optimizer is self.optimizers[0]):
-            self.looks.step_begins(optimizer, sampled, factor, self.scalars)
+        if optimizer is None or optimizer is self.optimizers[0]:
+            for listener in self.observers.steps:
+                if sampled or listener.waiting:
+                    listener.step_begins(optimizer, sampled, factor, self.scalars)
 
     def _gradients(self, optimizer: Any) -> float:
         """Norms of the gradients in use; before clipping, and without a loss scale. Returns the factor
@@ -170,18 +179,20 @@ class Watched:
             if isinstance(ratio, float) and ratio > 0:
                 factor /= ratio
         prefix = self._prefix(optimizer)
-        if not self.pace.gradients(self.habits.steps) and not self.looks.waiting:
+        waiting = any(listener.waiting for listener in self.observers.steps)
+        if not self.pace.gradients(self.habits.steps) and not waiting:
             if ratio is not None:
                 self.scalars |= {f"{prefix}grad_norm": norm, f"{prefix}clip_ratio": ratio}
             return factor
         found = self.measures.gradients(optimizer, factor)
-        part = self.looks.local_norm(optimizer, factor) if ratio is None else None
-        if part is not None:
-            self.scalars[f"{prefix}grad_norm_part"] = part
-        else:
-            self.scalars[f"{prefix}grad_norm"] = found if ratio is None else norm
         if ratio is not None:
-            self.scalars[f"{prefix}clip_ratio"] = ratio
+            self.scalars |= {f"{prefix}grad_norm": norm, f"{prefix}clip_ratio": ratio}
+            return factor
+        parts = (listener.local_norm(optimizer, factor) for listener in self.observers.steps)
+        part = next((part for part in parts if part is not None), None)
+        self.scalars[prefix + ("grad_norm" if part is None else "grad_norm_part")] = (
+            found if part is None else part
+        )
         return factor
 
     def _prefix(self, optimizer: Any) -> str:
@@ -211,21 +222,23 @@ class Watched:
         if optimizer is None:
             self.step_begin(None, sampled)
         self._noise_scale()
-        if sampled:
-            self.attempt("activations", self.looks.finish)
+        for listener in self.observers.samples if sampled else ():
+            self.attempt("activations", listener.finish)
         cost, self.measures.seconds = self.measures.seconds, 0.0
-        spent, self._seconds = self.looks.seconds - self._seconds, self.looks.seconds
-        return cost + spent
+        before, self._seconds = self._seconds, sum(listener.seconds for listener in self.observers.samples)
+        return cost + self._seconds - before
 
     def sample(self, sampling: bool, phases: bool) -> None:
         """Whether the coming step is measured by module, and timed by its phases."""
         before, self.sampling = self.sampling, sampling
-        self.looks.sample(before, sampling, phases)
+        for listener in self.observers.steps:
+            listener.prepare(before, sampling, phases)
 
     def panels(self, kind: str, about: Any, values: Any) -> Any:
         """The signals in one reading."""
-        own: Any = self.measures if self.measures.knows(kind) else self.looks
-        return self.attempt(f"signals of {kind}", lambda: list(own.panels(kind, about, values))) or ()
+        return (
+            self.attempt(f"signals of {kind}", lambda: list(self.measures.panels(kind, about, values))) or ()
+        )
 
     def take_scalars(self) -> dict[str, Any]:
         out, self.scalars = self.scalars, {}
@@ -235,13 +248,20 @@ class Watched:
         """Everything that is known of models, optimizers and data so far."""
         moved = self.attempt("movement", self.measures.movement.facts, self.optimizers, self.measures.ever)
         measured = {**self.measures.facts(), **(moved or {})}
-        return {**self.facts_seen, **measured, **self.looks.facts()}
+        observed = [source.facts() for source in self.observers.sources]
+        return {
+            **self.facts_seen,
+            **measured,
+            **{name: fact for facts in observed for name, fact in facts.items()},
+        }
 
     def _let_go(self) -> None:
         """The script has let a model or an optimizer go: nothing of them is held for a later step."""
-        if hasattr(self, "looks"):
-            self.looks.let_go()
+        if hasattr(self, "observers"):
+            for listener in self.observers.models:
+                listener.forget_freed()
 
     def release(self) -> None:
         """Take all hooks away."""
-        self.looks.release()
+        for source in self.observers.sources:
+            source.release()

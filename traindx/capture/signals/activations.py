@@ -34,5 +34,5 @@ def joined(modules: tuple[str, ...], mark: bytes) -> str:
 FAMILY = Family(
     "activations", tuple(f"{name}/<module>" for name in COLUMNS), "by module", "sample",
     Cost(20.0, each=40.0, value=1.0), optional=True,
-    asks=("dead-relus", "saturating-activations", "bad-initialization", "deep-without-skip-or-norm"),
+    asks=("dead-relus", "saturating-activations", "bad-initialization", "deep-without-skip-or-norm"), panels=panels,
 )  # fmt: skip

@@ -17,5 +17,5 @@ def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
 
 FAMILY = Family(
     "attention", ("attention_logit_max/<module>",), "by module", "sample", Cost(10.0, each=60.0), optional=True,
-    asks=("unstable-numerics", "learning-rate-too-high"),
+    asks=("unstable-numerics", "learning-rate-too-high"), panels=panels,
 )  # fmt: skip

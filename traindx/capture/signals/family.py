@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -75,4 +75,4 @@ class Family:
     optional: bool = False
     asks: tuple[str, ...] = ()
     by_parameter: bool = False
-    panels: Callable[[Modules, Floats], Iterator[Panel]] | None = None
+    panels: Callable[[Any, Floats], Iterator[Panel]] | None = None

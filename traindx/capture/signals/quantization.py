@@ -26,5 +26,5 @@ def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
 
 FAMILY = Family(
     "quantized", tuple(f"{name}/<module>" for name in FIELDS), "by module", "sample", Cost(600.0),
-    optional=True, asks=("ternary-collapse", "quantization-gap", "quantized-layer-gradient-imbalance"),
+    optional=True, asks=("ternary-collapse", "quantization-gap", "quantized-layer-gradient-imbalance"), panels=panels,
 )  # fmt: skip

@@ -17,5 +17,5 @@ def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
 
 FAMILY = Family(
     "quantized inputs", ("quant/act_clipped/<module>",), "by module", "sample", Cost(20.0, each=40.0), optional=True,
-    asks=("quantization-gap",),
+    asks=("quantization-gap",), panels=panels,
 )  # fmt: skip

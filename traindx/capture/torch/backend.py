@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.session.backend import Backend, Looks, Rate, View
+from traindx.capture.session.backend import Backend, Rate, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
-from traindx.capture.torch.looks import TorchLooks
 from traindx.capture.torch.measure.gradients.norms_and_updates import (
     Updates,
     gradient_norms,
@@ -24,6 +23,7 @@ from traindx.capture.torch.measure.gradients.norms_and_updates import (
 from traindx.capture.torch.measure.models.tree import Tree, architecture
 from traindx.capture.torch.measure.tensors.isolation import apart
 from traindx.capture.torch.measure.tensors.shards import whole_number
+from traindx.capture.torch.observer import TorchObserver
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
@@ -163,5 +163,5 @@ class TorchBackend(Backend):
     def apart(self) -> AbstractContextManager[object]:
         return apart()
 
-    def looks(self, view: View) -> Looks:
-        return TorchLooks(view, self.tree)
+    def observers(self, view: View) -> Sequence[object]:
+        return [TorchObserver(view, self.tree)]

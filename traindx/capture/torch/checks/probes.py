@@ -40,7 +40,8 @@ ONLY = {"room": ("accelerator", "memory", "room"), "speed": ("accelerator", "lat
 def look_at(live: Live, stream: Stream, session: Session, what: bool | str = True) -> None:
     """Ask the probes, unrecorded; what they find are facts of the session. `what`: "room", "speed", or True."""
     stream.active = False
-    session.watched.looks.backward_begin()  # what the probes call is no part of the training
+    for listener in session.watched.observers.steps:  # what the probes call is no part of the training
+        listener.backward_begin()
     for name, value in facts(live, what).items():
         session.fact(name, value)
     stream.active = True

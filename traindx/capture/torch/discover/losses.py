@@ -111,7 +111,7 @@ class Losses:
         session = self.stream.opened
         return (
             session is not None
-            and not session.curious
+            and not session.wants_outputs
             and self.scene.training
             and not self.evaluated
             and type(value) is torch.Tensor  # another kind, or a mode, would see that it is asked
@@ -151,7 +151,11 @@ class Losses:
         if isinstance(target, torch.Tensor) and self.scene.data is None:
             self.remember(target)
         session = self.stream.opened
-        if session is not None and session.curious and name == (self.training_loss or next(iter(self.seen))):
+        if (
+            session is not None
+            and session.wants_outputs
+            and name == (self.training_loss or next(iter(self.seen)))
+        ):
             self.stream.tell(OutputsSeen(given, name))
             self.stream.tell(BatchSeen(None, target, True))
 

@@ -172,7 +172,9 @@ class Models:
         if session is not None:
             source = None if training else scene.data
             trained = source is not None and source in scene.trained_data
-            targets = partner(scene.pair, inputs) if training and scene.untold and session.curious else None
+            targets = (
+                partner(scene.pair, inputs) if training and scene.untold and session.wants_outputs else None
+            )
             self.stream.tell(BatchSeen(inputs if inputs else named, targets, training, source, trained))
 
     def is_fed(self, module: torch.nn.Module) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -15,9 +14,7 @@ from traindx.capture.keras.facts import Loss, plain_layers
 from traindx.capture.keras.passes import Pass
 from traindx.capture.keras.rounded import loss_of
 from traindx.capture.session.backend import View
-from traindx.capture.session.told import ToldLooks
-from traindx.capture.signals import quantization
-from traindx.capture.signals.family import Panel
+from traindx.capture.session.told import HostObserver
 
 GAP_EVERY = 4  # passes between those without rounding
 
@@ -31,12 +28,11 @@ def array(found: Any) -> Array | None:
     return np.atleast_1d(values) if values.dtype.kind in "fiub" else None
 
 
-class KerasLooks(ToldLooks):
-    """`Looks` of a session."""
+class KerasObserver(HostObserver):
+    """Observes batches, and on sampled steps the outputs of the layers."""
 
     def __init__(self, view: View) -> None:
         super().__init__(view, array)
-        self.seconds = 0.0
         self._loss: Loss | None = None
         self._pass: Pass | None = None
         self._refused = ""
@@ -131,13 +127,6 @@ class KerasLooks(ToldLooks):
             self._view.tell(
                 "not-measured", f"what rounding costs is not measured: {str(error)[:100]}", False
             )
-
-    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
-        return (
-            quantization.panels(tuple(about), values)
-            if kind == "quantized"
-            else super().panels(kind, about, values)
-        )
 
     def release(self) -> None:
         super().release()

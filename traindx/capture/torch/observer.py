@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,6 @@ import torch
 from torch import nn
 
 from traindx.capture.session.backend import View
-from traindx.capture.signals import activations, attention, quantization, quantized_inputs
-from traindx.capture.signals.family import Panel
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
 from traindx.capture.torch.measure.batches.arrays import data, outputs_of
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
@@ -28,16 +26,8 @@ from traindx.vocabulary.setup import Fact
 CLOSE_LOOKS = 20  # first outputs that are all looked at; of n later ones about sqrt(CLOSE_LOOKS * n) are
 
 
-PANELS: dict[str, Callable[[tuple[str, ...], Any], Iterator[Panel]]] = {
-    "activations": activations.panels,
-    "attention": attention.panels,
-    "quantized": quantization.panels,
-    "quantized inputs": quantized_inputs.panels,
-}
-
-
-class TorchLooks:
-    """Listens to whole models; `Looks` of a session."""
+class TorchObserver:
+    """Listens to the calls of whole models, and implements every protocol of `session/observers.py`."""
 
     def __init__(self, view: View, tree: Tree) -> None:
         self._view, self.tree = view, tree
@@ -55,7 +45,7 @@ class TorchLooks:
         self._told_batches = False
         self._told_outputs = False
         self._looks, self._passed = 0, 0
-        self.curious = True
+        self.wants_outputs = True
 
     @property
     def wants_losses(self) -> bool:
@@ -83,7 +73,7 @@ class TorchLooks:
         """An optimizer is new, or at work: what it holds may be in parts."""
         self.closer.shards.look()
 
-    def called(self, part: nn.Module) -> None:
+    def add_part(self, part: nn.Module) -> None:
         own = {id(p) for p in part.parameters()}
         if all(id(p) in own for _, p in self._view.layout.alive() if p.requires_grad):
             self._hear(part)
@@ -176,7 +166,7 @@ class TorchLooks:
         of its data set, and whether that is trained on."""
         self._told_batches = self._told_batches or (told and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
-        if self.curious or not training:
+        if self.wants_outputs or not training:
             self._view.attempt(
                 "batches", self.data.look, inputs, targets, training, self.probe.armed, *whose
             )
@@ -212,7 +202,7 @@ class TorchLooks:
             with np.errstate(all="ignore"):
                 self._view.attempt("outputs", lambda: self.data.outputs(outputs_of(found)))
 
-    def origin(self, loss: Any) -> None:
+    def nonfinite_loss(self, loss: Any) -> None:
         """The loss is not finite: the operation and the module in which that began."""
         if isinstance(loss, torch.Tensor) and loss.grad_fn is not None:
             self._facts |= (
@@ -237,7 +227,7 @@ class TorchLooks:
         self.modes.forget()
         self.closer.gap.forget()
 
-    def let_go(self) -> None:
+    def forget_freed(self) -> None:
         """A model or an optimizer is gone, and what was kept for its next step with it."""
         self.closer.abandon()
         self.closer.gap.forget()
@@ -248,7 +238,7 @@ class TorchLooks:
     def local_norm(self, optimizer: Any, factor: float) -> Any:
         return self.closer.local_norm(optimizer, factor) if self.closer.shards.possible else None
 
-    def answers(self) -> dict[str, Any]:
+    def final_signals(self) -> dict[str, Any]:
         return self.closer.answers()
 
     def finish(self) -> None:
@@ -265,22 +255,18 @@ class TorchLooks:
         if names:
             self._view.vectors.append(("activations", names, made))
 
-    def sample(self, before: bool, sampling: bool, phases: bool) -> None:
+    def prepare(self, before: bool, sampling: bool, phases: bool) -> None:
         """Whether the coming step is measured by module (as the one `before` was), and timed by its phases."""
         self._hear_ends(phases)
         if sampling and self._view.wants("activations"):
             self.probe.arm()
         elif before:
             self.probe.unhook()
-        self.curious = sampling or self._looks < CLOSE_LOOKS or self.data.due
+        self.wants_outputs = sampling or self._looks < CLOSE_LOOKS or self.data.due
         if sampling or before:
             self.closer.sample(sampling)
         else:
             self.closer.between()
-
-    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
-        """The signals in one reading."""
-        return PANELS[kind](tuple(about), values)
 
     def facts(self) -> dict[str, Fact]:
         """What was seen of data, answers and graphs so far."""
