@@ -152,8 +152,9 @@ def test_cause_fix_and_pages(repository: Path) -> None:
         done = python(repository, "-m", "traindx", "explain", slug)
         assert done.returncode == 0, done.stderr
     pages = {
-        "signals": "weight_sparsity/<module>", "interventions": "### gradient_sign", "rules": "LOS099",
-        "causes": "placeholder-loss", "fixes": "write-real-losses", "cli": "traindx hello", "frameworks": "| Toy |",
+        "signals": "weight_sparsity/<module>", "frameworks": "`output_scale/<module>`",
+        "interventions": "### gradient_sign", "rules": "LOS099",
+        "causes": "placeholder-loss", "fixes": "write-real-losses", "cli": "traindx hello",
     }  # fmt: skip
     for page, words in pages.items():
         assert words in (repository / f"docs/{page}.md").read_text(encoding="utf-8"), page
@@ -186,7 +187,7 @@ def test_the_framework_is_recorded(repository: Path, tmp_path: Path) -> None:
 
 
 @needs_torch
-def test_the_signal_is_recorded(repository: Path, tmp_path: Path) -> None:
+def test_the_signals_are_recorded(repository: Path, tmp_path: Path) -> None:
     script = f"""
 import torch, traindx
 model = torch.nn.Linear(4, 1)
@@ -201,4 +202,4 @@ with traindx.watch(model, optimizer, out={str(tmp_path / "record")!r}, every=1) 
 print(*traindx.read({str(tmp_path / "record")!r}).panels)
 """
     done = python(repository, "-c", script)
-    assert "weight_sparsity" in done.stdout.split(), done.stderr
+    assert {"weight_sparsity", "output_scale"} <= set(done.stdout.split()), done.stderr

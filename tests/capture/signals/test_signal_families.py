@@ -14,6 +14,7 @@ from traindx.capture.signals.family import Cost, Modules
 from traindx.causes.catalogue import catalogue as causes
 from traindx.vocabulary.signals import SIGNALS
 
+CAPTURE = Path(traindx.__file__).parent / "capture"
 FAMILIES = catalogue()
 NAMED = {kind.name for kind in SIGNALS}
 DERIVED = {"grad_norm", "grad_norm_part"}  # of all modules together
@@ -37,6 +38,16 @@ def test_every_parameter_signal_has_a_reader() -> None:
         name = f"traindx.capture.torch.measure.by_parameter.{family.kind}"
         file = name.replace(".", "/") + ".py"
         assert importlib.util.find_spec(name), f"{family.kind}: add {file} with read(parameters, elsewhere)"
+
+
+def test_every_panel_is_measured_by_a_framework() -> None:
+    """By the text of the modules: importing them needs the frameworks."""
+    rooms = [path for path in CAPTURE.rglob("*.py") if path.parent.name != "signals"]
+    text = "".join(path.read_text(encoding="utf-8") for path in rooms)
+    for family in FAMILIES:
+        if family.panels is not None and not family.by_parameter:
+            add = f'"{family.kind}": measure it in traindx/capture/torch/measure/sampled_step.py, as "attention"'
+            assert f'"{family.kind}"' in text, f"no framework measures {add}"
 
 
 def test_each_signal_is_measured_by_one_family() -> None:
