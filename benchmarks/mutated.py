@@ -168,12 +168,12 @@ def read_source(path: Path) -> None:
     """What `fix` and `check` do with a script before they run it."""
     from traindx.lab.conduct.environment import imported
     from traindx.lab.conduct.surroundings import leads_out
-    from traindx.lab.conduct.warm import behind, imports
+    from traindx.lab.conduct.warm import imported_files, imports
     from traindx.lab.edits import edit
     from traindx.lab.edits.files import read_tree
 
     folder = path.parent
-    for found, text in behind(path, folder):
+    for found, text in imported_files(path, folder):
         list(imports(text))
         imported(found)
     leads_out(folder, ("python", path.name), lambda _: False)

@@ -1,4 +1,4 @@
-"""Locks of files: held by one process until it closes them or ends, in whatever way (kill -9, too)."""
+"""Locks of files: held by one process until it closes them or ends in any way (kill -9 included)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 
 def take_lock(path: Path) -> int:
-    """Lock a file, made where there is none, and write into it whose it is; the descriptor that holds the lock, to be
-    closed by whoever took it. Raises BlockingIOError where another holds it, OSError where it cannot be."""
+    """Lock a file, made if missing, and write its owner into it. Returns the descriptor that holds the lock,
+    which the caller must close. Raises BlockingIOError if another process holds it, OSError where that is
+    impossible."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -18,14 +19,14 @@ def take_lock(path: Path) -> int:
         os.close(descriptor)
         raise
     except OSError:
-        return descriptor  # a file system without locks (Lustre, mounted so): work goes on as if alone
+        return descriptor  # a file system without locks (some Lustre mounts): continue without one
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()} {os.uname().nodename}\n".encode(), 0)
     return descriptor
 
 
 def holder(path: Path) -> str:
-    """Who holds a lock, as "process 12" or, of another machine, "process 12 on node7"; "" where it is not known."""
+    """Who holds a lock: "process 12", or, on another machine, "process 12 on node7"; "" where unknown."""
     number, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" ")
     if not number.isdecimal():
         return ""
@@ -33,8 +34,8 @@ def holder(path: Path) -> str:
 
 
 def abandoned(path: Path) -> int | None:
-    """The descriptor of a lock that a process of this machine left behind, now ours; None where it is held, was never
-    taken, or another machine's (whose locks may not be seen here)."""
+    """The descriptor of a lock that a process of this machine left behind, now ours. None if it is held, was
+    never taken, or belongs to another machine, whose locks may be invisible here."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

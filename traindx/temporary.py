@@ -1,7 +1,7 @@
-"""Temporary folders that carry a lock of their owner: what a killed process left is known for that, and removed.
+"""Temporary folders that carry a lock of their owner. The lock shows what a killed process left behind,
+which is removed.
 
-Only folders of this user with a lock that nobody holds are removed; links are not followed.
-"""
+Only folders of this user with a lock that nobody holds are removed. Links are not followed."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ HELD: dict[Path, int] = {}  # the rooms of this process, and the descriptors tha
 
 
 def make_room(prefix: str) -> Path:
-    """A new temporary folder, to be given to `remove_room`; the first one clears what killed processes left."""
+    """A new temporary folder, to be given to `remove_room`. The first one removes what killed processes left
+    behind."""
     if not HELD:
         remove_abandoned()
     place = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
     HELD[place] = take_lock(place / f"{OWNER}-made")
-    os.rename(place / f"{OWNER}-made", place / OWNER)  # nobody sees it before it is locked
+    os.rename(place / f"{OWNER}-made", place / OWNER)  # nobody may see it before it is locked
     return place
 
 
 def remove_room(place: Path) -> None:
-    """Remove a temporary folder; what it links to stays."""
+    """Remove a temporary folder. The targets of its links stay."""
     remove_tree(place)
     if place in HELD:
         os.close(HELD.pop(place))
@@ -44,7 +45,7 @@ def remove_room(place: Path) -> None:
 
 def remove_tree(place: Path) -> None:
     """Remove a folder, also what an overlay left of a scratch copy in it."""
-    for locked in place.glob("layers/*/work/work"):  # the kernel closes it to everybody
+    for locked in place.glob("layers/*/work/work"):  # the kernel denies access to everybody
         if locked.resolve() == locked:  # else a script has put a link there
             locked.chmod(0o700)
     shutil.rmtree(place, ignore_errors=True)
@@ -62,12 +63,12 @@ def room(prefix: str) -> Iterator[Path]:
 
 @atexit.register
 def remove_rooms() -> None:
-    """Remove those of this process that are left, as where an interruption came while one was removed."""
+    """Remove the remaining folders of this process, as when an interrupt came during a removal."""
     for place in list(HELD):
         remove_room(place)
 
 
-os.register_at_fork(after_in_child=HELD.clear)  # a child's end is not its parent's
+os.register_at_fork(after_in_child=HELD.clear)  # a child must not remove its parent's folders at its end
 
 
 def remove_abandoned() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import msgspec
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from traindx.causes.facts import FACTS, facts_of
-from traindx.causes.grades.setup import start_high, start_low, unheld
+from traindx.causes.grades.setup import decades, unheld
 from traindx.features.log_artifacts import suspicions
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Event, Run
@@ -180,9 +181,8 @@ def test_hostile_facts_do_no_harm(facts: dict[str, object]) -> None:
     assert all(isinstance(value, bool) for value in given_facts(**facts).values())
 
 
-def test_names_are_unique() -> None:
-    names = [check.__name__ for check in FACTS]
-    assert len(names) == len(set(names))
+def test_names_are_slugs() -> None:
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+|[a-z0-9]+", name) for name in FACTS)
 
 
 @pytest.mark.parametrize(
@@ -204,5 +204,5 @@ def test_layers_in_a_plain_list_are_in_no_optimizer(facts: dict[str, float], sha
 def test_a_gain_that_cannot_be_is_not_graded(gain: float) -> None:
     setup = Setup().with_facts({"initial_gain_min": gain, "initial_gain_max": gain}, "given")
     run = make.run({"train/loss": make.healthy_loss(200)}, setup=setup)
-    assert start_low(run, Features(run)) is None
-    assert start_high(run, Features(run)) is None
+    assert decades("initial_gain_min")(run, Features(run)) is None
+    assert decades("initial_gain_max")(run, Features(run)) is None

@@ -6,8 +6,9 @@ import pytest
 from tests.captured import captured, told
 from traindx import pipeline, rules
 from traindx.checks.catalogue import AGAIN, BLANK, CHECKS, FIRST, ONE_BATCH, PERMUTED
-from traindx.checks.judge import chosen, results
+from traindx.checks.judge import picked, results
 from traindx.checks.plan import LEAST_SECONDS, limit, planned, steps_for
+from traindx.errors import ConfigError
 from traindx.vocabulary.check import CheckResult
 from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.run import Run
@@ -110,19 +111,19 @@ def test_results_are_json() -> None:
 
 
 def test_checks_are_chosen_by_slug_and_group() -> None:
-    assert {c.group for c in chosen(["data"], [])} == {"data"}
-    assert [c.slug for c in chosen(["order", "seeds"], ["seeds"])] == ["order"]
-    assert len(chosen([], ["environment"])) == sum(c.group != "environment" for c in CHECKS)
-    with pytest.raises(KeyError, match="ordr"):
-        chosen(["ordr"], [])
+    assert {c.group for c in picked(["data"], [])} == {"data"}
+    assert [c.slug for c in picked(["order", "seeds"], ["seeds"])] == ["order"]
+    assert len(picked([], ["environment"])) == sum(c.group != "environment" for c in CHECKS)
+    with pytest.raises(ConfigError, match="ordr"):
+        picked(["ordr"], [])
 
 
 def test_only_experiments_that_are_needed_are_planned() -> None:
     assert [p.name for p in planned(CHECKS)] == [FIRST, AGAIN, ONE_BATCH, BLANK, PERMUTED]
-    assert [p.name for p in planned(chosen(["data"], []))] == [FIRST]
-    assert [p.name for p in planned(chosen(["determinism"], []))] == [FIRST, AGAIN]
-    assert [p.name for p in planned(chosen(["blank-inputs"], []))] == [FIRST, ONE_BATCH, BLANK]
-    assert [p.name for p in planned(chosen(["permuted-labels"], []))] == [FIRST, ONE_BATCH, PERMUTED]
+    assert [p.name for p in planned(picked(["data"], []))] == [FIRST]
+    assert [p.name for p in planned(picked(["determinism"], []))] == [FIRST, AGAIN]
+    assert [p.name for p in planned(picked(["blank-inputs"], []))] == [FIRST, ONE_BATCH, BLANK]
+    assert [p.name for p in planned(picked(["permuted-labels"], []))] == [FIRST, ONE_BATCH, PERMUTED]
 
 
 def test_time_is_shared_and_never_overdrawn() -> None:

@@ -166,8 +166,8 @@ def test_asked_it_tries_what_is_wanted_and_believes_what_it_is_told(tmp_path: Pa
     assert report["applied"] == []
     assert report["belief"][1][0] == "without learning-rate-too-high"
     assert "learning-rate-too-high" not in report["belief"][1][1]
-    assert report["reason"] == "none of the changes that were offered was wanted"
-    assert any("not wanted" in one["why"] for one in report["untried"])
+    assert report["reason"] == "you declined every change that was offered"
+    assert any("declined" in one["why"] for one in report["untried"])
     assert len(diary(out)) == 1
 
 

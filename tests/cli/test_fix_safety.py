@@ -57,7 +57,7 @@ def test_starts_of_another_configuration_are_not_counted_again(tmp_path: Path) -
     (first,) = folders(here)
     done = traindx(*arguments, cwd=here)
     assert done.status == 0, done.err
-    assert f"cfg.json changed since {first.relative_to(here)}; starting anew" in done.err
+    assert f"cfg.json changed since {first.relative_to(here)}; starting over" in done.err
     assert json.loads(done.out)["verdict"] == "nothing-to-fix"
     assert len(folders(here)) == 2
     assert len(diary(first)) >= 1, "the earlier work is left as it was"
@@ -121,9 +121,9 @@ def test_the_budget_bounds_all_of_it(tmp_path: Path, verb: str) -> None:
     assert done.status in (0, 1), done.err
     assert time.monotonic() - begun < 20 + SLACK
     if verb == "fix":  # the other is settled by the first start
-        assert "the time of 20 s was used up (--budget)" in done.out
+        assert "the budget of 20 s is used up (--budget)" in done.out
         assert any(
-            note.startswith("cfg.yaml is not read, and left alone") for note in json.loads(done.out)["notes"]
+            note.startswith("cfg.yaml is not read or changed") for note in json.loads(done.out)["notes"]
         )
 
 
@@ -142,7 +142,7 @@ def test_two_at_once_do_not_share_a_folder(tmp_path: Path, verb: str) -> None:
     with at_work(here, verb, *command) as first:
         second = traindx(verb, *command, cwd=here)
         assert second.status == 2
-        assert f"another traindx is at work in traindx-{verb}/train-" in second.err
+        assert f") is at work in traindx-{verb}/train-" in second.err
         assert f"(process {first})" in second.err
 
 
@@ -152,5 +152,5 @@ def test_two_at_once_in_a_named_folder_do_not_share_it(tmp_path: Path) -> None:
         before = (here / "proof" / "trials.jsonl").read_bytes()
         second = traindx("fix", "--out", "proof", "--", sys.executable, "other.py", cwd=here)
         assert second.status == 2
-        assert f"another traindx is at work in proof (process {first})" in second.err
+        assert f"another traindx (process {first}) is at work in proof" in second.err
         assert (here / "proof" / "trials.jsonl").read_bytes() == before

@@ -80,7 +80,7 @@ def test_a_short_script_is_swept_in_fewer_steps() -> None:
 
 def test_a_script_that_is_much_too_short() -> None:
     start, _ = training(0.1, limit=20)
-    with pytest.raises(ExperimentFailed, match="came to its end, with 19 steps"):
+    with pytest.raises(ExperimentFailed, match="finished, with 19 usable steps"):
         search(Plan(), start, lambda _: None)
 
 

@@ -138,5 +138,5 @@ def test_folders_that_hold_nothing_to_look_at(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,2\n")
     with pytest.raises(ReadError, match="no image or sound files"):
         survey.of(tmp_path)
-    with pytest.raises(ConfigError, match="are a folder"):
+    with pytest.raises(ConfigError, match="must be a folder"):
         survey.of(folder(tmp_path / "train"), validation=tmp_path / "a.csv")

@@ -221,7 +221,7 @@ def test_row_numbers_and_names_of_rows_are_left_out(tmp_path: Path) -> None:
     columns = {"id": range(100), "uuid": [f"u{i * 7919 % 100}" for i in range(100)], **sound(100)}
     found = measured(write_csv(tmp_path / "x.csv", columns))
     assert found.measured.facts["inputs_features"] == 4
-    assert found.notes == ("taken for names of rows and left out: id, uuid",)
+    assert found.notes == ("taken for row names and left out: id, uuid",)
 
 
 def test_tensors_and_data_sets_of_torch(columns: dict[str, Any], held: dict[str, Any]) -> None:

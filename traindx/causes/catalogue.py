@@ -1,7 +1,6 @@
-"""All causes, from the family modules: the one place where weights enter.
+"""All causes, from the family modules, with the weights of grades and experiments added.
 
-The weights are hand-set (basis "convention", or "theory" where the link is a matter of arithmetic) and
-stand with the causes. Fitted ones, once there are any, replace them here, for all readers at once.
+Weights are set by hand here; the ranking adds the fitted ones (`ranking.fitted`).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def catalogue() -> tuple[Cause, ...]:
 
 
 def graded(cause: Cause) -> Cause:
-    """The cause with what grades and experiments say of it."""
+    """The cause with the weights of grades and experiments."""
     more = {key: Weight(value) for key, value in GRADE_WEIGHTS.get(cause.slug, {}).items()}
     tried = EXPERIMENT_WEIGHTS.get(cause.slug, {})
     return msgspec.structs.replace(cause, weights={**cause.weights, **more, **tried})

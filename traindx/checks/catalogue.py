@@ -1,36 +1,31 @@
-"""The checks of `traindx check`, in the order of the page: each a view on one or several rules."""
+"""The checks of `traindx check`, in the order of the page. Each reports on one or several rules."""
 
 from __future__ import annotations
 
 from traindx.vocabulary.check import Check, Group
 
-FIRST, AGAIN, ONE_BATCH, BLANK, PERMUTED = (
-    "first steps",
-    "again",
-    "one batch",
-    "one blank batch",
-    "permuted labels",
-)
+FIRST, AGAIN, ONE_BATCH = "first steps", "again", "one batch"
+BLANK, PERMUTED = "one blank batch", "permuted labels"
 
-NO_NUMBERS = "the inputs are no numbers of a scale (tokens, or nothing was seen of them)"
-NO_LABELS = "no class labels were seen"
-NO_VALIDATION = "no validation was seen in the first steps"
-# What is said of a check where the script has nothing of the kind.
+NO_NUMBERS = "the inputs are not continuous numbers (tokens, for example), or were not recorded"
+NO_LABELS = "no class labels were recorded"
+NO_VALIDATION = "no validation ran in the first steps"
+# The message of a check that does not apply to the script.
 ABSENT = {
     **dict.fromkeys(("inputs-finite", "input-scale", "input-outliers", "constant-inputs"), NO_NUMBERS),
     **dict.fromkeys(("target-range", "class-balance", "order"), NO_LABELS),
     **dict.fromkeys(("overlap", "validation-shift"), NO_VALIDATION),
-    **dict.fromkeys(("size", "fresh-batches"), "the size of the data set is not known"),
-    "target-scale": "the targets are no numbers to be fitted",
-    "duplicates": "no samples were seen",
-    "logits": "the loss was not made by a loss function",
+    **dict.fromkeys(("size", "fresh-batches"), "the size of the data set is unknown"),
+    "target-scale": "the targets are not numbers",
+    "duplicates": "no samples were recorded",
+    "logits": "the loss was not computed by a known loss function",
     **dict.fromkeys(("clipping", "clipping-order"), "no gradients are clipped"),
     "accumulation": "no gradients are accumulated",
     "precision": "no loss is scaled for half precision",
-    "future-apart": "no next token is foretold",
-    "modes-set": "no model was seen in one of the modes",
+    "future-apart": "the model does not predict next tokens",
+    "modes-set": "the model did not run in both modes",
 }
-# Checks of the surroundings of a script: a model and a loader in a running Python have none of their own.
+# Checks of a script's environment, which a model and a loader in a running Python do not have.
 OF_SCRIPTS = ("versions", "seeds", "disk", "checkpoints")
 CERTAIN = ("output-activation", "gradient-flow", "clipping-order")
 
@@ -60,16 +55,16 @@ def made(
 
 CHECKS: tuple[Check, ...] = (
     made(
-        "environment", "accelerator", "Accelerator", "what there is, is used", "accelerator-missing",
+        "environment", "accelerator", "Accelerator", "the available device is used", "accelerator-missing",
         "device accelerator", source="accelerator",
     ),
     made(
-        "environment", "versions", "Versions and pins", "what runs is what is pinned", "versions-unpinned",
+        "environment", "versions", "Versions and pins", "the installed versions match the pins", "versions-unpinned",
         "pins_file",
     ),
     made("environment", "seeds", "Random seeds", "set by the script", "seed-not-set", "seeds_set"),
     made(
-        "environment", "determinism", "Same start, same losses", "two starts do not differ", "run-not-reproducible",
+        "environment", "determinism", "Same start, same losses", "two starts give the same losses", "run-not-reproducible",
         "repeat_steps repeat_difference", source=AGAIN,
     ),
     made("environment", "disk", "Disk space", "enough", "disk-space-short", "disk_free disk_needed", source=AGAIN),
@@ -89,14 +84,14 @@ CHECKS: tuple[Check, ...] = (
         "data", "input-scale", "Scale of the inputs", "about one",
         "inputs-not-normalized", "inputs_mean_abs inputs_std_mean",
     ),
-    made("data", "input-outliers", "Outliers among the inputs", "none that are far off", "inputs-have-outliers"),
+    made("data", "input-outliers", "Outliers among the inputs", "no extreme values", "inputs-have-outliers"),
     made(
         "data", "constant-inputs", "Constant input features", "none, or few", "inputs-have-constant-features",
         "inputs_constant_features inputs_features",
     ),
     made("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized", "targets_std_mean"),
     made(
-        "data", "target-range", "Range of the labels", "within the classes",
+        "data", "target-range", "Range of the labels", "all within the classes",
         "targets-out-of-range", "label_min label_max",
     ),
     made(
@@ -105,10 +100,10 @@ CHECKS: tuple[Check, ...] = (
     ),
     made("data", "duplicates", "Copies among the samples", "few or none", "samples-duplicated"),
     made("data", "overlap", "Training samples in validation", "none", "train-and-validation-overlap"),
-    made("data", "validation-shift", "Validation inputs like training's", "alike", "validation-distribution-differs"),
+    made("data", "validation-shift", "Validation inputs like training's", "similar", "validation-distribution-differs"),
     made("data", "order", "Order of the samples", "batches are mixed", "batches-sorted-by-class", "batch_class_purity"),
     made(
-        "data", "fresh-batches", "Batches differ", "no batch comes again and again",
+        "data", "fresh-batches", "Batches differ", "no batch is repeated",
         "batch-repeats", "batches_distinct",
     ),
     made(
@@ -120,7 +115,7 @@ CHECKS: tuple[Check, ...] = (
         "loss-does-not-fit-targets", "loss loss_reduction",
     ),
     made(
-        "architecture", "logits", "Cross-entropy is fed scores", "no second softmax",
+        "architecture", "logits", "Cross-entropy gets logits", "no second softmax",
         "probabilities-fed-to-cross-entropy", "loss_input",
     ),
     made(
@@ -128,16 +123,16 @@ CHECKS: tuple[Check, ...] = (
         "parameters parameters_trainable dataset_size depth",
     ),
     made(
-        "architecture", "depth", "Depth", "carries gradients",
+        "architecture", "depth", "Depth", "gradients reach every layer",
         "deep-without-normalization deep-saturating-activations gradients-vanish-with-depth",
         "depth has_normalization has_dropout activations",
     ),
     made(
-        "architecture", "initial-weights", "Initial weights", "of a sane scale",
+        "architecture", "initial-weights", "Initial weights", "their scale is fine",
         "weights-start-badly-scaled", "parameter_dtype",
     ),
     made(
-        "architecture", "live-units", "Units are alive", "they answer to their inputs",
+        "architecture", "live-units", "Units are alive", "they respond to their inputs",
         "relu-units-dead activations-saturate activations-collapse activations-not-finite",
     ),
     made(
@@ -145,7 +140,7 @@ CHECKS: tuple[Check, ...] = (
         "parameters_shared", source="structure",
     ),
     made(
-        "architecture", "bias", "Biases have an effect", "none stands before a normalization",
+        "architecture", "bias", "Biases have an effect", "none precedes a normalization",
         "bias-before-normalization", source="structure",
     ),
     made(
@@ -153,21 +148,21 @@ CHECKS: tuple[Check, ...] = (
         "samples-affect-each-other", "leak_pairs_checked", source="leak",
     ),
     made(
-        "architecture", "future-apart", "No look at the future", "no output depends on later tokens",
+        "architecture", "future-apart", "No leak from later tokens", "no output depends on later tokens",
         "future-leaks-into-output", "future_effect",
     ),
     made(
         "loop", "optimizer-holds-all", "Optimizer holds all parameters", "all that are trainable",
         "parameters-missing-from-optimizer", "optimizer parameter_groups",
     ),
-    made("loop", "frozen", "Frozen parameters", "none that hold up training", "parameters-frozen", "parameters_frozen"),
+    made("loop", "frozen", "Frozen parameters", "none that prevent training", "parameters-frozen", "parameters_frozen"),
     made(
-        "loop", "steps", "Optimizer steps", "they are made",
+        "loop", "steps", "Optimizer steps", "the optimizer steps",
         "optimizer-never-steps steps-skipped-often", "optimizer_steps",
     ),
     made("loop", "zero-grad", "Gradients are cleared", "before each step", "gradients-accumulate-across-steps"),
     made(
-        "loop", "modes-set", "Training and evaluation mode", "each in its place",
+        "loop", "modes-set", "Training and evaluation mode", "set correctly",
         "training-in-eval-mode evaluating-in-train-mode",
     ),
     made(
@@ -175,7 +170,7 @@ CHECKS: tuple[Check, ...] = (
         "clipping-after-step",
     ),
     made(
-        "loop", "clipping", "Measure of clipping", "some steps at least go through whole",
+        "loop", "clipping", "Clipping threshold", "some steps are not clipped",
         "clipping-always-active", "clip_norm",
     ),
     made(
@@ -187,25 +182,25 @@ CHECKS: tuple[Check, ...] = (
         "loss-sums-over-batch", "loss_batch_growth", source="growth",
     ),
     made(
-        "loop", "schedule", "Learning-rate schedule", "keeps a rate to learn with",
+        "loop", "schedule", "Learning-rate schedule", "the rate stays large enough",
         "scheduler-steps-too-often learning-rate-vanishes-early learning-rate-is-zero learning-rate-jumps",
         "lr schedule",
     ),
     made(
-        "loop", "precision", "Half precision", "in its range",
+        "loop", "precision", "Half precision", "values stay in range",
         "half-precision-overflows half-precision-underflows loss-scale-collapses", "precision",
     ),
-    made("experiments", "first-loss", "First loss", "that of a guess", "first-loss-far-from-guessing"),
+    made("experiments", "first-loss", "First loss", "that of guessing", "first-loss-far-from-guessing"),
     made(
         "experiments", "gradient-flow", "Gradients reach every parameter", "they do",
         "graph-detached gradient-is-zero",
     ),
     made(
-        "experiments", "gradient-size", "Gradients are of a sane size", "and finite",
+        "experiments", "gradient-size", "Size of the gradients", "moderate and finite",
         "gradient-not-finite gradient-norm-explodes gradient-norm-vanishes",
     ),
     made(
-        "experiments", "parameters-move", "Parameters move", "by a sane share of themselves",
+        "experiments", "parameters-move", "Parameters move", "by a reasonable fraction of their size",
         "parameters-never-change updates-too-large updates-too-small weights-collapse weights-grow-unbounded",
     ),
     made(
@@ -214,19 +209,19 @@ CHECKS: tuple[Check, ...] = (
         "loss-repeats-each-epoch loss-spikes-then-fails",
     ),
     made(
-        "experiments", "one-batch", "One batch can be learned by heart", "it can", "one-batch-not-fitted",
+        "experiments", "one-batch", "One batch can be overfitted", "it can", "one-batch-not-fitted",
         "one_batch_start one_batch_end one_batch_steps", source=ONE_BATCH,
     ),
     made(
-        "experiments", "blank-inputs", "Inputs matter", "without them the batch is not learned as well",
+        "experiments", "blank-inputs", "Inputs matter", "without them the batch is fitted worse",
         "input-has-no-effect", "one_batch_end blank_batch_end", source=BLANK,
     ),
     made(
-        "experiments", "permuted-labels", "Labels matter", "permuted ones are learned worse",
+        "experiments", "permuted-labels", "Labels matter", "permuted ones are fitted worse",
         "labels-make-no-difference", "real_end permuted_end", source=PERMUTED,
     ),
     made(
-        "experiments", "modes-agree", "Both modes agree", "evaluation mode knows what was learned", "modes-disagree",
+        "experiments", "modes-agree", "Both modes agree", "their losses are similar", "modes-disagree",
         "modes_loss_train modes_loss_eval", source="modes",
     ),
     made(

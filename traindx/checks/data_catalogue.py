@@ -1,7 +1,6 @@
-"""The checks of `traindx check --data`, in the order of the page: each a view on one or several rules.
+"""The checks of `traindx check --data`, in the order of the page. Each reports on one or several rules.
 
-`source` is the fact whose absence, with the survey's reason for it, is why a check was not run.
-"""
+`source` is the fact whose absence, with the survey's reason for it, explains why a check was not run."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ DATA_CHECKS: tuple[Check, ...] = (
         "data", "input-scale", "Scale of the inputs", "about one", "inputs-not-normalized",
         "inputs_mean_abs_max inputs_std_min inputs_std_max", source="inputs_std_max",
     ),
-    made("data", "input-outliers", "Outliers among the inputs", "none that are far off", "inputs-have-outliers",
+    made("data", "input-outliers", "Outliers among the inputs", "no extreme values", "inputs-have-outliers",
          source="inputs_outlier_share"),
     made("data", "constant-inputs", "Constant input features", "none, or few", "inputs-have-constant-features",
          source="inputs_features"),
@@ -37,19 +36,19 @@ DATA_CHECKS: tuple[Check, ...] = (
          source="targets"),
     made("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized", "targets_std",
          source="targets_std_max"),
-    made("data", "target-outliers", "Outliers among the targets", "none that are far off", "targets-have-outliers",
+    made("data", "target-outliers", "Outliers among the targets", "no extreme values", "targets-have-outliers",
          source="targets_outliers"),
     made(
         "data", "class-balance", "Balance of the classes", "no class is rare", "classes-imbalanced",
         "class_counts_max_min_ratio", source="class_counts_max_min_ratio",
     ),
     made(
-        "data", "label-noise", "Wrong labels", "few or none are likely", "labels-look-noisy",
+        "data", "label-noise", "Wrong labels", "few or none suspected", "labels-look-noisy",
         "label_noise_suspects label_noise_checked label_noise_where", source="label_noise_share",
     ),
     made("data", "contradictions", "Same sample, other target", "none, or few", "labels-contradict",
          source="samples_conflicting"),
-    made("data", "leakage", "One feature tells the target", "none does", "feature-predicts-target",
+    made("data", "leakage", "One feature predicts the target", "none does", "feature-predicts-target",
          "feature_skill_best feature_skill_best_name", source="feature_skill_best"),
     made("data", "duplicates", "Copies among the samples", "few or none", "samples-duplicated", "samples_duplicates",
          source="samples_duplicate_share"),
@@ -57,8 +56,8 @@ DATA_CHECKS: tuple[Check, ...] = (
          source="rows_class_purity"),
     made("data", "overlap", "Training samples in validation", "none", "train-and-validation-overlap",
          source="train_val_overlap_share"),
-    made("data", "validation-shift", "Validation like training", "alike", "validation-distribution-differs",
+    made("data", "validation-shift", "Validation like training", "similar", "validation-distribution-differs",
          source="val_inputs_shift"),
-    made("data", "slices", "Slices of the sensitive column", "alike, within chance", "slices-unequal",
+    made("data", "slices", "Slices of the sensitive column", "similar, within chance", "slices-unequal",
          "slices_compared slice_smallest_share", source="slice_label_gap"),
 )  # fmt: skip

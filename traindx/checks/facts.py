@@ -1,4 +1,4 @@
-"""What the experiments of a check say, as facts that rules read (pure: runs in, facts out)."""
+"""What the experiments of a check show, as facts that rules read (pure: runs in, facts out)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from traindx.vocabulary.run import Floats, Run, Series
 from traindx.vocabulary.setup import Fact, Setup
 
 LOSS = "train/loss"
-LEAST = 5  # points that an end is the median of
+LEAST = 5  # points in the median at the end
 ZERO_FLOOR = ("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-SURELY = 3.0  # standard errors that a lead is judged less
-WARMING = 1.05  # times the learning rate of the experiment's second third: still warming up
+SURELY = 3.0  # standard errors subtracted from a lead
+WARMING = 1.05  # times the learning rate after two thirds of the experiment: still warming up
 
 
-# Facts that the probes of a live model leave in the record of the second start.
+# Facts that the probes of a live model record in the second start.
 PROBED = (
     "accelerator", "bias_before_normalization", "parameters_unregistered", "parameters_shared", "leak_", "loss_batch_",
     "modes_", "memory_", "latency", "inference_", "label_smoothing", *(f"{probe}_not_checked" for probe in PROBES),
@@ -27,7 +27,7 @@ PROBED = (
 
 
 def together(runs: Mapping[str, Run], known: Mapping[str, Fact]) -> dict[str, Fact]:
-    """What all starts (by their names) and the surroundings (`known`) say together."""
+    """What all starts (by their names) and the environment (`known`) show together."""
     first, found = runs[FIRST], {**known, **pace(runs[FIRST])}
     again, one = runs.get(AGAIN), runs.get(ONE_BATCH)
     if again is not None:
@@ -81,7 +81,7 @@ def tail(values: Floats, share: float = 0.1) -> float:
 
 
 def one_batch(run: Run, smoothing: Fact | None = None) -> dict[str, Fact]:
-    """What training on one batch came to; `smoothing` of its labels."""
+    """The result of training on one batch; `smoothing` of its labels."""
     found = curve(run)
     if found is None:
         return {}
@@ -101,7 +101,7 @@ def one_batch(run: Run, smoothing: Fact | None = None) -> dict[str, Fact]:
 
 
 def floor_is_zero(setup: Setup) -> bool:
-    """Whether a net that knows every answer has a loss of zero."""
+    """Whether a model that knows every answer has a loss of zero."""
     loss = setup.word("loss_name") or setup.word("loss")
     if setup.number("label_smoothing") or "+" in setup.word("loss"):
         return False
@@ -113,7 +113,7 @@ def floor_is_zero(setup: Setup) -> bool:
 
 
 def blank_batch(run: Run, real: Run | None = None) -> dict[str, Fact]:
-    """What training on one batch without its inputs came to, and how far its losses are from those of the
+    """The result of training on one batch without its inputs, and how far its losses are from those of the
     `real` inputs."""
     found = curve(run)
     if found is None:
@@ -145,7 +145,8 @@ def permuted(real: Run, shuffled: Run) -> dict[str, Fact]:
 
 
 def lead(real: Floats, shuffled: Floats) -> tuple[float, float]:
-    """Difference of two means with its standard error, from differences of neighbours: a fall is no noise."""
+    """Difference of two means with its standard error, from differences of neighbors, so that a trend is not
+    noise."""
     spread = [float(np.mean(np.diff(y) ** 2)) / 2 for y in (real, shuffled)]
     error = math.sqrt(sum(spread) / len(real))
     return float(shuffled.mean() - real.mean()), error
@@ -165,7 +166,7 @@ def epochs(run: Run, steps: int) -> float:
 
 
 def memory_for(setup: Setup) -> tuple[float | None, str]:
-    """Bytes of memory that the training of this setup may use (None where they are not known), and whose they are."""
+    """Bytes of memory that the training of this setup may use (None where unknown), and of which device."""
     device = setup.number("accelerator_memory") if not setup.word("device").startswith("cpu") else None
     return (device, "accelerator") if device else (setup.number("host_memory"), "machine")
 

@@ -1,4 +1,4 @@
-"""Which experiments the checks need, how long each may be, and what is left out for want of time (pure)."""
+"""Which experiments the checks need, how long each may take, and which are dropped for lack of time (pure)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST_SECONDS = 8.0  # below which a start is not worth trying: importing torch 
 
 
 class Planned(NamedTuple):
-    """One start of the script. `probes`: the live model is looked at when it ends."""
+    """One start of the script. `probes`: the live model is probed when it ends."""
 
     name: str
     interventions: tuple[str, ...] = ()
@@ -40,8 +40,8 @@ def planned(checks: Sequence[Check]) -> tuple[Planned, ...]:
 
 
 def limit(experiment: Planned, waiting: int, left: float, budget: float, first: float | None) -> float:
-    """Seconds that a start may take: `waiting` starts (this one with them) share the `left` seconds of the
-    `budget`; `first` is how long the first one took. 0 where it is not worth trying."""
+    """Seconds that a start may take: `waiting` starts (this one included) share the `left` seconds of the
+    `budget`; `first` is the duration of the first one. 0 where it is not worth starting."""
     if experiment.name == FIRST:
         return FIRST_SHARE * budget
     fair = left / max(waiting, 1)
@@ -50,6 +50,6 @@ def limit(experiment: Planned, waiting: int, left: float, budget: float, first: 
 
 
 def steps_for(experiment: Planned, first_steps: int, whole: bool) -> int:
-    """Steps of a start: no more than the script made by itself in the first one (`whole`: it came to its
-    end, or to the end of its time)."""
+    """Steps of a start: no more than the script made by itself in the first one (`whole`: it finished, or
+    used up its time)."""
     return min(experiment.steps, first_steps) if whole and first_steps else experiment.steps

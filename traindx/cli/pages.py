@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
-from traindx.causes.ranking.records import cause_words, rule_words, speaks
+from traindx.causes.ranking.records import cause_words, rule_words, strongest_signs
 from traindx.errors import UnknownPage
 
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
@@ -53,7 +53,10 @@ def rule_pages() -> list[Page]:
                 "points": str(r.min_points),
                 "record": rule_words(r.slug),
             },
-            {"speaks for or against": tuple(spoken.get(r.slug, ())), "may follow from": existing(r.follows)},
+            {
+                "speaks for or against": tuple(spoken.get(r.slug, ())),
+                "may follow from": existing(r.follows),
+            },
         )
         for r in rules.catalogue()
     ]
@@ -73,7 +76,7 @@ def cause_pages() -> list[Page]:
             c.page,
             {
                 "family": c.family,
-                **dict(zip(("speaks for it", "against it"), speaks(c), strict=True)),
+                **dict(zip(("speaks for it", "against it"), strongest_signs(c), strict=True)),
                 "record": cause_words(c.slug),
             },
             {"judged by": judged_by(c.weights), "fixes": tuple(cures.get(c.slug, ()))},

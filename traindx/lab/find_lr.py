@@ -1,4 +1,5 @@
-"""The search for a learning rate: sweeps of several seeds, and rates that are tried for longer."""
+"""The search for a learning rate: range tests (Smith 2017, arXiv:1506.01186) with several seeds, and
+constant rates."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from traindx.temporary import RECORDS, room
 from traindx.vocabulary.rates import RateSearch, SweepTrace, TriedRate
 from traindx.vocabulary.run import Run
 
-LONGER = 3  # times as many steps where the first sweeps drown in noise
+LONGER = 3  # times as many steps if the first sweeps are too noisy
 WHOLE = 0.95  # share of its steps that a sweep must have made to count as complete
 TRIED = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)  # decades around the suggestion
 
@@ -39,8 +40,8 @@ class Plan(NamedTuple):
 Start = Callable[[Sequence[str], int, Callable[[Run], bool]], Attempt]
 
 
-class One(NamedTuple):
-    """The sweep of one seed. `short`: it ended before the highest rate, and not because of the rate."""
+class SeedSweep(NamedTuple):
+    """The sweep of one seed. `short`: it ended before the highest rate, for another reason than the rate."""
 
     seed: int
     sweep: Sweep
@@ -61,69 +62,71 @@ class One(NamedTuple):
 
 
 class Swept(NamedTuple):
-    """Sweeps of all seeds with the same number of steps, and what they say together."""
+    """Sweeps of all seeds with the same number of steps, and their common result."""
 
     steps: int
-    sweeps: tuple[One, ...]
+    sweeps: tuple[SeedSweep, ...]
     found: Suggestion | str
 
 
 def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
-    """Sweep with every seed; again with fewer steps where the script makes no more, or with more
-    where the loss is too noisy. Raises ExperimentFailed when the script cannot be swept at all."""
+    """Sweep with every seed; again with fewer steps if the script makes no more, or with more if the loss is
+    too noisy. Raises ExperimentFailed when the script cannot be swept at all."""
     first = one_sweep(plan, plan.seeds[0], start, tell)
     if first.short:
         seen = len(first.sweep.losses)
         if seen < rate_sweep.LEAST:
             raise ExperimentFailed(
-                f"the script {first.conducted.words()}, with {seen} steps that can be used; a sweep needs {rate_sweep.LEAST}"
+                f"the script {first.conducted.words()}, with {seen} usable steps; a sweep needs {rate_sweep.LEAST}"
             )
-        tell(f"the script {first.conducted.words()} before the highest rate: again, in {seen} steps")
+        tell(f"the script {first.conducted.words()} before the highest rate: sweeping again in {seen} steps")
         plan = plan._replace(steps=seen)
-        swept = together(plan, one_sweep(plan, plan.seeds[0], start, tell), start, tell)
+        swept = sweep_all(plan, one_sweep(plan, plan.seeds[0], start, tell), start, tell)
         return swept
-    swept = together(plan, first, start, tell)
+    swept = sweep_all(plan, first, start, tell)
     if not isinstance(swept.found, str):
         return swept
     longer = plan._replace(steps=LONGER * plan.steps)
-    tell(f"{swept.found}: again, in {longer.steps} steps")
+    tell(f"{swept.found}: sweeping again in {longer.steps} steps")
     first = one_sweep(longer, plan.seeds[0], start, tell)
-    return swept if first.short else together(longer, first, start, tell)
+    return swept if first.short else sweep_all(longer, first, start, tell)
 
 
-def together(plan: Plan, first: One, start: Start, tell: Callable[[str], None]) -> Swept:
-    """The first sweep, those of the other seeds, and what they say."""
+def sweep_all(plan: Plan, first: SeedSweep, start: Start, tell: Callable[[str], None]) -> Swept:
+    """The first sweep, those of the other seeds, and their common result."""
     ones = (first, *(one_sweep(plan, seed, start, tell) for seed in plan.seeds[1:]))
     return Swept(plan.steps, ones, rate_sweep.read([one.sweep for one in ones]))
 
 
-def one_sweep(plan: Plan, seed: int, start: Start, tell: Callable[[str], None]) -> One:
-    """Raises ExperimentFailed where no step, no loss or no rate was recorded."""
+def one_sweep(plan: Plan, seed: int, start: Start, tell: Callable[[str], None]) -> SeedSweep:
+    """Sweep with one seed. Raises ExperimentFailed where no step, loss or rate was recorded."""
     what = (f"lr=sweep:{plan.low:g}:{plan.high:g}:{plan.steps}", f"seed={seed}")
     attempt = start(what, plan.steps, lambda run: "train/loss" in run.series and swept_rates(run).diverged)
     found = swept_rates(recorded(attempt))
     if len(found.rates) > 1 and found.rates[-1] <= found.rates[0]:
-        raise ExperimentFailed("the learning rate did not rise: something in the script holds it")
+        raise ExperimentFailed("the learning rate did not rise: something in the script keeps it fixed")
     if not found.diverged and not attempt.conducted.ok and isinstance(rate_sweep.read([found]), Suggestion):
-        found = found._replace(diverged=True)  # it learned, and then failed as the rate rose
+        found = found._replace(diverged=True)  # it trained, and failed as the rate rose
     short = not found.diverged and len(found.losses) < WHOLE * (plan.steps - 1)
     end = "diverged" if found.diverged else attempt.conducted.words()
     tell(f"seed {seed}: {len(found.losses)} steps in {attempt.conducted.seconds:.1f} s, {end}")
-    return One(seed, found, recorded(attempt), attempt.conducted, short)
+    return SeedSweep(seed, found, recorded(attempt), attempt.conducted, short)
 
 
 def recorded(attempt: Attempt) -> Run:
-    """The record. Raises ExperimentFailed where there is none, or no loss in it."""
+    """The record. Raises ExperimentFailed without one, or without a loss in it."""
     if attempt.run is None:
         raise ExperimentFailed(attempt.why)
     if "train/loss" not in attempt.run.series:
-        raise ExperimentFailed("no training loss was seen: it goes through none of PyTorch's loss functions")
+        raise ExperimentFailed(
+            "no training loss was recorded: the script calls none of PyTorch's loss functions"
+        )
     return attempt.run
 
 
 def swept_rates(run: Run) -> Sweep:
     if "lr" not in run.series:
-        raise ExperimentFailed("no learning rate was seen: the script has no optimizer that could be swept")
+        raise ExperimentFailed("no learning rate was recorded: the script has no optimizer to sweep")
     return rate_sweep.sweep_of(run.series["lr"], run.series["train/loss"])
 
 
@@ -162,9 +165,9 @@ def find_rate(
     tell: Callable[[str], None] = lambda _: None,
     **bounds: Unpack[Bounds],
 ) -> RateSearch:
-    """Search the learning rate of an unmodified script, within `bounds` of each start of it.
+    """Search the learning rate of an unmodified script, within `bounds` of each start.
 
-    Raises ConfigError for a program that is not there, ExperimentFailed where nothing was recorded."""
+    Raises ConfigError for an unknown program, ExperimentFailed where nothing was recorded."""
     begun = time.monotonic()
     with room(RECORDS) as place:
         starts = 0
@@ -210,14 +213,14 @@ def read_off(found: Suggestion) -> dict[str, Any]:
 
 
 def rounded(rate: float) -> float:
-    """Two digits: more are not known."""
+    """Two digits, because no more are known."""
     return float(f"{rate:.2g}")
 
 
 def notes(swept: Swept) -> tuple[str, ...]:
-    """What the user should know about how it was done."""
-    told: list[str] = []
+    """What the user should know about how the search was done."""
+    messages: list[str] = []
     for one in swept.sweeps:
-        told += [e.message for e in one.run.events if e.code == "intervention-unused"]
-        told += fence_notes(one.conducted)
-    return tuple(dict.fromkeys(told))
+        messages += [e.message for e in one.run.events if e.code == "intervention-unused"]
+        messages += fence_notes(one.conducted)
+    return tuple(dict.fromkeys(messages))

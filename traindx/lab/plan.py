@@ -11,14 +11,16 @@ from traindx.vocabulary.setup import Setup
 from traindx.vocabulary.trial import Untried
 
 LEAST = 0.05  # probability of a cause below which nothing is tried for it
-# What a fix's place in the list of what it cures, and a second choice among its alternatives, take from its chance.
+# Factors on a fix's chance: by its place in the list of causes that it cures, and for a second choice.
 PLACES = (1.0, 0.5, 0.3, 0.2)
 SECOND = 0.6
-SHORT = 2.0  # seconds of training: fewer are not worth a cut, which takes another start at full length
+SHORT = (
+    2.0  # seconds of training; a shorter one is not cut, because a cut costs another start at full length
+)
 LENGTHS = ("train-longer", "stop-early")  # fixes that do nothing within the steps of a trial
 Way = tuple[str, ...]  # interventions that are tried together
-# How far a change goes: what is tried beside the first (at once), and after it where the end of these was best.
-# Gradients that are cleared are smaller than those that add up: the rate that was chosen for these may be too low then.
+# Doses of a change: those tried together first, and those tried next if the last of these was best.
+# Cleared gradients are smaller than accumulated ones, so the rate chosen for the latter may be too low.
 # A rate for Adam that suits a large net is too low for a small one that trains for a few epochs.
 DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     "lr=*0.1": ((("lr=*0.1",), ("lr=*0.01",)), (("lr=*0.001",), ("lr=*0.0001",))),
@@ -33,14 +35,13 @@ DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     ),
 }
 
-Record = Callable[
-    [str, str], tuple[float, float]
-]  # (fix, cause) -> how often it was confirmed, and not, before
+# (fix, cause) -> how often it was confirmed before, and how often not
+Record = Callable[[str, str], tuple[float, float]]
 
 
 class Candidate(NamedTuple):
-    """A change to try: a fix for a cause as interventions, with the chance that it helps. `doses`: the same change
-    taken further, in stages."""
+    """A change to try: a fix for a cause as interventions, with the chance that it helps. `doses`: larger
+    doses of the same change, in stages."""
 
     fix: str
     cause: str
@@ -50,7 +51,7 @@ class Candidate(NamedTuple):
 
 
 def unknown_record(_fix: str, _cause: str) -> tuple[float, float]:
-    """Nothing is known of what was tried before."""
+    """The record of a fix that was never tried."""
     return 0.0, 0.0
 
 
@@ -61,11 +62,11 @@ def candidates(
     tried_for: Mapping[str, tuple[str, ...]],
     refused: Callable[[str], str],
     record: Record = unknown_record,
-    no_source: Callable[[str], str] = lambda _fix: "it is a change of the script's code",
+    no_source: Callable[[str], str] = lambda _fix: "it needs a change of the script's code",
 ) -> tuple[tuple[Candidate, ...], tuple[Untried, ...]]:
-    """What can be tried from outside, most promising first, and what cannot, with the reason. `tried_for`: the
-    interventions that would cure a cause; `refused(spec)`: why an intervention cannot be, or ""; `no_source(fix)`: why
-    a fix without one cannot be written into the source and tried there, or ""."""
+    """What can be tried from outside, most promising first, and what cannot, with the reason. `tried_for`:
+    the interventions that would cure a cause; `refused(spec)`: why an intervention is impossible, or "";
+    `no_source(fix)`: why a fix without an intervention cannot be tried in the source, or ""."""
     found: list[Candidate] = []
     left: list[Untried] = []
     for hypothesis in hypotheses:
@@ -73,7 +74,7 @@ def candidates(
             continue
         for fix in (f for f in fixes if hypothesis.cause in f.causes):
             words = fix.propose(setup)
-            chance = hypothesis.probability * standing(fix, hypothesis.cause, record)
+            chance = hypothesis.probability * chance_of(fix, hypothesis.cause, record)
             ways = [
                 w for w in variants(fix, tried_for.get(hypothesis.cause, ())) if not any(map(refused, w))
             ]
@@ -89,19 +90,19 @@ def candidates(
 
 
 def why_not(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], str]) -> str:
-    """Why a fix is not tried, from outside or in the source; "" where it can be in the source."""
+    """Why a fix is not tried, from outside or in the source; "" where it can be tried in the source."""
     if fix.applicability == "advice":
-        return "advice: it takes a person"
+        return "advice: only a person can do it"
     if fix.slug in LENGTHS:
-        return "it changes how long is trained: nothing to be compared at equal steps"
-    told = no_source(fix.slug)
+        return "it changes the length of the training, so equal steps cannot be compared"
+    source = no_source(fix.slug)
     outside = next(filter(None, map(refused, fix.interventions)), "")
-    return f"{outside}; {told}" if outside and told else told
+    return f"{outside}; {source}" if outside and source else source
 
 
-def standing(fix: Fix, cause: str, record: Record) -> float:
-    """How likely a fix is to help where its cause is right: by its place in the list, and by what was seen before
-    (a Beta posterior: the place counts as two trials)."""
+def chance_of(fix: Fix, cause: str, record: Record) -> float:
+    """How likely a fix is to help where its cause is right: by its place in the list, and by earlier
+    outcomes (a Beta posterior in which the place counts as two trials)."""
     place = fix.causes.index(cause)
     prior = PLACES[min(place, len(PLACES) - 1)] * 0.9
     yes, no = record(fix.slug, cause)
@@ -109,15 +110,15 @@ def standing(fix: Fix, cause: str, record: Record) -> float:
 
 
 def variants(fix: Fix, cure: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """The ways to try a fix: its interventions together, or, where they contradict each other, each by itself with
-    the one that cures the cause first."""
+    """The ways to try a fix: its interventions together, or each separately where they contradict each
+    other, with the one that cures the cause first."""
     names = [spec.partition("=")[0] for spec in fix.interventions]
     if not names:
         return []
     if len(set(names)) == len(names):
         return [fix.interventions]
     first = [spec for spec in fix.interventions if spec in cure]
-    if first:  # the others go the other way
+    if first:  # the others change the same setting the other way
         return [(spec,) for spec in first]
     return [(spec,) for spec in fix.interventions]
 
@@ -127,7 +128,7 @@ def doses(way: Way) -> tuple[tuple[Way, ...], ...]:
 
 
 def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Without those that would do the same as a more promising one."""
+    """The candidates without those that would do the same as a more promising one."""
     seen: set[Way] = set()
     kept = []
     for one in found:
@@ -139,8 +140,8 @@ def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def merged(base: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-    """Interventions on top of others: a factor multiplies a number or factor of the same name, other values take the
-    place; words ("lr=constant") and numbers of one name go together."""
+    """Interventions on top of others. A factor multiplies a number or factor of the same name, another value
+    replaces it. Words ("lr=constant") and numbers of one name are kept together."""
     found = {slot(spec): spec.partition("=")[2] for spec in base}
     for spec in more:
         value, before = spec.partition("=")[2], found.get(slot(spec))
@@ -153,7 +154,7 @@ def merged(base: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
 
 
 def slot(spec: str) -> tuple[str, bool]:
-    """What can be there once: the name, for words and for numbers."""
+    """What can be set once: a name, separately for words and for numbers."""
     name, _, value = spec.partition("=")
     return name, value.removeprefix("*").replace(".", "").replace("e-", "").isdigit()
 
@@ -161,9 +162,9 @@ def slot(spec: str) -> tuple[str, bool]:
 def steps_for(
     steps: float, seconds: float, reach: int | None, first_value: float | None, *, short: float = SHORT
 ) -> int | None:
-    """Steps of each arm for a script that trains `steps` in `seconds`: all of them (None) where that is short; else a
-    third, at least what shows the finding (`reach`), what takes `short` seconds, and the first values of the
-    objective (at step `first_value`, twice over)."""
+    """Steps of each arm for a script that trains `steps` in `seconds`: all of them (None) where that is
+    short. Else a third, but at least what shows the finding (`reach`), what takes `short` seconds, and
+    twice what the first value of the objective takes (step `first_value`)."""
     if seconds <= short or steps <= 0:
         return None
     wanted = max(steps / 3, reach or 0, steps * short / seconds, 2.2 * (first_value or 0))

@@ -1,9 +1,8 @@
-"""What a data set is like, before anything is trained on it: facts, for the rules to judge.
+"""Facts about a data set, before anything is trained on it, for the rules to judge.
 
-Every row is read once, in bounded memory: counts, scales and hashes are of all rows, what needs values
-side by side (outliers, label noise, shift) is of a fair sample, whose size is among the facts. No
-sample's content is kept beyond the call or told: only row numbers, names of columns and statistics.
-"""
+Every row is read once, in bounded memory. Counts, scales and hashes are of all rows. What needs values
+side by side (outliers, label noise, shift) uses a uniform sample, whose size is among the facts. No
+sample's content is kept after the call or reported: only row numbers, names of columns and statistics."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ def of(
     fitted: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
-    """Survey whatever `read_objects.as_table` takes, or a folder. Raises ConfigError and ReadError."""
+    """Survey whatever `reading.objects.as_table` accepts, or a folder. Raises ConfigError and ReadError."""
     if isinstance(data, str | os.PathLike) and os.path.isdir(data):
         return of_folder(Path(data), validation, progress)
     codes = Codes()
@@ -63,11 +62,11 @@ def of(
 
 
 def of_folder(folder: Path, validation: Any, progress: Progress | None) -> Survey:
-    """Survey a folder of images or sounds, beside another one."""
+    """Survey a folder of images or sounds, and the validation folder."""
     if validation is not None and not (
         isinstance(validation, str | os.PathLike) and os.path.isdir(validation)
     ):
-        raise ConfigError("the validation data of a folder are a folder")
+        raise ConfigError("the validation data of a folder must be a folder")
     made, notes = files.survey_folder(folder, None if validation is None else Path(validation), progress)
     count = int(made.facts["files_checked"])
     return Survey(
@@ -103,20 +102,19 @@ def of_table(
     fitted: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
-    """Survey a table, and its validation data where there are some. `task` overrides what the target
-    is taken for; without `fitted` no model is fitted, so that label noise is not looked for. Raises ReadError
-    where a source turns out to be damaged."""
+    """Survey a table, and its validation data if given. `task` overrides the kind of the target. Without
+    `fitted` no model is fitted, so label noise is not estimated. Raises ReadError for a damaged source."""
     found = gather(table, progress)
     other = None if held_out is None else gather(held_out, progress)
     for read in (found, other):
         if read is not None and not (read.rows and read.table.fields):
             raise ReadError(read.table.name, "holds no rows of features")
     made = Measured(facts=known(found, other))
-    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest there are
+    with np.errstate(over="ignore", invalid="ignore"):  # values near the float limit
         measure(made, found, other, Asked(codes, task, fitted))
     notes = [*table.notes, *(held_out.notes if held_out else ())]
     if table.left_out:
-        notes.append(f"taken for names of rows and left out: {listing(table.left_out)}")
+        notes.append(f"taken for row names and left out: {listing(table.left_out)}")
     return Survey(
         name=table.name, format=table.format, origin=table.origin, samples=found.rows, measured=made, notes=tuple(notes)
     )  # fmt: skip
@@ -136,7 +134,7 @@ def known(found: Gathered, other: Gathered | None) -> dict[str, Any]:
 
 
 class Asked(NamedTuple):
-    """What the words of the tables stand for, what the target is taken for, whether models may be fitted."""
+    """The codes of the tables, what the target is taken for, and whether models may be fitted."""
 
     codes: Codes
     task: Task | None
@@ -165,7 +163,7 @@ def measure(made: Measured, found: Gathered, other: Gathered | None, asked: Aske
 
 
 def of_targets(made: Measured, found: Gathered, sample: Sample, task: Task, asked: Asked) -> None:
-    """What targets and inputs say of each other."""
+    """Facts about targets and inputs together."""
     wrong_kind = "the target is a quantity, not a class" if task == "numbers" else "the target is a class"
     made.reasons |= dict.fromkeys(OF_CLASSES if task == "numbers" else OF_QUANTITIES, wrong_kind)
     made.add(rows.order(found, sample, task))

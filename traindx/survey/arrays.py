@@ -1,4 +1,4 @@
-"""Arrays, however they are held, as chunks: samples flattened, too many features thinned."""
+"""Arrays, however they are stored, as chunks: samples flattened, and thinned if they have too many features."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def table(
 
 
 def feature_name(index: int, shape: tuple[int, ...]) -> str:
-    """Where a value stands in its sample: "7" in a vector, "0,3,12" in an image."""
+    """The position of a value in its sample: "7" in a vector, "0,3,12" in an image."""
     return ",".join(str(int(i)) for i in np.unravel_index(index, shape or (1,)))
 
 
@@ -95,6 +95,15 @@ def target_kind_of(dtype: np.dtype[Any]) -> Kind:
     return "number" if dtype.kind in "fiu" else "category"
 
 
+def as_numpy(value: Any) -> Array:
+    """An array, or a tensor as one; half precision becomes float32, which NumPy may lack otherwise."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.float() if str(value.dtype) in ("torch.bfloat16", "torch.float16") else value
+        value = value.numpy()
+    return np.asarray(value)
+
+
 def usable(array: Array) -> bool:
     return array.dtype.kind in "fiub" and array.ndim >= 1
 
@@ -106,7 +115,7 @@ def pick(names: list[str], candidates: tuple[str, ...]) -> str | None:
 
 
 def picked(names: list[str], target: str | None) -> tuple[str | None, str | None]:
-    """Which array holds the inputs and which the targets. Raises ConfigError for a target that is not there."""
+    """Which array holds the inputs and which the targets. Raises ConfigError for a missing target."""
     if target is not None and target not in names:
         near = difflib.get_close_matches(target, names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {listing(names, 12)}"

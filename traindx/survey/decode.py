@@ -18,7 +18,7 @@ def decoders() -> dict[Medium, str]:
 
 
 def undecodable(path: Path, medium: Medium) -> str:
-    """Why a file cannot be decoded as a whole, or ""."""
+    """Why a file cannot be decoded completely, or ""."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return image(path) if medium == "image" else sound(path)

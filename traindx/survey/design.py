@@ -60,7 +60,7 @@ def indicators(codes: Floats) -> Matrix:
 
 def hashed_words(texts: Objects) -> Matrix:
     """`x[m, HASHED]`: log(1 + count) x log inverse document frequency of each word, rows of length
-    sqrt(HASHED) / 8 (so that they stand beside standardized numbers)."""
+    sqrt(HASHED) / 8 (comparable to standardized numbers)."""
     counts = np.zeros((len(texts), HASHED), dtype=np.float32)
     for row, text in enumerate(texts):
         for word in WORD.findall(str(text).lower()):

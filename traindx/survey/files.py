@@ -1,7 +1,6 @@
 """A folder of image or sound files: which can be read, how many of each class, which are copies.
 
-The classes are the folders directly below, where every file lies in one.
-"""
+The classes are the folders directly below, if every file is in one."""
 
 from __future__ import annotations
 
@@ -28,11 +27,11 @@ from traindx.vocabulary.setup import Fact
 MOST_FILES = 1_000_000
 DECODE_SECONDS = 60.0
 WHOLE = 1 << 26  # bytes; of a larger file only the ends are hashed
-TOLD = 1000  # files from which progress is told
+REPORTS = 1000  # files from which progress is reported
 
 
-class Looked(msgspec.Struct):
-    """What was seen in a folder: `paths` below it, `broken` (place, why), `labels` by path or none."""
+class Inspected(msgspec.Struct):
+    """What is in a folder: `paths` below it, `broken` (place, why), `labels` by path or none."""
 
     paths: list[str]
     broken: list[tuple[int, str]]
@@ -46,7 +45,7 @@ class Looked(msgspec.Struct):
         return dict(Counter(self.labels))
 
 
-def look(folder: Path, codes: dict[str, int], progress: Progress | None = None) -> Looked:
+def inspect_folder(folder: Path, codes: dict[str, int], progress: Progress | None = None) -> Inspected:
     """Every file of a folder. Raises ReadError where it holds neither images nor sounds."""
     found = list(files(folder))
     paths = sorted(path for path in found if medium_of(Path(path).suffix))
@@ -56,12 +55,12 @@ def look(folder: Path, codes: dict[str, int], progress: Progress | None = None) 
         )
     parts = [Path(p).parts for p in paths]
     sorted_in = all(len(p) > 1 for p in parts) and len({p[0] for p in parts}) > 1
-    looked = Looked(
+    looked = Inspected(
         paths, [], Seen(), [p[0] for p in parts] if sorted_in else [], other=len(found) - len(paths)
     )
     known, end = decode.decoders(), time.monotonic() + DECODE_SECONDS
     for place, path in enumerate(paths):
-        if progress is not None and len(paths) >= TOLD and place % 100 == 0:
+        if progress is not None and len(paths) >= REPORTS and place % 100 == 0:
             progress(place, len(paths))
         mark, why = examined(folder / path)
         medium = medium_of(Path(path).suffix)
@@ -114,8 +113,8 @@ def survey_folder(
 ) -> tuple[Measured, list[str]]:
     """Facts about a folder and its validation data, and notes."""
     codes: dict[str, int] = {}
-    looked = look(folder, codes, progress)
-    other = None if held_out is None else look(held_out, codes, progress)
+    looked = inspect_folder(folder, codes, progress)
+    other = None if held_out is None else inspect_folder(held_out, codes, progress)
     made = Measured(facts=of_files(looked), reasons=dict(REASONS))
     made.rows["files-unreadable"] = np.array([place for place, _ in looked.broken], np.int64)
     repeats, conflicting = hashes.copies(looked.seen)
@@ -137,7 +136,7 @@ def survey_folder(
     return made, notes(looked)
 
 
-def of_files(looked: Looked) -> dict[str, Fact]:
+def of_files(looked: Inspected) -> dict[str, Fact]:
     shown = [f"{looked.paths[place]} ({why})" for place, why in looked.broken]
     return {
         "dataset_size": len(looked.paths),
@@ -151,17 +150,17 @@ def of_files(looked: Looked) -> dict[str, Fact]:
     }
 
 
-def of_classes(looked: Looked, other: Looked | None) -> dict[str, Fact]:
+def of_classes(looked: Inspected, other: Inspected | None) -> dict[str, Fact]:
     counts = looked.counts
-    alike = twins(list(counts))
+    variants = twins(list(counts))
     facts: dict[str, Fact] = {
         "classes": len(counts),
         "classes_seen": len(counts),
         "target_task": "classes",
         "class_counts_max_min_ratio": max(counts.values()) / min(counts.values()),
         "label_single_samples": sum(c == 1 for c in counts.values()),
-        "label_twins": len(alike),
-        "label_twins_where": spellings(alike),
+        "label_twins": len(variants),
+        "label_twins_where": spellings(variants),
     }
     if other is not None and other.labels:
         new = sorted(set(other.counts) - set(counts))
@@ -169,23 +168,23 @@ def of_classes(looked: Looked, other: Looked | None) -> dict[str, Fact]:
     return facts
 
 
-def notes(looked: Looked) -> list[str]:
-    """What was left out, and what was looked at by its header only."""
-    told = []
+def notes(looked: Inspected) -> list[str]:
+    """What was left out, and what was checked by its header only."""
+    messages = []
     if looked.other:
-        told.append(f"files of other kinds were left out: {looked.other:,}")
+        messages.append(f"files of other kinds were left out: {looked.other:,}")
     if looked.decoded < len(looked.paths) - len(looked.broken):
         missing = {"image": "Pillow", "sound": "soundfile"}
         media = {medium_of(Path(p).suffix) for p in looked.paths}
         lacking = [missing[m] for m in media if m is not None and m not in decode.decoders()]
         why = f"without {' and '.join(sorted(lacking))}" if lacking else f"after {DECODE_SECONDS:.0f} s"
-        told.append(
-            f"decoded: {looked.decoded:,} files; the others were judged by header and length ({why})"
+        messages.append(
+            f"decoded: {looked.decoded:,} files; the others were checked by header and length ({why})"
         )
-    return told
+    return messages
 
 
-NOT_SORTED = "the files do not lie in a folder for each class"
+NOT_SORTED = "the files are not in a folder for each class"
 REASONS = {
     "classes_seen": NOT_SORTED, "targets": NOT_SORTED, "class_counts_max_min_ratio": NOT_SORTED,
     "samples_conflicting": NOT_SORTED, "train_val_overlap_share": "no validation data were given (--validation)",

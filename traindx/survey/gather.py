@@ -1,4 +1,4 @@
-"""One pass over a table: what needs every row is counted, and a fair sample of rows is kept."""
+"""One pass over a table: some statistics need every row, and a uniform sample of the rows is kept."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from traindx.survey.hashes import Seen, sample_marks
 from traindx.survey.table import Chunk, Floats, Marks, Objects, Table
 
 SAMPLE_ROWS, SAMPLE_CELLS = 50_000, 1 << 23  # of the sample: 64 MiB
-NAMED = 1000  # rows that are remembered for each kind of trouble
-WINDOW = 32  # rows that stand for a batch where the order is looked at
-REPORTS = 1_000_000  # rows from which progress is told
+NAMED = 1000  # row numbers kept for each kind of problem
+WINDOW = 32  # rows that count as a batch for the order of the rows
+REPORTS = 1_000_000  # rows from which progress is reported
 
 Progress = Callable[[int, int | None], None]
 Ints = NDArray[np.int64]
@@ -31,13 +31,8 @@ class Columns:
         self.missing, self.nonfinite = np.zeros(width, np.int64), np.zeros(width, np.int64)
         self.bits: Marks = np.zeros(width, np.uint64)
 
+    @np.errstate(over="ignore", invalid="ignore")  # the spread of values near the float limit is infinite
     def add(self, chunk: Chunk) -> None:
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # values near the largest there are: an infinite spread
-            self._add(chunk)
-
-    def _add(self, chunk: Chunk) -> None:
         values = chunk.features
         finite = np.isfinite(values)
         empty = np.zeros(values.shape, dtype=bool) if chunk.empty is None else chunk.empty
@@ -77,8 +72,8 @@ def fingerprint(values: Floats, start: int) -> Marks:
 
 
 class Sample(msgspec.Struct):
-    """Rows drawn fairly from all: `rows[m]` (ascending), `features[m, p]`, `target[m]`, `sensitive[m]`,
-    `texts` (`object[m]` each)."""
+    """Rows sampled uniformly: `rows[m]` (ascending), `features[m, p]`, `target[m]`, `sensitive[m]`, `texts`
+    (`object[m]` each)."""
 
     rows: Ints
     features: Floats
@@ -89,7 +84,7 @@ class Sample(msgspec.Struct):
 
 
 class Reservoir:
-    """A uniform sample of the rows: each row draws a number, the smallest are kept."""
+    """A uniform sample of the rows: each row draws a number, and the smallest are kept."""
 
     def __init__(self, width: int, seed: int = 0) -> None:
         self.most = max(100, min(SAMPLE_ROWS, SAMPLE_CELLS // max(width, 1)))
@@ -127,7 +122,7 @@ class Reservoir:
 
 
 class Gathered:
-    """All that one pass over a table leaves behind."""
+    """Everything that one pass over a table produces."""
 
     def __init__(self, table: Table) -> None:
         width = len(table.fields)
@@ -189,7 +184,7 @@ class Gathered:
 
 
 def gather(table: Table, progress: Progress | None = None) -> Gathered:
-    """Read a table once. `progress(rows, of)` is called where it is a long one."""
+    """Read a table once. `progress(rows, of)` is called during a long one."""
     found = Gathered(table)
     for chunk in table.chunks():
         found.add(chunk)

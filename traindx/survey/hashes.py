@@ -1,8 +1,7 @@
-"""Samples told apart by hashes, in bounded memory.
+"""Samples compared by hashes, in bounded memory.
 
-Of very many samples only those whose hash falls into a share of all hashes are kept, the same share
-for training and validation: what is counted among these holds for the whole.
-"""
+Of very many samples only those whose hash is in a share of all hashes are kept, the same share for
+training and validation. What is counted among these holds for the whole."""
 
 from __future__ import annotations
 
@@ -20,7 +19,8 @@ MIX, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 def sample_marks(values: Floats) -> Marks:
     """`marks[n]` of the rows of `values[n, p]`. Numbers are compared as float32, so that a copy that was
-    stored as such, or written with nine digits, is still one; missing values are equal, and so are 0 and -0."""
+    stored as such, or written with nine digits, is still one; missing values are equal, and so are 0 and
+    -0."""
     with np.errstate(over="ignore", invalid="ignore"):
         short = values.astype(np.float32).astype(np.float64)
     exact = np.where(np.abs(values) < 2.0**53, values, short)

@@ -1,5 +1,5 @@
-"""Image and sound files judged by their bytes alone: what format they begin with, and whether they end
-where their format says. Sources: the specifications of PNG, JFIF, GIF, BMP, RIFF (WebP, WAV), TIFF, FLAC,
+"""Image and sound files checked by their bytes alone: which format they begin with, and whether they end
+where that format says. Sources: the specifications of PNG, JFIF, GIF, BMP, RIFF (WebP, WAV), TIFF, FLAC,
 Ogg and MP3."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SOUNDS = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3")
 
 
 def medium_of(suffix: str) -> Medium | None:
-    """What a file's name says that it holds."""
+    """What a file holds according to its name."""
     return "image" if suffix.lower() in IMAGES else "sound" if suffix.lower() in SOUNDS else None
 
 
@@ -49,9 +49,9 @@ def bmp(head: bytes, tail: bytes, size: int) -> str:
 
 
 def riff(head: bytes, tail: bytes, size: int) -> str:
-    """WebP and WAV; a length of 0 or of all ones is a stream's, which tells nothing."""
-    told = struct.unpack("<I", head[4:8])[0]
-    return "ends early" if told not in (0, 0xFFFFFFFF) and told + 8 > size + 1 else ""
+    """WebP and WAV. A length of 0 or of all ones comes from a stream, and says nothing."""
+    length = struct.unpack("<I", head[4:8])[0]
+    return "ends early" if length not in (0, 0xFFFFFFFF) and length + 8 > size + 1 else ""
 
 
 def tiff(head: bytes, tail: bytes, size: int) -> str:

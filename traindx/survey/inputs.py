@@ -1,4 +1,4 @@
-"""Facts about the features: what is missing, their scale, values far out, constants and copies."""
+"""Facts about the features: what is missing, their scale, extreme values, constants and copies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from traindx.vocabulary.setup import Fact
 
 FAR, FAR_LOG = 10.0, 3.0  # times the distance that 95 % of the values keep to
 INNER = 0.95
-LEAST = 20  # values from which a spread can be told
+LEAST = 20  # values needed to estimate a spread
 COMPARED = 512  # features that are compared with each other
 SAME = 1e-9  # 1 - |r| of features that are the same but for offset and scale
 
@@ -103,9 +103,9 @@ def outliers(found: Gathered, sample: Sample) -> Measured:
 
 
 def far_out(values: Floats) -> tuple[NDArray[np.bool_], float]:
-    """Which of `values[n]` lie more than FAR times as far from the median as 95 % of them do, and the
-    largest such ratio (0 without one). The most frequent value is left out where it is over half of all
-    (sparse features); positive values must be far out as logarithms, too (heavy tails are no outliers)."""
+    """Which of `values[n]` are more than FAR times as far from the median as 95 % of them, and the largest
+    such ratio (0 without one). The most frequent value is excluded if it is over half of all (sparse
+    features). Positive values must also be far out as logarithms, because heavy tails are not outliers."""
     nothing = np.zeros(len(values), dtype=bool)
     usable = np.isfinite(values)
     distinct, counts = np.unique(values[usable], return_counts=True)
@@ -163,6 +163,6 @@ def duplicated(found: Gathered, sample: Sample, constant: NDArray[np.bool_]) -> 
     spread = values.std(0)
     left = [i for i, s in zip(left, spread, strict=True) if s > 0]
     values = (values[:, spread > 0] - values[:, spread > 0].mean(0)) / spread[spread > 0]
-    alike = np.abs(values.T @ values) / len(values) > 1 - SAME
-    later = [(left[a], left[b]) for b in range(len(left)) for a in [int(alike[:, b].argmax())] if a < b]
+    equal = np.abs(values.T @ values) / len(values) > 1 - SAME
+    later = [(left[a], left[b]) for b in range(len(left)) for a in [int(equal[:, b].argmax())] if a < b]
     return pairs + later

@@ -1,4 +1,4 @@
-"""Data before anything is trained on them: survey, judge, and put on one page."""
+"""Check data before training: survey, judge, and report on one page."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from traindx.vocabulary.setup import Setup
 
 
 class DataCheck:
-    """What was found out about a data set: `report` is the document, `rows` the row numbers (from 0, worst
-    first) behind each rule that speaks of rows, by its slug; `failed` says whether any check failed."""
+    """The result for a data set: `report` is the document, `rows` the row numbers (from 0, worst first)
+    behind each rule that reports rows, by its slug; `failed` says whether any check failed."""
 
     def __init__(self, report: CheckReport, rows: Mapping[str, NDArray[np.int64]]) -> None:
         self.report, self.rows = report, rows
@@ -70,12 +70,12 @@ def check_data(
 ) -> DataCheck:
     """Check data before training: `traindx.check_data(x, y, validation=(x_val, y_val))`.
 
-    `data`: an array or tensor `[n, ...]`; columns by name or a data frame; a data set or loader of (input,
-    target); a path to CSV, Parquet, .npz or .npy, or to a folder of images or sounds. `target`: an array `[n]`,
-    or the name of a column. `validation`: the same kind as `data`, or a pair (data, target). `sensitive`: an array
-    `[n]` or a column's name; errors and labels are compared between its values. `task`: "classes" or "numbers",
-    where what the target looks like misleads. Raises ConfigError for columns that are not there, ReadError for files
-    that cannot be read."""
+    `data`: an array or tensor `[n, ...]`; columns by name or a data frame; a data set or loader of
+    (input, target); a path to CSV, Parquet, .npz or .npy, or to a folder of images or sounds. `target`:
+    an array `[n]`, or the name of a column. `validation`: the same kind as `data`, or a pair (data,
+    target). `sensitive`: an array `[n]` or a column's name; errors and labels are compared between its
+    values. `task`: "classes" or "numbers", where what the target looks like misleads. Raises ConfigError
+    for columns that are not there, ReadError for files that cannot be read."""
     begun = time.monotonic()
     config = config or Config()
     slugs = {check.slug for check in checks}
@@ -117,7 +117,7 @@ def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: flo
 
 
 def fitting(checks: Sequence[Check], surveyed: Survey) -> list[Check]:
-    """The checks that make sense for this kind of data; the first says what was left out or drawn."""
+    """The checks that suit this kind of data. The first says what was left out or sampled."""
     folder = surveyed.format == "folder"
     kept = [check for check in checks if (check.slug in OF_FOLDERS if folder else check.slug != "files")]
     said = "; ".join(surveyed.notes)
@@ -125,7 +125,7 @@ def fitting(checks: Sequence[Check], surveyed: Survey) -> list[Check]:
 
 
 def run_of(surveyed: Survey) -> Run:
-    """What was measured as a run without steps: its facts are what the rules read."""
+    """The measurements as a run without steps, whose facts the rules read."""
     return Run(
         id=surveyed.name,
         source=surveyed.name,

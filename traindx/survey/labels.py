@@ -21,8 +21,8 @@ EACH = 5  # samples a class, for many whole numbers to be classes
 
 
 def task_of(found: Gathered) -> Task:
-    """Whether a target is a class or a quantity: words are classes, so are few different whole numbers,
-    and many that run from 0 or 1 without a gap."""
+    """Whether a target is a class or a quantity. Words are classes, and so are few different whole numbers,
+    or many that run from 0 or 1 without a gap."""
     values = np.array(sorted(found.classes))
     if found.table.target_kind != "number":
         return "classes"
@@ -36,7 +36,7 @@ def task_of(found: Gathered) -> Task:
 def measured(
     found: Gathered, sample: Sample, task: Task, codes: Codes, held_out: Gathered | None
 ) -> Measured:
-    """Facts about the targets of a table that has some."""
+    """Facts about the targets of a table that has targets."""
     if task == "numbers":
         return numbers(found, sample)
     counts = found.classes
@@ -57,8 +57,8 @@ def measured(
             "label_gaps": whole[-1] - whole[0] + 1 - len(whole),
         }
     else:
-        alike = twins([words[int(c)] for c in counts if int(c) < len(words)])
-        facts |= {"label_twins": len(alike), "label_twins_where": spellings(alike)}
+        variants = twins([words[int(c)] for c in counts if int(c) < len(words)])
+        facts |= {"label_twins": len(variants), "label_twins_where": spellings(variants)}
     facts |= unseen(found, held_out, words)
     return Measured(facts)
 
@@ -71,15 +71,15 @@ def twins(words: list[str]) -> list[tuple[str, ...]]:
     return [tuple(g) for g in groups.values() if len(g) > 1]
 
 
-def spellings(alike: list[tuple[str, ...]]) -> str:
-    """Groups of labels that are alike, such as "'yes' / 'Yes '"."""
+def spellings(variants: list[tuple[str, ...]]) -> str:
+    """Groups of labels that differ in spelling only, such as "'yes' / 'Yes '"."""
     return listing(
-        [" / ".join(repr(escaped(word)) for word in group) for group in alike], limit=100, quotes=False
+        [" / ".join(repr(escaped(word)) for word in group) for group in variants], limit=100, quotes=False
     )
 
 
 def unseen(found: Gathered, held_out: Gathered | None, words: list[str]) -> dict[str, Fact]:
-    """Classes of the validation data that training never shows."""
+    """Classes of the validation data that are not in the training data."""
     if held_out is None or not held_out.classes:
         return {}
     new = [c for c in held_out.classes if c not in found.classes]

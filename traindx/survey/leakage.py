@@ -1,4 +1,4 @@
-"""Whether one feature alone tells the target."""
+"""Whether one feature alone predicts the target."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from traindx.vocabulary.setup import Fact
 LEAST = 50  # samples
 BINS, EACH = 64, 16  # of a feature with many values, and samples a bin
 ROWS = 20_000
-TELLS = 0.98  # skill from which a feature is named
+LEAKS = 0.98  # skill from which a feature is named
 
 
 def measured(found: Gathered, sample: Sample, task: Task) -> Measured:
@@ -30,19 +30,19 @@ def measured(found: Gathered, sample: Sample, task: Task) -> Measured:
         [skill(sample.features[order, i], sample.target[order], f.kind, task) for i, f in enumerate(fields)]
     )
     best = np.argsort(-skills, kind="stable")
-    told = [fields[i].name for i in best if skills[i] >= TELLS]
+    leaking = [fields[i].name for i in best if skills[i] >= LEAKS]
     facts: dict[str, Fact] = {
         "feature_skill_best": float(skills[best[0]]),
         "feature_skill_next": float(skills[best[1]]) if len(best) > 1 else 0.0,
         "feature_skill_samples": len(known),
         "feature_skill_best_name": escaped(fields[best[0]].name),
-        "feature_skill_where": listing(told),
+        "feature_skill_where": listing(leaking),
     }
     return Measured(facts)
 
 
 def skill(values: Floats, target: Floats, kind: Kind, task: Task) -> float:
-    """How well a table of the target over bins of one feature, made on each half, does on the other."""
+    """How well a table of the target over bins of one feature, made on one half, does on the other half."""
     cells = binned(values, kind)
     half = len(values) // 2
     parts = (slice(None, half), slice(half, None))
@@ -55,8 +55,8 @@ def skill(values: Floats, target: Floats, kind: Kind, task: Task) -> float:
 
 
 def binned(values: Floats, kind: Kind) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """`cell[n]`: the values themselves where they are few or words, bins of equal counts else; missing values
-    have a cell of their own."""
+    """`cell[n]`: the values themselves where they are few or words, bins of equal counts else; missing
+    values have a cell of their own."""
     finite = np.isfinite(values)
     distinct = np.unique(values[finite])
     bins = min(max(len(values) // EACH, 4), BINS)

@@ -13,8 +13,8 @@ MOST_ROWS = 100_000
 
 
 class Measured(msgspec.Struct):
-    """`facts` by the names that rules read; `rows`: by the slug of the rule that speaks of them, worst
-    first; `reasons`: why a fact could not be measured, by its name."""
+    """`facts` by the names that rules read; `rows`: by the slug of the rule that reports them, worst first;
+    `reasons`: why facts are missing."""
 
     facts: dict[str, Fact] = {}
     rows: dict[str, Ints] = {}

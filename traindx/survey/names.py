@@ -1,4 +1,4 @@
-"""Foreign names (columns, labels, files) made harmless, and short lists of them."""
+"""Names from data (columns, labels, files) made harmless, and short lists of them."""
 
 from __future__ import annotations
 

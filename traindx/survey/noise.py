@@ -46,7 +46,8 @@ class Predicted(msgspec.Struct, frozen=True):
 
 
 def measured(found: Gathered, sample: Sample, task: Task) -> tuple[Measured, Predicted | None]:
-    """The estimated share of wrong labels, the suspicious rows (worst first), and the predictions behind them."""
+    """The estimated share of wrong labels, the suspicious rows (worst first), and the predictions behind
+    them."""
     why = lacking(sample, task)
     predicted = None
     if not why:
@@ -113,8 +114,8 @@ def thinned(labels: Labels, most: int) -> NDArray[np.intp]:
 
 
 def probabilities(inputs: Matrix, labels: Labels) -> Probabilities:
-    """`p[m, k]`: for every sample by models that have not seen it. Of a linear model, a forest and their mean
-    the one with the smallest cross-validated log loss."""
+    """`p[m, k]`: for every sample by models that have not seen it. Of a linear model, a forest and their
+    mean the one with the smallest cross-validated log loss."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -163,7 +164,7 @@ def quarters(predicted: Predicted) -> tuple[Wrong, Wrong, Wrong]:
 
 
 def floor(first: float, second: float, third: float) -> float:
-    """The disagreement that is left where the models are surest: what the first quarter has, less what it still
-    falls by towards that end. Classes that are hard to tell apart disagree less and less there, down to
-    nothing; wrong labels disagree as often everywhere."""
+    """The disagreement that remains where the models are surest: that of the first quarter, less its
+    remaining trend. Classes that are hard to separate disagree less and less there, down to nothing.
+    Wrong labels disagree as often everywhere."""
     return float(min(2 * first - second, 1.5 * first - 0.5 * third))

@@ -11,7 +11,7 @@ from traindx.survey.measurement import Measured
 from traindx.survey.table import Floats
 from traindx.vocabulary.setup import Fact
 
-LEAST = 100  # rows from which an order can be told
+LEAST = 100  # rows needed to judge their order
 
 
 def copies(found: Gathered, sample: Sample) -> Measured:

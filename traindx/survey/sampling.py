@@ -1,4 +1,4 @@
-"""Data sets and loaders: samples are drawn, and only so many."""
+"""Data sets and loaders: only a limited number of samples is drawn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Pair = tuple[Array, Array | None]
 
 
 def of_dataset(data: Any, wanted: Wanted) -> Table:
-    """A data set with a length: all of its samples, or stretches of TOGETHER that are spread evenly."""
+    """A data set with a length: all of its samples, or evenly spaced stretches of TOGETHER."""
     total = len(data)
     if not total:
         raise ConfigError("the data set is empty")
@@ -48,8 +48,8 @@ def of_dataset(data: Any, wanted: Wanted) -> Table:
 
 
 def placed(table: Table, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Chunk]:
-    """The chunks of a table under the numbers that their rows have in the data set: a chunk never holds
-    rows of two stretches."""
+    """The chunks of a table under the numbers that their rows have in the data set. A chunk never holds rows
+    of two stretches."""
     for chunk in table.chunks():
         yield msgspec.structs.replace(chunk, start=int(places[chunk.start]))
 
@@ -105,20 +105,12 @@ def pair(item: Any) -> Pair:
             else (None,)
         )
     parts = list(item) if isinstance(item, tuple | list) else [item]
-    inputs = plain(parts[0])
+    inputs = arrays.as_numpy(parts[0])
     if inputs.dtype.kind not in "fiub":
         raise ConfigError(
-            f"samples of type {type(parts[0]).__name__} are no arrays of numbers; transform them to such"
+            f"samples of type {type(parts[0]).__name__} are not arrays of numbers; transform them first"
         )
-    return inputs, plain(parts[1]) if len(parts) > 1 else None
-
-
-def plain(value: Any) -> Array:
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if str(value.dtype) in ("torch.bfloat16", "torch.float16") else value
-        return np.asarray(value.numpy())
-    return np.asarray(value)
+    return inputs, arrays.as_numpy(parts[1]) if len(parts) > 1 else None
 
 
 def stacked(pairs: list[Pair]) -> Pair:
@@ -132,7 +124,7 @@ def stacked(pairs: list[Pair]) -> Pair:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Random augmentations draw numbers; the generators are left as they were found."""
+    """Random augmentations draw numbers, so the state of the generators is restored."""
     torch = sys.modules.get("torch")
     kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch is not None else None
     try:

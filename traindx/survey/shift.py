@@ -82,8 +82,8 @@ def allowance(n: int, m: int, chance: float) -> float:
 def targets(
     found: Gathered, sample: Sample, held_out: Gathered, other: Sample, task: Task
 ) -> dict[str, Fact]:
-    """How far the classes' shares (total variation) or the targets' distributions (Kolmogorov-Smirnov) lie
-    apart, and what chance allows."""
+    """How far apart the classes' shares (total variation) or the targets' distributions (Kolmogorov-Smirnov)
+    are, and what chance allows."""
     if task == "numbers":
         a, b = present(sample.target), present(other.target)
         return {"val_target_shift": ks(a, b), "val_target_shift_chance": allowance(len(a), len(b), CHANCE)}

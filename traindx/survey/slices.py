@@ -39,10 +39,10 @@ def measured(
     }  # fmt: skip
     known = np.isfinite(sample.target)
     gap = largest(sample.target[known], sample.sensitive[known], kept, task)
-    facts |= told("slice_label", gap, words, kept)
+    facts |= gap_facts("slice_label", gap, words, kept)
     if predicted is not None:
         wrong, groups = predicted.wrong, sample.sensitive[predicted.places]
-        facts |= told(
+        facts |= gap_facts(
             "slice_error",
             largest(wrong.astype(np.float64), groups, kept, "numbers", spread=1.0),
             words,
@@ -51,7 +51,7 @@ def measured(
     return Measured(facts)
 
 
-def told(name: str, gap: Compared, words: list[str], slices: Floats) -> dict[str, Fact]:
+def gap_facts(name: str, gap: Compared, words: list[str], slices: Floats) -> dict[str, Fact]:
     difference, errors, place, _ = gap
     code = int(slices[place])
     return {
@@ -64,7 +64,7 @@ def told(name: str, gap: Compared, words: list[str], slices: Floats) -> dict[str
 def largest(
     target: Floats, groups: Floats, slices: Floats, task: Task, spread: float | None = None
 ) -> Compared:
-    """The difference between a slice and the rest that is farthest beyond its standard error."""
+    """The difference between a slice and the rest that exceeds its standard error the most."""
     columns = [target / (spread or max(float(target.std()), 1e-300))]
     if task == "classes":
         values, counts = np.unique(target, return_counts=True)

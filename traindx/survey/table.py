@@ -1,4 +1,4 @@
-"""What every source of data is turned into: named fields, and chunks of rows as numbers."""
+"""What every source of data becomes: named fields, and chunks of rows as numbers."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Origin = Literal["file", "arrays", "dataset", "loader"]
 
 MOST_FIELDS = 4096  # features; of more, evenly spread ones are read
 CELLS = 1 << 21  # values of a chunk (16 MiB)
-MOST_WORDS = 50_000  # different words of a column that are told apart by number
+MOST_WORDS = 50_000  # different words of a column that get a number each
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A feature: its name as it stands in the source, and what it holds."""
+    """A feature: its name in the source, and what it holds."""
 
     name: str
     kind: Kind = "number"
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """Rows `start ..` of a table. `features[n, p]`: numbers, codes of words; NaN where a value is
-    missing (or is NaN). `target[n]` and `sensitive[n]` likewise. `texts`: `object[n]` of each text
-    field. `empty[n, p]`: cells that the source calls empty, where it can tell them from NaN."""
+    """Rows `start ..` of a table. `features[n, p]`: numbers, or codes of words; NaN where a value is missing
+    (or is NaN). `target[n]` and `sensitive[n]` likewise. `texts`: `object[n]` of each text field.
+    `empty[n, p]`: cells that the source calls empty, if it distinguishes them from NaN."""
 
     start: int
     features: Floats
@@ -45,8 +45,8 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class Codes:
-    """Words as numbers, the same in every table that shares this object: in order of appearance,
-    and beyond MOST_WORDS different ones by hash."""
+    """Words as numbers, the same in every table that shares this object: in order of appearance, and by hash
+    beyond MOST_WORDS different ones."""
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, int]] = {}
@@ -67,8 +67,8 @@ class Codes:
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What is asked of a source: which column is the target, which the sensitive one, the `fields` of
-    the training data where this is the validation data, and the codes that both share."""
+    """What is asked of a source: the target and the sensitive column, the `fields` of the training data if
+    this is the validation data, and the codes that both share."""
 
     codes: Codes
     target: str | None = None

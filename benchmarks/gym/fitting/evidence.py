@@ -26,7 +26,7 @@ from traindx.causes.catalogue import catalogue as causes
 from traindx.causes.facts import facts_of
 from traindx.causes.grades.scales import grades_of
 from traindx.causes.ranking.fitted import view_of
-from traindx.causes.ranking.rank import findings_of, halves
+from traindx.causes.ranking.rank import findings_of, hand_terms
 from traindx.causes.ranking.signs import Sign, signs_of, values_of
 from traindx.config import Config
 from traindx.errors import ReadError
@@ -153,7 +153,7 @@ def hand_scores(signs: Mapping[str, Sign]) -> dict[str, tuple[float, float]]:
     """Log-odds of every cause by the hand-set weights alone, where fitting starts from: with what it explains, and
     what it loses for the rest."""
     open_ = findings_of(signs)
-    found = {c.slug: (c.prior, *halves(c, signs, open_)) for c in causes()}
+    found = {c.slug: (c.prior, *hand_terms(c, signs, open_)) for c in causes()}
     return {
         slug: (prior + sum(own.values()), sum(rest.values())) for slug, (prior, own, rest) in found.items()
     }

@@ -15,8 +15,8 @@ from benchmarks.gym.fitting.fit import Floats, Table
 from traindx.causes.catalogue import catalogue
 from traindx.causes.grades.weights import SAME_AS
 from traindx.causes.ranking.fitted import sign_of
-from traindx.causes.ranking.probabilities import beside, explained_by
-from traindx.causes.ranking.rank import EXPLAINS, findings_of, halves
+from traindx.causes.ranking.probabilities import explain_away, explained_by
+from traindx.causes.ranking.rank import EXPLAINS, findings_of, hand_terms
 from traindx.causes.ranking.signs import CLEAR, GRAVITY, GROUP_OF, Sign
 from traindx.vocabulary.diagnosis import Severity
 
@@ -53,7 +53,7 @@ def with_second(
         model, row = models[fold[i]], whole.rows[i]
         signs, view = found_in(row["signs"]), int(whole.views[i].argmax())
         found = findings_of(signs)
-        parts = [halves(cause, signs, found) for cause in catalogue()]
+        parts = [hand_terms(cause, signs, found) for cause in catalogue()]
         terms = []
         for c, (own, rest) in enumerate(parts):
             sums = {k: float(model.scale[view]) * v for k, v in own.items()}
@@ -65,7 +65,7 @@ def with_second(
             terms.append(sums)
         bases = [model.scale[view] * c.prior + b for c, b in zip(catalogue(), model.base[view], strict=True)]
         explained = explained_by(parts[int(p[i].argmax())][0], signs, EXPLAINS)
-        told[i] = beside(p[i], bases, terms, signs, explained, whole.causes.index("healthy"))
+        told[i] = explain_away(p[i], bases, terms, signs, explained, whole.causes.index("healthy"))
     return told
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gym.fitting.fit import Floats
-from traindx.causes.ranking.distance import Homes, Temper, distances, held
+from traindx.causes.ranking.distance import Homes, Temper, distances, held_keys
 
 EVERY = 2  # homes of the gym: so many runs of a cause in a setting
 MOST_DOUBT = -3.5  # log-odds of the share that goes to the usual causes at a middling distance: 3 %
@@ -34,12 +34,14 @@ def homes_of(rows: Sequence[Mapping[str, Any]], keys: tuple[str, ...]) -> Homes:
         counts[place] = counts.get(place, 0) + 1
         if row["level"] == "program" or (row["level"] == "capture" and counts[place] <= EVERY):
             kept.append(row)
-    return packed_homes((held(row["signs"]) for row in kept), keys)
+    return packed_homes((held_keys(row["signs"]) for row in kept), keys)
 
 
 def apart(rows: Sequence[Mapping[str, Any]], homes: Homes) -> Floats:
     """Distance of each row from home."""
-    return distances(packed_homes((held(row["signs"]) for row in rows), homes.keys).bits(), homes.bits())
+    return distances(
+        packed_homes((held_keys(row["signs"]) for row in rows), homes.keys).bits(), homes.bits()
+    )
 
 
 def tempered(p: Floats, distance: Floats, temper: Temper, causes: Sequence[str]) -> Floats:

@@ -38,7 +38,7 @@ def timed(times: np.ndarray) -> Run:
 def test_a_run_takes_as_long_as_its_rows_say() -> None:
     """A hundred rows, 6 s apart: ten minutes, 0.1 each."""
     found = clock(timed(1.7e9 + 6.0 * np.arange(100)))
-    assert found.told
+    assert found.timed
     assert found.minutes == pytest.approx(10.0)
     assert found.steps == pytest.approx(100)
     assert found.step == pytest.approx(0.1)
@@ -73,7 +73,7 @@ def test_without_a_clock_a_typical_run() -> None:
     plain = make.run({"train/loss": make.healthy_loss(100)})
     for run in (plain, clocked, timed(np.zeros(100)), timed(np.full(100, np.nan))):
         found = clock(run)
-        assert (found.minutes, found.told, found.step) == (TYPICAL_RUN, False, None)
+        assert (found.minutes, found.timed, found.step) == (TYPICAL_RUN, False, None)
 
 
 def test_an_experiment_goes_a_fifth_beyond_the_finding() -> None:

@@ -9,7 +9,7 @@ from tests import make
 from tests.causes.made import fired, plain_run
 from traindx import pipeline
 from traindx.causes import undecided
-from traindx.causes.ranking.log_terms import LITTLE, LOG, carried, log_terms
+from traindx.causes.ranking.log_terms import LITTLE, LOG, evidence_share, log_terms
 from traindx.causes.ranking.signs import signs_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Hypothesis
@@ -44,11 +44,11 @@ def test_recordings_keep_their_weights() -> None:
     )
     assert log_terms(signs, log)["healthy"]["validation-gap-grows"] < 0
     assert log_terms(signs, recorded) == {}
-    assert carried(signs, recorded, Features(recorded)) == 1.0
-    assert carried(signs, log, Features(log)) == LOG
+    assert evidence_share(signs, recorded, Features(recorded)) == 1.0
+    assert evidence_share(signs, log, Features(log)) == LOG
 
 
 def test_facts_of_the_setup_alone_name_no_cause() -> None:
     run = make.run({"lr": np.full(30, 0.1)}, setup=Setup(parameters=10**9, dataset_size=100))
-    assert carried(signs_of((), {}), run, Features(run)) == LITTLE
+    assert evidence_share(signs_of((), {}), run, Features(run)) == LITTLE
     assert pipeline.diagnose(run).first.hypotheses[0].cause == "healthy"

@@ -14,10 +14,10 @@ from traindx.causes.ranking import refits
 from traindx.causes.ranking.probabilities import (
     CEILING,
     SECOND,
-    believed,
-    beside,
     capped,
+    explain_away,
     explained_by,
+    softmax,
     spread,
 )
 from traindx.causes.ranking.signs import Sign
@@ -28,7 +28,7 @@ scores = st.lists(st.floats(-40, 40), min_size=3, max_size=8)
 @settings(max_examples=100, deadline=None)
 @given(scores)
 def test_no_cause_is_told_with_more_than_the_ceiling(found: list[float]) -> None:
-    free = believed(np.array(found))
+    free = softmax(np.array(found))
     told = capped(free)
     assert told.sum() == pytest.approx(1.0)
     assert told.max() <= CEILING + 1e-12
@@ -46,10 +46,10 @@ def test_what_the_first_fault_explains_says_nothing_about_the_second() -> None:
     signs = {"diverges": Sign("diverges", True, "blow-up"), "few": Sign("few", True, "size")}
     terms = [{"diverges": 6.0}, {"diverges": 3.0}, {"few": 2.0}, {}]
     bases, healthy = [-3.0, -3.0, -3.0, -1.0], 3
-    alone = believed(np.array([3.0, 0.0, -1.0, -1.0]))
+    alone = softmax(np.array([3.0, 0.0, -1.0, -1.0]))
     explained = explained_by(terms[0], signs, 0.5)
     assert explained == {"blow-up"}
-    told = beside(alone, bases, terms, signs, explained, healthy)
+    told = explain_away(alone, bases, terms, signs, explained, healthy)
     extra = [
         SECOND * alone[0] / (1 + np.exp(2.0 * sign)) for sign in (1, -1)
     ]  # -3 and -1 are left of their scores
@@ -57,7 +57,7 @@ def test_what_the_first_fault_explains_says_nothing_about_the_second() -> None:
     assert told[[1, 2]] == pytest.approx(mixed * (alone[1] + alone[2]) / mixed.sum())
     assert told[[0, healthy]] == pytest.approx(alone[[0, healthy]])
     assert told[2] / told[1] > alone[2] / alone[1]
-    assert beside(alone[::-1], bases, terms, signs, explained, 3).tolist() == alone[::-1].tolist()
+    assert explain_away(alone[::-1], bases, terms, signs, explained, 3).tolist() == alone[::-1].tolist()
 
 
 def test_the_spread_is_of_all_that_was_said() -> None:
@@ -75,11 +75,11 @@ def test_differences_are_kept_to_half_a_step() -> None:
 
 
 def test_what_a_member_adds_is_what_a_loop_over_its_weights_adds() -> None:
-    kept, weights = refits.shipped()
+    kept, weights = refits.shipped_refits()
     values = {kept.keys[3]: 0.8, kept.keys[10]: 1.0, "no such sign": 1.0}
     causes = [kept.causes[2], "no such cause", kept.causes[0]]
     hand, rest = [1.5, 2.0, -3.0], [-0.5, 0.0, -4.0]
-    for m, found in enumerate(refits.moved(values, hand, rest, causes)):
+    for m, found in enumerate(refits.refit_scores(values, hand, rest, causes)):
         for i, cause in enumerate(causes):
             expected = kept.scale[m] * hand[i] + kept.surprise[m] * rest[i]
             if cause in kept.causes:

@@ -15,13 +15,13 @@ from tests.causes.made import SEEN, absent, all_but, clear, faults, fired, order
 from traindx.causes import catalogue, rank
 from traindx.causes.ranking.fitted import Fitted
 from traindx.causes.ranking.rank import (
-    BESIDE,
     CERTAIN,
     EXPLAINS,
+    SECOND_FAULT,
     UNEXPLAINED,
     discounted,
     findings_of,
-    halves,
+    hand_terms,
 )
 from traindx.causes.ranking.signs import SECOND_HAND, Sign, signs_of
 from traindx.features.shared import Features
@@ -39,7 +39,7 @@ def cause(slug: str, prior: float = 0.0, **weights: Weight) -> Cause:
 
 def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
     """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
-    own, rest = halves(cause, signs, findings_of(signs))
+    own, rest = hand_terms(cause, signs, findings_of(signs))
     return {key: own.get(key, 0.0) + rest.get(key, 0.0) for key in {**own, **rest}}
 
 
@@ -93,7 +93,8 @@ def test_a_cause_that_is_surely_there_leaves_room_for_a_second() -> None:
     a = cause("a", loss_oscillates=Weight(CERTAIN), loss_plateaus=Weight(CERTAIN - 0.1))
     beside = fired("seed-not-set", severity="high")
     assert (
-        odds(a, fired("loss-oscillates", severity="info"), beside) == CERTAIN + BESIDE * UNEXPLAINED["high"]
+        odds(a, fired("loss-oscillates", severity="info"), beside)
+        == CERTAIN + SECOND_FAULT * UNEXPLAINED["high"]
     )
     assert odds(a, fired("loss-plateaus", severity="info"), beside) == CERTAIN - 0.1 + UNEXPLAINED["high"]
 
@@ -110,7 +111,7 @@ def test_what_is_not_explained_is_scaled_by_itself() -> None:
     score = {"a": 0.8 * -0.5 + rest, "b": 0.8 * -0.25 + rest}
     assert math.log(told["a"] / told["b"]) == pytest.approx(score["a"] - score["b"])
     signs = signs_of(outcomes, {})
-    assert halves(a, signs, findings_of(signs))[1]["seed-not-set"] == UNEXPLAINED["medium"]
+    assert hand_terms(a, signs, findings_of(signs))[1]["seed-not-set"] == UNEXPLAINED["medium"]
 
 
 def test_an_explained_event_is_not_held_against_a_cause_under_another_name() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from traindx.lab.conduct import checkpoints
-from traindx.lab.conduct.checkpoints import Looked, look_at
+from traindx.lab.conduct.checkpoints import Inspected, inspect
 
 SOON = float("inf")
 
@@ -32,9 +32,9 @@ def safetensors(tensors: dict[str, np.ndarray], kinds: dict[str, str] | None = N
     return struct.pack("<Q", len(head)) + head + data
 
 
-def written(path: Path, data: bytes) -> Looked:
+def written(path: Path, data: bytes) -> Inspected:
     path.write_bytes(data)
-    return look_at(path, SOON)
+    return inspect(path, SOON)
 
 
 def test_whole_and_finite(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_whole_and_finite(tmp_path: Path) -> None:
         "s": np.float64(2),
     }
     found = written(tmp_path / "a.safetensors", safetensors({k: np.asarray(v) for k, v in tensors.items()}))
-    assert found == Looked(tmp_path / "a.safetensors")
+    assert found == Inspected(tmp_path / "a.safetensors")
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -110,8 +110,8 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     import pickle
 
     trap = pickle.dumps(Trap(tmp_path / "sprung"), protocol=2)
-    assert written(tmp_path / "a.pt", archive({"a/data.pkl": trap})) == Looked(tmp_path / "a.pt")
-    assert written(tmp_path / "old.pt", trap) == Looked(tmp_path / "old.pt", known=False)
+    assert written(tmp_path / "a.pt", archive({"a/data.pkl": trap})) == Inspected(tmp_path / "a.pt")
+    assert written(tmp_path / "old.pt", trap) == Inspected(tmp_path / "old.pt", known=False)
     assert not (tmp_path / "sprung").exists()
 
 
@@ -133,13 +133,13 @@ def test_what_torch_writes(tmp_path: Path) -> None:
             "x": [1, "a"],
         }
         torch.save(state, tmp_path / "good.pt")
-        assert look_at(tmp_path / "good.pt", SOON) == Looked(tmp_path / "good.pt")
+        assert inspect(tmp_path / "good.pt", SOON) == Inspected(tmp_path / "good.pt")
         state["model"]["0.weight"] = state["model"]["0.weight"].clone()
         state["model"]["0.weight"][3, 4] = float("inf")
         torch.save(state, tmp_path / "bad.pt")
-        assert look_at(tmp_path / "bad.pt", SOON).bad, dtype
+        assert inspect(tmp_path / "bad.pt", SOON).bad, dtype
     torch.save(model, tmp_path / "whole.ckpt")
-    assert look_at(tmp_path / "whole.ckpt", SOON) == Looked(tmp_path / "whole.ckpt")
+    assert inspect(tmp_path / "whole.ckpt", SOON) == Inspected(tmp_path / "whole.ckpt")
 
 
 def test_damage_to_what_torch_writes(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ import pytest
 from tests.lab.conduct.processes import CLINGING, Pipe, run, unrecorded
 from tests.processes import started
 from traindx.errors import ConfigError
-from traindx.lab.conduct.experiment import KEPT_BYTES, conduct
+from traindx.lab.conduct.experiment import conduct
+from traindx.lab.conduct.output import KEPT_BYTES
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="adopts orphans, as only Linux can")
 STARTS_ONE = f"""

@@ -110,7 +110,7 @@ def test_without_a_fence_changes_through_links_are_told(
         (copy.folder / "data" / "x.csv").unlink()
         after = scratch.state(project)
         assert scratch.changes(before, after) == ("big.bin",)
-        assert scratch.changes(after, {}, besides="data") == (
+        assert scratch.changes(after, {}, except_in="data") == (
             ".",
             "big.bin",
             "linked.txt",

@@ -18,7 +18,7 @@ pytest.importorskip("torch")
 from tests.lab.conduct.processes import CLINGING, Pipe, unrecorded
 from traindx.lab.conduct.attempts import LATE, Starter, attempt
 from traindx.lab.conduct.experiment import Conducted, conduct
-from traindx.lab.conduct.warm import Warm, behind, imports, options
+from traindx.lab.conduct.warm import Warm, imported_files, imports, options
 from traindx.lab.repair.deliverables import busy
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
@@ -379,7 +379,7 @@ def test_imports_are_followed_through_the_project(project: Path) -> None:
     (project / "part" / "other.py").write_text("import pandas as pd")
     (project / "aside.py").write_text("import tensorflow")
     written(project, train="import torch\nfrom part import inner")
-    named = {name for _, text in behind(project / "train.py", project) for name in imports(text)}
+    named = {name for _, text in imported_files(project / "train.py", project) for name in imports(text)}
     assert {"torch", "sklearn.datasets", "scipy", "pandas"} <= named
     assert "tensorflow" not in named
 

@@ -12,7 +12,7 @@ GAN = (
 REFUSES = [
     Refuses("lr=*0.1", "command line", facts={"lr": 0.3}, arguments=("--lr", "0.3")),
     Refuses("lr=*0.1", "was recorded", facts={"lr": 0.3}),
-    Refuses("lr=*0.1", "not certain", ((LOOP, "args.lr = args.lr * 3\n" + LOOP),)),
+    Refuses("lr=*0.1", "cannot tell where", ((LOOP, "args.lr = args.lr * 3\n" + LOOP),)),
     Refuses("lr=*0.1", "each step itself", ((STEP, '        opt.param_groups[0]["lr"] = 0.1\n' + STEP),)),
     Refuses("clip=1.0", "no optimizer.step()", ((STEP, "        pass\n"),)),
     Refuses("clip=1.0", "larger statement", ((STEP, "        seen = opt.step()\n"),)),
@@ -53,7 +53,9 @@ REFUSES = [
     Refuses("data=shuffle", "sampler", (("batch_size=20)", "batch_size=20, sampler=range(300))"),)),
     Refuses("activation=relu", "no hidden", (("    nn.Tanh(),\n", ""),)),
     Refuses("dropout=0.2", "no hidden", (("    nn.Tanh(),\n", ""),)),
-    Refuses("normalize=layer", "of its own", (("nn.Tanh()", "nn.BatchNorm1d(16), nn.Tanh()"),)),
+    Refuses(
+        "normalize=layer", "already has normalization", (("nn.Tanh()", "nn.BatchNorm1d(16), nn.Tanh()"),)
+    ),
     Refuses("label_smoothing=0.1", "has none", ((DIRECT + "  #", "F.nll_loss(out, y)  #"),)),
     Refuses("class_weights=balanced", "which tensor"),
     Refuses(
@@ -69,16 +71,16 @@ REFUSES = [
     Refuses("precision=bfloat16", "no autocast"),
     Refuses(
         "seed=7",
-        "not certain",
+        "cannot tell where",
         (("( 3 )", "(int(X_SEED))"), ("parser = ", "import os\nX_SEED = os.environ['SEED']\nparser = ")),
     ),
-    Refuses("init=he", "loaded", ((MADE, "model.load_state_dict({})\n" + MADE),)),
+    Refuses("init=he", "loads weights", ((MADE, "model.load_state_dict({})\n" + MADE),)),
     Refuses("release-graph", "not found"),
     Refuses("reattach-graph", "0 cuts"),
     Refuses("step-the-optimizer", "calls of backward", (("        # the step\n" + STEP, BACK),)),
     Refuses("repair-schedule", "not seen"),
     Refuses("stop-early", "validation loss", (("val_loss = ", "seen = "), (", val_loss)", ", seen)"))),
-    Refuses("steps=*2", "no range", (("range(4)", "(0, 1)"),)),
+    Refuses("steps=*2", "not over a range", (("range(4)", "(0, 1)"),)),
     Refuses(
         "reduce-on-plateau",
         "a schedule",

@@ -77,7 +77,7 @@ def test_hundreds_of_branches_are_advice() -> None:
 def test_a_rate_without_a_value_is_advice(value: str) -> None:
     found = edit({"train.py": SCRIPT, "cfg.json": f'{{"lr": {value}}}'}, "train.py", "", ["lr=*0.1"])
     assert isinstance(found, Advice)
-    assert "not certain" in found.why
+    assert "cannot tell where" in found.why
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -8,33 +8,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.lab.judge.equivalence import WITHIN, alike
+from traindx.lab.judge.equivalence import WITHIN, agreement, compare
 
 LOSSES = np.array([2.0, 1.5, 1.0])
 
 
 def test_losses_that_agree_to_rounding_are_alike() -> None:
-    found = alike(LOSSES, LOSSES * (1 + 0.5 * WITHIN))
+    found = agreement(LOSSES, LOSSES * (1 + 0.5 * WITHIN))
     assert found.same
     assert found.steps == 3
     assert found.apart == pytest.approx(0.5 * WITHIN, rel=1e-3)
 
 
 def test_losses_that_part_are_not() -> None:
-    found = alike(LOSSES, LOSSES * np.array([1.0, 1.0, 1.01]))
+    found = agreement(LOSSES, LOSSES * np.array([1.0, 1.0, 1.01]))
     assert not found.same
     assert found.apart == pytest.approx(0.01 / 1.01)
 
 
 def test_what_is_no_number_agrees_only_with_its_like() -> None:
     bad = np.array([2.0, np.nan, np.inf])
-    assert alike(bad, bad).same
-    assert not alike(bad, LOSSES).same
-    assert not alike(LOSSES, bad).same
+    assert agreement(bad, bad).same
+    assert not agreement(bad, LOSSES).same
+    assert not agreement(LOSSES, bad).same
 
 
 def test_nothing_recorded_is_no_agreement() -> None:
-    found = alike(np.empty(0), LOSSES)
+    found = agreement(np.empty(0), LOSSES)
     assert not found.same
     assert found.why == "no loss was recorded"
 
@@ -70,7 +70,6 @@ def test_the_edited_script_is_run_against_the_intervention(
     pytest.importorskip("torch")
     from traindx import pipeline
     from traindx.lab.conduct.attempts import conduct
-    from traindx.lab.judge.equivalence import compare
 
     project = tmp_path / "project"
     project.mkdir()

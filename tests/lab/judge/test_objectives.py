@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from traindx.lab.judge.objectives import ERROR_FLOOR, choose, gain, level, made, side, speed, spread
+from traindx.lab.judge.objectives import ERROR_FLOOR, choose, gain, level, objective_of, side, speed, spread
 from traindx.lab.judge.significance import CAP
 from traindx.vocabulary.run import Run, series
 
@@ -57,29 +57,29 @@ def test_the_user_names_a_metric_with_or_without_its_split() -> None:
 
 
 def test_an_accuracy_gains_in_the_errors_that_are_left_and_percent_are_no_other() -> None:
-    share = made(run(val__accuracy=RISING), "val/accuracy", "higher", "")
-    percent = made(run(val__accuracy=100 * RISING), "val/accuracy", "higher", "")
+    share = objective_of(run(val__accuracy=RISING), "val/accuracy", "higher", "")
+    percent = objective_of(run(val__accuracy=100 * RISING), "val/accuracy", "higher", "")
     expected = math.log((0.5 + ERROR_FLOOR) / (0.25 + ERROR_FLOOR))
     assert gain(0.5, 0.75, share) == pytest.approx(expected)
     assert gain(50.0, 75.0, percent) == pytest.approx(expected)
 
 
 def test_a_loss_gains_by_its_ratio_and_next_to_nothing_is_nothing() -> None:
-    objective = made(run(train__loss=FALLING), "train/loss", "lower", "")
+    objective = objective_of(run(train__loss=FALLING), "train/loss", "lower", "")
     assert gain(2.0, 1.0, objective) == pytest.approx(math.log(2), abs=0.01)
     assert gain(1.0, 2.0, objective) == pytest.approx(-math.log(2), abs=0.01)
     assert abs(gain(1e-6, 1e-8, objective)) < 0.01
 
 
 def test_a_loss_below_zero_gains_by_what_it_had_moved() -> None:
-    objective = made(run(train__loss=np.linspace(1.0, -4.0, 50)), "train/loss", "lower", "")
+    objective = objective_of(run(train__loss=np.linspace(1.0, -4.0, 50)), "train/loss", "lower", "")
     assert gain(-4.0, -5.0, objective) == pytest.approx(1 / 5)
 
 
 @pytest.mark.parametrize(("before", "after", "expected"), [(math.inf, 1.0, CAP), (1.0, math.inf, -CAP)])
 def test_what_is_not_finite_has_lost(before: float, after: float, expected: float) -> None:
-    assert gain(before, after, made(run(train__loss=FALLING), "train/loss", "lower", "")) == expected
-    assert gain(before, before, made(run(train__loss=FALLING), "train/loss", "lower", "")) in (
+    assert gain(before, after, objective_of(run(train__loss=FALLING), "train/loss", "lower", "")) == expected
+    assert gain(before, before, objective_of(run(train__loss=FALLING), "train/loss", "lower", "")) in (
         0.0,
         expected * 0,
     )
@@ -87,7 +87,7 @@ def test_what_is_not_finite_has_lost(before: float, after: float, expected: floa
 
 def test_the_level_is_that_of_the_end_by_a_common_step() -> None:
     steps = run(val__loss=np.concatenate([np.full(50, 3.0), np.full(50, 1.0)]))
-    objective = made(steps, "val/loss", "lower", "")
+    objective = objective_of(steps, "val/loss", "lower", "")
     assert level(steps, objective) == 1.0
     assert level(steps, objective, until=49) == 3.0
     assert math.isnan(level(run(train__loss=FALLING), objective))
@@ -109,7 +109,7 @@ def test_a_side_has_students_interval() -> None:
 
 
 def test_the_spread_between_seeds_is_a_gain() -> None:
-    objective = made(run(time__step=FALLING), "time/step", "lower", "")
+    objective = objective_of(run(time__step=FALLING), "time/step", "lower", "")
     assert spread([1.0, math.e], objective) == pytest.approx(1 / math.sqrt(2))
     assert spread([1.0], objective) is None
 

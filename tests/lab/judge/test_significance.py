@@ -58,7 +58,7 @@ def test_the_bootstrap_is_the_naive_one() -> None:
 def test_pairs_that_agree_confirm_and_a_lucky_one_does_not() -> None:
     assert judge([1.1, 1.0, 1.2]).verdict == "confirmed"
     assert judge([2.9, 0.0, -0.1]).verdict == "inconclusive"
-    assert near(judge([0.5, 0.2, 0.9], beside=3), 0.1)
+    assert near(judge([0.5, 0.2, 0.9], together=3), 0.1)
 
 
 def test_a_gain_below_the_minimum_is_refuted_even_when_it_is_real() -> None:
@@ -88,16 +88,16 @@ def test_pairs_with_nothing_in_common_need_more() -> None:
 def test_several_changes_beside_each_other_need_more() -> None:
     gains = [0.5, 0.62, 0.42]
     assert judge(gains).verdict == "confirmed"
-    assert judge(gains, beside=6).verdict == "inconclusive"
+    assert judge(gains, together=6).verdict == "inconclusive"
 
 
 def sequential(draw: object, beside: int) -> bool:
     """As it is carried out: three pairs, five where three leave it open."""
     gains = [draw() for _ in range(FIRST)]  # type: ignore[operator]
-    found = judge(gains, beside=beside)
+    found = judge(gains, together=beside)
     if near(found, 0.1):
         gains += [draw() for _ in range(MOST - FIRST)]  # type: ignore[operator]
-        found = judge(gains, beside=beside)
+        found = judge(gains, together=beside)
     return found.verdict == "confirmed"
 
 

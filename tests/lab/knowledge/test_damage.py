@@ -308,7 +308,7 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, sound: Path, kind: 
     assert file.read_bytes() == before
     monkeypatch.setenv("TRAINDX_KB", str(file))
     (line,) = Memory().notes()
-    assert line.startswith("nothing is remembered: ")
+    assert line.startswith("the knowledge database is not used: ")
 
 
 def test_a_locked_database_is_one_sentence(tmp_path: Path, sound: Path, monkeypatch) -> None:

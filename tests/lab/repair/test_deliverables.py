@@ -50,7 +50,7 @@ def test_a_whole_file_is_copied_with_its_digest(tmp_path: Path) -> None:
         (lambda data: data[:-1] + b"\x01", "digest"),
         (lambda data: data[:-5], "ends before"),
         (lambda data: data[:-4] + np.float32(np.inf).tobytes(), "not finite"),
-        (lambda data: data[:8] + b"x" + data[9:], "not given"),
+        (lambda data: data[:8] + b"x" + data[9:], "not returned"),
     ],
     ids=["a bit changed", "cut short", "infinite", "no header"],
 )

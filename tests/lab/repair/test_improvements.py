@@ -36,7 +36,7 @@ def test_a_loss_that_follows_a_power_law_is_forecast_for_twice_as_long() -> None
     losses = 3.0 * (1 + STEPS) ** -0.35 + 0.002 * CHANCE.standard_normal(len(STEPS))
     found = advice(train__loss=losses)["train longer"]
     assert "step 798" in found
-    forecast = float(found.split("the end, ")[1].split(" is forecast")[0])
+    forecast = float(found.split("the end, and ")[1].split(" is forecast")[0])
     assert forecast == pytest.approx(3.0 * 799**-0.35, rel=0.1)
     assert "train longer" not in advice(train__loss=settled(0.3))
 

@@ -11,7 +11,7 @@ from traindx.causes.experiments.belief import CHANCES
 from traindx.config import Config
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.repair.bench import Bench
-from traindx.lab.repair.investigate import Investigation, experiments, investigate, said
+from traindx.lab.repair.investigate import Investigation, experiments, investigate, judge_two
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
@@ -50,8 +50,8 @@ def test_what_would_tell_most_comes_first_and_nothing_twice() -> None:
 
 
 def test_two_seeds_must_agree() -> None:
-    assert said([0.5, 0.4])[3] == "confirmed"
-    assert said([0.5, 0.0])[3] == "inconclusive"
-    assert said([0.0, 0.01])[3] == "refuted"
-    assert said([-0.5, -0.4])[3] == "harmful"
-    assert set(CHANCES) >= {said(g)[3] for g in ([], [1.0], [-1.0, 1.0])}
+    assert judge_two([0.5, 0.4])[3] == "confirmed"
+    assert judge_two([0.5, 0.0])[3] == "inconclusive"
+    assert judge_two([0.0, 0.01])[3] == "refuted"
+    assert judge_two([-0.5, -0.4])[3] == "harmful"
+    assert set(CHANCES) >= {judge_two(g)[3] for g in ([], [1.0], [-1.0, 1.0])}

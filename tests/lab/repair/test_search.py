@@ -164,7 +164,7 @@ def test_what_a_part_of_the_run_leaves_open_is_tried_over_all_of_it(tmp_path: Pa
     bench.steps = 20
     assert not search.lengthened(), "nothing was left open"
     one = search.plan(search.hypotheses)[0]
-    search.told(one, one.doses[0][0], [], Judged(0.0, None, None, "inconclusive", "too few to tell"))
+    search.record_trial(one, one.doses[0][0], [], Judged(0.0, None, None, "inconclusive", "too few to tell"))
     assert one.fix not in {c.fix for c in search.plan(search.hypotheses)}
     assert search.lengthened()
     assert bench.steps is None

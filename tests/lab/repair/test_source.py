@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.lab.repair.source import Source, behind, outside
+from traindx.lab.repair.source import Source, fix_behind, outside
 from traindx.vocabulary.edit import Advice, Patch
 from traindx.vocabulary.setup import Setup
 
@@ -56,16 +56,16 @@ def test_what_is_there_already_or_not_certain_is_not_tried(tmp_path: Path) -> No
 
 def test_an_intervention_belongs_to_the_fix_that_has_it() -> None:
     fixes = ["zero-gradients-each-step", "lower-learning-rate"]
-    assert behind("lr=*0.01", fixes) == "lower-learning-rate"
-    assert behind("zero_grad=each-step", fixes) == "zero-gradients-each-step"
-    assert behind("clip=1.0", fixes) == "zero-gradients-each-step"
+    assert fix_behind("lr=*0.01", fixes) == "lower-learning-rate"
+    assert fix_behind("zero_grad=each-step", fixes) == "zero-gradients-each-step"
+    assert fix_behind("clip=1.0", fixes) == "zero-gradients-each-step"
 
 
 def test_a_configuration_that_is_not_read_is_noted_and_the_rest_is_edited(tmp_path: Path) -> None:
     (tmp_path / "cfg.yaml").write_text("a: &a [*a]\n")
     (tmp_path / "unnamed.yaml").write_text("a: &a [*a]\n")
     found = source(tmp_path, SCRIPT + "open('cfg.yaml')\n")
-    assert found.unread() == ["cfg.yaml is not read, and left alone: it is nested too deep, or holds itself"]
+    assert found.unread() == ["cfg.yaml is not read or changed: it is nested too deep, or holds itself"]
     assert isinstance(found.written(["lower-learning-rate"], ["lr=*0.01"]), Patch)
 
 

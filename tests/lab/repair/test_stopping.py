@@ -48,7 +48,7 @@ def test_an_unlikely_one_is_not(tmp_path: Path) -> None:
     found = stopping(search, None)
     assert found is not None
     assert found.stop
-    assert "for one that helps" in found.why
+    assert "for each change that helps" in found.why
 
 
 def test_what_only_a_person_can_do_is_named(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_only_a_person_can_do_is_named(tmp_path: Path) -> None:
     assert found is not None
     assert found.stop
     assert found.fix == ""
-    assert "takes a person: mask-the-future" in found.why
+    assert "need a person: mask-the-future" in found.why
 
 
 def test_nothing_is_said_of_a_script_that_is_well(tmp_path: Path) -> None:

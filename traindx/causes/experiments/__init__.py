@@ -1,7 +1,7 @@
-"""Which change from outside would cure which cause: the experiments that `next` proposes.
+"""Which change from outside would cure which cause: the experiments that `traindx next` proposes.
 
-A cause is confirmed when the finding that speaks for it is gone under its change, all else the same
-(docs/interventions.md). Causes that are not here can only be looked at.
+A cause is confirmed when the finding that supports it is gone under its change, with everything else equal
+(docs/interventions.md). Causes that are not listed here can only be inspected.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 TRIED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "learning-rate-too-high": ("the loss at a tenth of the learning rate", ("lr=*0.1",)),
     "learning-rate-too-low": ("the loss at ten times the learning rate", ("lr=*10",)),
-    "missing-warmup": ("the loss with the same peak rate behind a warm-up", ("lr.warmup=0.05",)),
+    "missing-warmup": ("the loss with the same peak rate after a warm-up", ("lr.warmup=0.05",)),
     "learning-rate-schedule-fault": ("the loss at a constant learning rate", ("lr=constant",)),
     "momentum-too-high": ("the loss with a momentum of 0.9", ("momentum=0.9",)),
     "batch-too-small": ("the loss with 8 batches averaged at the same rate", ("accumulate=8",)),
@@ -35,7 +35,7 @@ TRIED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "unnormalized-inputs": ("the loss with standardized inputs", ("inputs=standardize",)),
     "unnormalized-targets": ("the loss with standardized targets", ("targets=standardize",)),
     "class-imbalance": ("the loss with balanced class weights", ("class_weights=balanced",)),
-    "corrupt-samples": ("the loss without samples that are far from all others", ("drop=outliers",)),
+    "corrupt-samples": ("the loss without outlier samples", ("drop=outliers",)),
     "unshuffled-data": ("the loss with shuffled data", ("data=shuffle",)),
     "missing-zero-grad": ("the loss with gradients zeroed after each step", ("zero_grad=each-step",)),
     "frozen-parameters": ("the loss with all parameters trainable", ("unfreeze=all",)),
@@ -46,18 +46,20 @@ TRIED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "data-loader-bottleneck": ("the time of a step with 8 loading workers", ("workers=8",)),
 }
 
-# And what it does some good to without being the cure: that it helped says less of these.
+# Causes that a change helps without curing them: that it helped is weaker evidence for these.
 HELPED: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("lr=*0.1",): (
-        "missing-warmup", "momentum-too-high", "batch-too-small", "exploding-recurrence", "missing-zero-grad",
-        "unscaled-grad-accumulation", "bad-initialization", "unnormalized-inputs", "unnormalized-targets",
+        "missing-warmup", "momentum-too-high", "batch-too-small", "exploding-recurrence",
+        "missing-zero-grad", "unscaled-grad-accumulation", "bad-initialization", "unnormalized-inputs",
+        "unnormalized-targets",
     ),
     ("lr=*10",): ("undertrained", "clip-too-tight", "learning-rate-schedule-fault", "unsuitable-optimizer"),
     ("dropout=0.2", "weight_decay=0.01"): ("too-little-data", "label-noise"),
     ("clip=1.0",): ("learning-rate-too-high", "missing-warmup", "corrupt-samples"),
     ("optimizer=adamw",): ("learning-rate-too-low", "learning-rate-too-high", "unnormalized-inputs"),
     ("normalize=layer",): (
-        "saturating-activations", "dead-relus", "bad-initialization", "exploding-recurrence", "unnormalized-inputs",
+        "saturating-activations", "dead-relus", "bad-initialization", "exploding-recurrence",
+        "unnormalized-inputs",
     ),
     ("init=he",): ("deep-without-skip-or-norm", "saturating-activations"),
     ("activation=relu",): ("deep-without-skip-or-norm",),

@@ -1,9 +1,10 @@
-"""What an experiment's outcome does to the belief in causes.
+"""How the outcome of an experiment changes the probabilities of the causes.
 
-An experiment changes one thing from outside that would cure certain causes. That it helped speaks for them, that it
-made no difference against them. Weights are fitted (`python -m benchmarks.repair FOLDER --chances`) on 49 trials of
-broken scripts whose cause is known, 35 of them of changes that cure it, smoothed by what was set by hand before, worth
-ten trials. A change that cures the cause may fail to be confirmed: a second fault hides it, or the dose is too small.
+An experiment makes one change from outside that would cure certain causes. If it helps, that is evidence
+for them; if it makes no difference, evidence against them. The chances were fitted (`python -m
+benchmarks.repair FOLDER --chances`) on 49 trials of broken scripts with a known cause, of which 35
+changes cure it, smoothed by hand-set values that count as ten trials. A change that cures the cause can
+still fail: a second fault hides it, or the dose is too small.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CHANCES: Mapping[Verdict, tuple[float, float]] = {
     "harmful": (0.01, 0.08),
     "inconclusive": (0.24, 0.295),
 }
-HEALTHY = {"confirmed": 0.03}  # of a healthy run nothing is improved by that much
+HEALTHY = {"confirmed": 0.03}  # hardly any change improves a healthy run that much
 
 
 def updated(
@@ -33,13 +34,14 @@ def updated(
     name: str,
     helped: Collection[str] = (),
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses after an experiment `name` that would cure the causes `cured` and do some good to those `helped`
-    (of which its outcome tells half as much); they sum to 1, and each has the term that moved it."""
+    """The hypotheses after experiment `name`, which would cure the causes `cured` and partly help those
+    in `helped` (for which its outcome is half the evidence). They sum to 1, and each has the term that
+    changed it."""
     no = CHANCES[verdict][1]
     likely = [chance(h.cause, cured, helped, verdict) for h in hypotheses]
     scores = [h.probability * p for h, p in zip(hypotheses, likely, strict=True)]
     total = sum(scores)
-    found = []
+    result = []
     for hypothesis, score, p in zip(hypotheses, scores, likely, strict=True):
         term = EvidenceTerm(f"trial:{name}", round(math.log(p / no), 3))
         sides = (
@@ -48,8 +50,8 @@ def updated(
             else {"against": (*hypothesis.against, term)}
         )
         named = sides if term.log_odds else {}
-        found.append(msgspec.structs.replace(hypothesis, probability=score / total, interval=None, **named))
-    return tuple(sorted(found, key=lambda h: (-h.probability, h.cause)))
+        result.append(msgspec.structs.replace(hypothesis, probability=score / total, interval=None, **named))
+    return tuple(sorted(result, key=lambda h: (-h.probability, h.cause)))
 
 
 def chance(cause: str, cured: Collection[str], helped: Collection[str], verdict: Verdict) -> float:

@@ -1,65 +1,105 @@
-"""The facts that weights refer to as "fact:<name>": the name is the function's, in kebab case.
-
-`QUESTIONS` says how a user can supply what the log lacks.
-"""
+"""The facts that weights refer to as "fact:<name>", and how a user can supply what the log lacks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from operator import eq, gt, lt
 
-from traindx.causes.facts import curves, setup
+from traindx.causes.facts.curves import (
+    answers_one_class,
+    double_softmax_floor,
+    ended_with,
+    event,
+    huge_loss,
+    starts_above_chance,
+    tight_clip,
+    validation_bad_at_once,
+    validation_never_improves,
+)
+from traindx.causes.facts.setup import (
+    FactCheck,
+    bfloat16,
+    clip_set,
+    few_updates,
+    finetuning,
+    finished,
+    half_precision,
+    high_weight_decay,
+    large_batch,
+    lr_high_for_optimizer,
+    lr_low_for_optimizer,
+    no_regularization,
+    no_warmup,
+    normalizes_few,
+    on_processor,
+    parameters_exceed_data,
+    plain_sgd,
+    quantized,
+    recurrent_model,
+    setup_number,
+    several_processes,
+    shuffle_off,
+    small_batch,
+)
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run
 
-FactCheck = Callable[..., bool | None]
+FACTS: Mapping[str, FactCheck] = {
+    "half-precision": half_precision,
+    "bfloat16": bfloat16,
+    "lr-high-for-optimizer": lr_high_for_optimizer,
+    "lr-low-for-optimizer": lr_low_for_optimizer,
+    "no-warmup": no_warmup,
+    "clip-set": clip_set,
+    "tight-clip": tight_clip,
+    "few-updates": few_updates,
+    "parameters-exceed-data": parameters_exceed_data,
+    "small-dataset": setup_number("dataset_size", lt, 2000),  # nets memorize fewer samples within minutes
+    "small-batch": small_batch,
+    "normalizes-few": normalizes_few,
+    "large-batch": large_batch,
+    "rewards-logged": lambda run, features: features.is_reinforcement,
+    "finetuning": finetuning,
+    "recurrent-model": recurrent_model,
+    "high-momentum": setup_number("momentum", gt, 0.98),  # averages over more than 50 steps, 1 / (1 - b)
+    "high-weight-decay": high_weight_decay,
+    "no-regularization": no_regularization,
+    "high-dropout": setup_number("dropout", gt, 0.6),  # 0.5 is the highest usual value
+    "shuffle-off": shuffle_off,
+    "accumulates-gradients": setup_number("accumulation", gt, 1),
+    "quantized": quantized,
+    "no-workers": setup_number("workers", eq, 0),
+    "resumed": event("kind", "resume"),
+    "starts-above-chance": starts_above_chance,
+    "double-softmax-floor": double_softmax_floor,
+    "huge-loss": huge_loss,
+    "validation-never-improves": validation_never_improves,
+    "validation-bad-at-once": validation_bad_at_once,
+    "finished": finished,
+    "plain-sgd": plain_sgd,
+    "on-processor": on_processor,
+    "several-processes": several_processes,
+    "clamped-loss": event("code", "clamped-nan"),  # a multiple of 87.3365, where Caffe clamps log(0)
+    "accumulation-scaled": event("code", "accumulation-scaled"),
+    "answers-one-class": answers_one_class,
+    "ended-in-error": event("kind", "crash"),
+    "labels-out-of-range": ended_with(
+        r"target -?\d+ is out of bounds|device-side assert|t >= 0 && t < n_classes"
+        r"|label value of \S+ which is outside|index out of range in self"
+    ),
+    "no-graph": ended_with(
+        r"does not require grad and does not have a grad_fn|no gradients provided for any"
+    ),
+    "killed": ended_with(r"\bkilled\b|sigkill|exit ?code:? (?:137|-9)\b"),  # also when host memory runs out
+    "scale-exhausted": ended_with(
+        r"minimum loss scale|loss scale (?:already at minimum|reached its minimum)"
+    ),
+    "collective-timeout": ended_with(
+        r"collective operation timeout|WorkNCCL\(.*(?:timeout|timed out|timing out)"
+    ),
+}
 
-FACTS: tuple[FactCheck, ...] = (
-    setup.half_precision,
-    setup.bfloat16,
-    setup.lr_high_for_optimizer,
-    setup.lr_low_for_optimizer,
-    setup.no_warmup,
-    setup.clip_set,
-    curves.tight_clip,
-    setup.few_updates,
-    setup.parameters_exceed_data,
-    setup.small_dataset,
-    setup.small_batch,
-    setup.normalizes_few,
-    setup.large_batch,
-    setup.rewards_logged,
-    setup.finetuning,
-    setup.recurrent_model,
-    setup.high_momentum,
-    setup.high_weight_decay,
-    setup.no_regularization,
-    setup.high_dropout,
-    setup.shuffle_off,
-    setup.accumulates_gradients,
-    setup.quantized,
-    setup.no_workers,
-    setup.resumed,
-    curves.starts_above_chance,
-    curves.double_softmax_floor,
-    curves.huge_loss,
-    curves.validation_never_improves,
-    curves.validation_bad_at_once,
-    setup.finished,
-    setup.plain_sgd,
-    setup.on_processor,
-    setup.several_processes,
-    curves.clamped_loss,
-    curves.accumulation_scaled,
-    curves.answers_one_class,
-    curves.ended_in_error,
-    curves.labels_out_of_range,
-    curves.no_graph,
-    curves.killed,
-    curves.scale_exhausted,
-    curves.collective_timeout,
-)
-
-# fact -> (what to ask, how to say it); facts that the user cannot know are not here.
+# fact -> (what to ask, how to answer); facts that the user cannot know are not here.
 QUESTIONS: Mapping[str, tuple[str, str]] = {
     "half-precision": ("the number format it computes in", "--fact precision=fp16 (or bf16, fp32)"),
     "lr-high-for-optimizer": ("the learning rate and the optimizer", "--fact lr=0.1 --fact optimizer=sgd"),
@@ -86,6 +126,6 @@ QUESTIONS: Mapping[str, tuple[str, str]] = {
 
 
 def facts_of(run: Run, features: Features) -> dict[str, bool]:
-    """Every fact that can be told, by its name in kebab case."""
-    told = {check.__name__.replace("_", "-"): check(run, features) for check in FACTS}
-    return {name: value for name, value in told.items() if value is not None}
+    """Every fact that the run shows, by its name."""
+    checked = {name: check(run, features) for name, check in FACTS.items()}
+    return {name: value for name, value in checked.items() if value is not None}

@@ -1,6 +1,7 @@
-"""Facts that the curves tell: where the loss begins, where it sticks, whether validation ever moves.
+"""Facts about curves and events: where the loss starts, where it stops, whether validation ever improves.
 
-Like those of `setup_facts`, each is a pure function of the run: True, False, or None when it cannot be told.
+As in `facts.setup`, each is a pure function of the run: True, False, or None when the run does not show
+it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 
 import numpy as np
 
+from traindx.causes.facts.setup import FactCheck
 from traindx.features.curves.progress import young
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
@@ -22,10 +24,10 @@ def tight_clip(
     features: Features,
     *,
     share: float = threshold(
-        0.05, "of the median norm", basis="convention", source="cuts every update twentyfold"
+        0.05, "of the median norm", basis="convention", source="makes every update 20 times smaller"
     ),
 ) -> bool | None:
-    """The clip norm is far below the norm that the gradients usually have."""
+    """The clip norm is far below the usual norm of the gradients."""
     norm, curve = run.setup.number("clip_norm"), features.curve("grad_norm")
     if norm is None or norm <= 0 or curve is None or curve.n == 0:
         return None
@@ -37,7 +39,7 @@ def starts_above_chance(
     features: Features,
     *,
     factor: float = threshold(
-        1.5, "x ln k", basis="theory", source="a calm net starts at ln k nats on k classes"
+        1.5, "x ln k", basis="theory", source="an untrained net starts at ln k for k classes"
     ),
 ) -> bool | None:
     """The first training loss is well above that of guessing."""
@@ -55,7 +57,7 @@ def double_softmax_floor(
         0.04, "of the floor", basis="theory", source="softmax twice cannot go below ln(1+(k-1)/e)"
     ),
 ) -> bool | None:
-    """The training loss levels at ln(1 + (k-1)/e), the least that softmax of probabilities allows."""
+    """The training loss levels off at ln(1 + (k-1)/e), the minimum for a softmax of probabilities."""
     loss, classes = features.curve("train/loss"), run.setup.number("classes")
     if loss is None or loss.n < 8 or classes is None or classes < 2:
         return None
@@ -86,15 +88,15 @@ def validation_never_improves(
         0.3, "of the first training loss", basis="convention", source="clearly more than noise"
     ),
     shared: float = threshold(
-        0.1, "of training's fall", basis="convention", source="the least that would be progress"
+        0.1, "of training's fall", basis="convention", source="less would not be progress"
     ),
     own: float = threshold(0.05, "of its first value", basis="convention", source="evaluation noise"),
     worse: float = threshold(
-        1.25, "x training's level", basis="convention", source="else it began where training was"
+        1.25, "x training's level", basis="convention", source="otherwise it started at training's level"
     ),
     chance: float = threshold(0.9, "x ln k", basis="theory", source="guessing among k classes"),
 ) -> bool | None:
-    """Training loss falls, and validation loss shows none of it from the first evaluation on."""
+    """Training loss falls, and validation loss does not follow from the first evaluation on."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
     if train is None or val is None or train.n < 4 or val.n < 4 or evaluated_late(features):
         return None
@@ -103,8 +105,8 @@ def validation_never_improves(
         return None
     first, best = float(val.oriented[0]), float(val.trend.min())
     classes = run.setup.number("classes")
-    beside = float(np.interp(val.steps[0], train.steps, train.trend))
-    bad = first > worse * beside or (
+    level = float(np.interp(val.steps[0], train.steps, train.trend))
+    bad = first > worse * level or (
         classes is not None and classes > 1 and best > chance * math.log(classes)
     )
     return bool(bad and best >= train.start - shared * fall and first - best < own * abs(first))
@@ -114,10 +116,10 @@ def evaluated_late(
     features: Features,
     *,
     passes: float = threshold(
-        3.0, "epochs", basis="convention", source="enough to learn a small set by heart"
+        3.0, "epochs", basis="convention", source="enough to memorize a small data set"
     ),
 ) -> bool:
-    """Whether the first evaluation comes after so many passes over the data that overfitting may explain it."""
+    """Whether so many epochs pass before the first evaluation that overfitting may explain it."""
     val, epoch = features.curve("val/loss"), features.curve("epoch")
     if val is None or epoch is None or not val.n or not epoch.n or features.run.axis == "epoch":
         return False
@@ -129,30 +131,20 @@ def validation_bad_at_once(
     features: Features,
     *,
     worse: float = threshold(
-        4.0, "x training's level", basis="convention", source="no overfit is that quick"
+        4.0, "x training's level", basis="convention", source="overfitting is not that fast"
     ),
     early: float = threshold(
         0.2, "of the run", basis="convention", source="the first evaluation must be early"
     ),
 ) -> bool | None:
-    """The first validation loss is several times the training loss beside it, and never gets near."""
+    """The first validation loss is several times the training loss at that step, and never gets near it."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
     if train is None or val is None or train.n < 4 or val.n < 2 or evaluated_late(features):
         return None
-    beside = np.interp(val.steps, train.steps, train.trend)
-    if beside.min() <= 0 or val.steps[0] > train.steps[0] + early * (train.steps[-1] - train.steps[0]):
+    level = np.interp(val.steps, train.steps, train.trend)
+    if level.min() <= 0 or val.steps[0] > train.steps[0] + early * (train.steps[-1] - train.steps[0]):
         return None
-    return bool(val.values[0] > worse * beside[0] and (val.values > worse / 2 * beside).all())
-
-
-def clamped_loss(run: Run, features: Features) -> bool | None:
-    """The loss sat at a multiple of 87.3365, where logarithms of zero are clamped."""
-    return True if any(e.code == "clamped-nan" for e in run.events) else None
-
-
-def accumulation_scaled(run: Run, features: Features) -> bool | None:
-    """The logged loss is as many times too large as batches are accumulated."""
-    return True if any(e.code == "accumulation-scaled" for e in run.events) else None
+    return bool(val.values[0] > worse * level[0] and (val.values > worse / 2 * level).all())
 
 
 def answers_one_class(
@@ -160,13 +152,11 @@ def answers_one_class(
     features: Features,
     *,
     same: float = threshold(
-        0.8, "of the points", basis="convention", source="a net that learns changes its answers"
+        0.8, "of the points", basis="convention", source="a net that learns changes its predictions"
     ),
-    perfect: float = threshold(
-        0.98, "accuracy", basis="convention", source="a solved task is constant as well"
-    ),
+    perfect: float = threshold(0.98, "accuracy", basis="convention", source="a solved task is constant too"),
 ) -> bool | None:
-    """Validation accuracy stays at one and the same value from the start: one answer for every sample."""
+    """Validation accuracy keeps one value from the start: the same class for every sample."""
     accuracy = features.curve("val/accuracy")
     if accuracy is None or accuracy.n < 4 or young(run):
         return None
@@ -177,48 +167,16 @@ def answers_one_class(
     return bool(stays and values[usual] < perfect * top)
 
 
-def ended_in_error(run: Run, features: Features) -> bool | None:
-    """The log ends with an error."""
-    return True if any(e.kind == "crash" for e in run.events) else None
+def event(field: str, value: str) -> FactCheck:
+    """Whether the log has an event of this kind or code; a log without one shows nothing."""
+    return lambda run, features: True if any(getattr(e, field) == value for e in run.events) else None
 
 
-# In errors that end a run; compiled where there is one.
-LABELS = (
-    r"target -?\d+ is out of bounds|device-side assert|t >= 0 && t < n_classes|label value of \S+ which is outside"
-    r"|index out of range in self"
-)
-GRAPH = r"does not require grad and does not have a grad_fn|no gradients provided for any"
-KILLED = r"\bkilled\b|sigkill|exit ?code:? (?:137|-9)\b"
-COLLECTIVE = r"collective operation timeout|WorkNCCL\(.*(?:timeout|timed out|timing out)"
-SCALER = r"minimum loss scale|loss scale (?:already at minimum|reached its minimum)"
+def ended_with(error: str) -> FactCheck:
+    """Whether an error that matches ended the run; a log without one shows nothing."""
 
+    def check(run: Run, features: Features) -> bool | None:
+        errors = (e.message for e in run.events if e.kind == "crash")
+        return True if any(re.search(error, message, re.IGNORECASE) for message in errors) else None
 
-def labels_out_of_range(run: Run, features: Features) -> bool | None:
-    """The error that ended the run is one that a label or an index outside of its range causes."""
-    return ended_with(run, LABELS)
-
-
-def no_graph(run: Run, features: Features) -> bool | None:
-    """The error that ended the run says that nothing leads from the loss back to a parameter."""
-    return ended_with(run, GRAPH)
-
-
-def killed(run: Run, features: Features) -> bool | None:
-    """The system killed the process or one of its workers, as it does where the host's memory runs out."""
-    return ended_with(run, KILLED)
-
-
-def scale_exhausted(run: Run, features: Features) -> bool | None:
-    """The loss scaler gave up: gradients overflowed at the lowest scale, too."""
-    return ended_with(run, SCALER)
-
-
-def collective_timeout(run: Run, features: Features) -> bool | None:
-    """Processes waited for each other until they gave up."""
-    return ended_with(run, COLLECTIVE)
-
-
-def ended_with(run: Run, error: str) -> bool | None:
-    """True where a run ended with such an error; a log without says nothing."""
-    ended = (e.message for e in run.events if e.kind == "crash")
-    return True if any(re.search(error, message, re.IGNORECASE) for message in ended) else None
+    return check

@@ -1,4 +1,4 @@
-"""What a run tells of its optimizer: family, peak rate, number of updates."""
+"""What a run shows about its optimizer: family, peak learning rate, number of updates."""
 
 from __future__ import annotations
 
@@ -7,21 +7,12 @@ import numpy as np
 from traindx.vocabulary.run import Run
 
 ADAPTIVE = (
-    "adam",
-    "lamb",
-    "adagrad",
-    "adadelta",
-    "rmsprop",
-    "adafactor",
-    "lion",
-    "radam",
-    "novograd",
-    "shampoo",
-)
+    "adam", "lamb", "adagrad", "adadelta", "rmsprop", "adafactor", "lion", "radam", "novograd", "shampoo",
+)  # fmt: skip
 
 
 def optimizer_family(run: Run) -> str:
-    """One of "adaptive", "sgd", and "" when it is another or not known."""
+    """ "adaptive", "sgd", or "" when it is another or unknown."""
     name = run.setup.word("optimizer")
     if any(w in name for w in ADAPTIVE):
         return "adaptive"
@@ -29,7 +20,7 @@ def optimizer_family(run: Run) -> str:
 
 
 def peak_rate(run: Run) -> float | None:
-    """The highest learning rate: of the log where it has one, else the one asked for."""
+    """The highest learning rate: from the log where it has one, otherwise from the setup."""
     logged = run.series.get("lr")
     if logged is not None:
         finite = logged.values[np.isfinite(logged.values)]
@@ -39,12 +30,14 @@ def peak_rate(run: Run) -> float | None:
 
 
 def updates(run: Run) -> float | None:
-    """Optimizer steps the run made, from its step axis, or from epochs, samples and batch size."""
+    """Optimizer steps of the run: from its step axis, or from epochs, samples and batch size."""
     first, last = run.first_step, run.last_step
     if first is None or last is None:
         return None
     if run.axis in ("step", "iteration", "iter", "global_step", "update"):
-        return last if 0 <= first < 2 else None  # a log that begins later tells nothing of the start
+        return (
+            last if 0 <= first < 2 else None
+        )  # a log that begins later does not show how many steps came before
     batch, samples = run.setup.number("batch_size"), run.setup.number("dataset_size")
     if run.axis != "epoch" or not batch or not samples:
         return None

@@ -1,9 +1,11 @@
-"""Facts that the set-up tells: the rate for its optimizer, the model against its data ...
+"""Facts about the setup: the learning rate for its optimizer, the size of model and data, and so on.
 
-Each is a pure function of the run: True, False, or None when it cannot be told.
+Each is a pure function of the run: True, False, or None when the run does not show it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
 from traindx.features.performance.processes import ranks_of
@@ -11,14 +13,26 @@ from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
+FactCheck = Callable[[Run, Features], bool | None]
+
+
+def setup_number(field: str, compare: Callable[[float, float], bool], limit: float) -> FactCheck:
+    """Whether a number of the setup compares with `limit`; None where the number is unknown."""
+
+    def check(run: Run, features: Features) -> bool | None:
+        value = run.setup.number(field)
+        return None if value is None else compare(value, limit)
+
+    return check
+
 
 def half_precision(run: Run, features: Features) -> bool | None:
-    """Computes in float16, whose range ends at 65504: told by the precision, or by a loss scale that is used."""
+    """Computes in float16, whose range ends at 65504: known by the precision, or by a loss scale above 1."""
     name = run.setup.word("precision")
     if "float16" in run.setup.word("gradients_rounded_to").split():
-        return True  # by hand, whatever the precision is called
+        return True  # the script rounds by itself, whatever its precision is called
     if "bfloat16" in run.setup.word("gradients_rounded_to").split():
-        return None  # the range is not the matter, the rounding may be
+        return None  # bfloat16 has the range of float32; rounding is another fact
     if name:
         return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(
             run, features
@@ -28,7 +42,7 @@ def half_precision(run: Run, features: Features) -> bool | None:
 
 
 def bfloat16(run: Run, features: Features) -> bool | None:
-    """Computes in bfloat16: the range of float32, but only 8 bits of mantissa."""
+    """Computes in bfloat16, which has the range of float32 but only 8 bits of mantissa."""
     name = run.setup.word("precision") + run.setup.word("gradients_rounded_to")
     return any(w in name for w in ("bf16", "bfloat16")) if name else None
 
@@ -45,7 +59,7 @@ def lr_high_for_optimizer(
         1.0, "peak lr", basis="convention", source="above 1 hardly any optimizer is stable"
     ),
 ) -> bool | None:
-    """The peak learning rate is beyond what this kind of optimizer usually stands."""
+    """The peak learning rate is above the range in which this kind of optimizer is usually stable."""
     rate = peak_rate(run)
     limits = {"adaptive": adaptive, "sgd": momentum, "": other}
     return None if rate is None else rate > limits[optimizer_family(run)]
@@ -77,7 +91,7 @@ def no_warmup(
         0.9, "of the peak lr", basis="convention", source="a ramp starts well below its peak"
     ),
 ) -> bool | None:
-    """The learning rate begins at its peak."""
+    """The learning rate starts at its peak."""
     if (steps := run.setup.number("warmup_steps")) is not None:
         return steps <= 0
     lr = features.curve("lr")
@@ -112,7 +126,7 @@ def parameters_exceed_data(
     features: Features,
     *,
     ratio: float = threshold(
-        10.0, "parameters per sample", basis="seed", source="training-debugging practice, 10:1"
+        10.0, "parameters per sample", basis="convention", source="a common rule of thumb: 10 to 1"
     ),
 ) -> bool | None:
     """Many more parameters than samples (counted only for nets trained from scratch)."""
@@ -122,25 +136,12 @@ def parameters_exceed_data(
     return size / samples > ratio
 
 
-def small_dataset(
-    run: Run,
-    features: Features,
-    *,
-    few: float = threshold(
-        2000, "samples", basis="convention", source="below this nets memorize within minutes"
-    ),
-) -> bool | None:
-    """Few training samples."""
-    samples = run.setup.number("dataset_size")
-    return None if samples is None else samples < few
-
-
 def small_batch(
     run: Run,
     features: Features,
     *,
     few: float = threshold(
-        4, "samples per update", basis="convention", source="statistics of 4 samples are noise"
+        4, "samples per update", basis="convention", source="statistics of 4 samples are mostly noise"
     ),
 ) -> bool | None:
     """Very few samples per update."""
@@ -153,10 +154,10 @@ def normalizes_few(
     features: Features,
     *,
     few: float = threshold(
-        4, "samples", basis="paper", source="Wu and He (2018), Group Normalization: error by batch"
+        4, "samples", basis="paper", source="Group Normalization, arXiv:1803.08494, figure 1"
     ),
 ) -> bool | None:
-    """Batch normalization over very few samples: accumulating gradients does not help it."""
+    """Batch normalization over very few samples. Accumulating gradients does not help it."""
     batch = run.setup.number("batch_size")
     if batch is None or run.setup.flag("has_normalization") is None:
         return None
@@ -168,7 +169,7 @@ def large_batch(
     features: Features,
     *,
     few: float = threshold(
-        10, "updates per epoch", basis="convention", source="an epoch is then hardly any training"
+        10, "updates per epoch", basis="convention", source="an epoch then hardly changes the model"
     ),
 ) -> bool | None:
     """The batch is so large that an epoch has only a few updates."""
@@ -178,22 +179,17 @@ def large_batch(
     return samples / (batch * (run.setup.number("accumulation") or 1.0)) < few
 
 
-def rewards_logged(run: Run, features: Features) -> bool | None:
-    """Reinforcement learning: losses move with the policy and say little."""
-    return features.is_reinforcement
-
-
 def finetuning(run: Run, features: Features) -> bool | None:
-    """Starts from trained weights: told by the user, by adapters, or by the model's name."""
-    told = run.setup.flag("finetuning")
-    if told is not None:
-        return told
+    """Starts from trained weights: known from the user, from adapters, or from the model's name."""
+    given = run.setup.flag("finetuning")
+    if given is not None:
+        return given
     names = " ".join((run.setup.word("model"), run.setup.word("adapter"), run.setup.word("peft")))
     return True if any(w in names for w in ("lora", "adapter", "pretrained", "finetun")) else None
 
 
 def recurrent_model(run: Run, features: Features) -> bool | None:
-    """The model is recurrent, told by its name or its modules."""
+    """The model is recurrent, by its name or its modules."""
     name = " ".join((run.setup.word("model"), run.setup.word("modules"))).strip()
     if not name:
         return None
@@ -202,31 +198,16 @@ def recurrent_model(run: Run, features: Features) -> bool | None:
     )
 
 
-def high_momentum(
-    run: Run,
-    features: Features,
-    *,
-    above: float = threshold(
-        0.98, "momentum", basis="theory", source="memory of 1/(1-b) > 50 steps: swings that long"
-    ),
-) -> bool | None:
-    """Momentum so close to 1 that the velocity forgets slowly."""
-    beta = run.setup.number("momentum")
-    return None if beta is None else beta > above
-
-
 def high_weight_decay(
     run: Run,
     features: Features,
     *,
-    coupled: float = threshold(
-        0.02, "weight decay", basis="convention", source="100x and more of the usual 1e-4"
-    ),
+    coupled: float = threshold(0.02, "weight decay", basis="convention", source="200 times the usual 1e-4"),
     decoupled: float = threshold(
         0.4, "weight decay", basis="convention", source="AdamW recipes end near 0.3"
     ),
 ) -> bool | None:
-    """Weight decay far above recipes (the limit is higher for decoupled decay)."""
+    """Weight decay far above usual recipes (the limit is higher for decoupled decay)."""
     decay = run.setup.number("weight_decay")
     name = run.setup.word("optimizer")
     if decay is None:
@@ -242,27 +223,10 @@ def no_regularization(run: Run, features: Features) -> bool | None:
     return decay == 0 and dropout == 0
 
 
-def high_dropout(
-    run: Run,
-    features: Features,
-    *,
-    above: float = threshold(0.6, "dropout", basis="convention", source="0.5 is the most that is usual"),
-) -> bool | None:
-    """Drops more units than it keeps."""
-    dropout = run.setup.number("dropout")
-    return None if dropout is None else dropout > above
-
-
 def shuffle_off(run: Run, features: Features) -> bool | None:
-    """Training samples come in a fixed order (off, or only whole batches are shuffled)."""
-    told = run.setup.word("shuffle")
-    return None if not told else told in ("false", "no", "off", "0", "batch", "none", "0.0")
-
-
-def accumulates_gradients(run: Run, features: Features) -> bool | None:
-    """Several backward passes make one update."""
-    count = run.setup.number("accumulation")
-    return None if count is None else count > 1
+    """Training samples have a fixed order: shuffling is off, or only whole batches are shuffled."""
+    given = run.setup.word("shuffle")
+    return given in ("false", "no", "off", "0", "batch", "none", "0.0") if given else None
 
 
 def quantized(run: Run, features: Features) -> bool | None:
@@ -272,19 +236,8 @@ def quantized(run: Run, features: Features) -> bool | None:
     return run.setup.flag("quantized")
 
 
-def no_workers(run: Run, features: Features) -> bool | None:
-    """Batches are made in the training process itself."""
-    workers = run.setup.number("workers")
-    return None if workers is None else workers == 0
-
-
-def resumed(run: Run, features: Features) -> bool | None:
-    """The run goes on from a checkpoint: told by an event, or by a first step far from the start."""
-    return True if any(e.kind == "resume" for e in run.events) else None
-
-
 def finished(run: Run, features: Features) -> bool | None:
-    """The run got to its planned end."""
+    """The run reached its planned end."""
     planned, last = run.setup.number("planned_steps"), run.last_step
     if run.complete is not None:
         return run.complete
@@ -300,12 +253,12 @@ def plain_sgd(run: Run, features: Features) -> bool | None:
 
 
 def on_processor(run: Run, features: Features) -> bool | None:
-    """The run computes on the main processor instead of an accelerator."""
+    """The run computes on the CPU instead of an accelerator."""
     device = run.setup.word("device")
     return None if not device else device.startswith("cpu")
 
 
 def several_processes(run: Run, features: Features) -> bool | None:
-    """Several processes train together, each on its own samples."""
+    """Several processes train together, each on different samples."""
     known = run.setup.number("world_size")
     return True if ranks_of(run) else None if known is None else known > 1

@@ -1,4 +1,4 @@
-"""Measures behind the grades that the outputs of training batches give, whatever the loss is."""
+"""Measures of the outputs of training batches behind the grades, whatever the loss is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
-LEAST = 3  # rows below which a level is chance
+LEAST = 3  # fewer rows give no reliable level
 TINY = 1e-12  # keeps quotients finite
 
 
@@ -20,13 +20,13 @@ CLASSED = ("cross_entropy", "nll_loss", "binary_cross_entropy", "multi_margin", 
 def is_language(
     run: Run,
     *,
-    alike: float = threshold(
-        0.8, "of the larger vocabulary", basis="convention", source="inputs and labels are the same"
+    same: float = threshold(
+        0.8, "of the larger vocabulary", basis="convention", source="inputs and labels share a vocabulary"
     ),
 ) -> bool:
-    """Whether tokens are predicted from tokens: of which text leaves most open, however good the model."""
-    told, wanted = run.setup.number("tokens_max"), run.setup.number("label_max")
-    return bool(told and wanted and min(told, wanted) >= alike * max(told, wanted))
+    """Whether tokens are predicted from tokens, most of which no model can predict."""
+    inputs, labels = run.setup.number("tokens_max"), run.setup.number("label_max")
+    return bool(inputs and labels and min(inputs, labels) >= same * max(inputs, labels))
 
 
 def answers_are_classes(
@@ -37,8 +37,8 @@ def answers_are_classes(
         0.02, "of the cross-entropy", basis="convention", source="rounding, a small penalty"
     ),
 ) -> bool:
-    """Whether the outputs are class scores: the loss is one of those for classes, or equals their cross-entropy. What
-    a hand-written loss is fed with may be embeddings, which answer nothing."""
+    """Whether the outputs are class scores: the loss is one for classes, or equals their cross-entropy.
+    The inputs of a custom loss may be embeddings, which are no predictions."""
     if features.is_game or is_language(run):
         return False
     unit = loss_unit(run, features)
@@ -48,12 +48,14 @@ def answers_are_classes(
 
 
 def train_accuracy(run: Run, features: Features) -> float | None:
-    told = predictor_gap.level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
-    return predictor_gap.level(features, "train/accuracy") if told is None else told
+    measured = (
+        predictor_gap.level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
+    )
+    return predictor_gap.level(features, "train/accuracy") if measured is None else measured
 
 
 def train_skill(run: Run, features: Features) -> float | None:
-    """Of training batches, between guessing (the commonest class, the mean) and perfect, late in the run."""
+    """Skill on training batches late in the run: 0 for guessing, 1 for perfect."""
     explained = predictor_gap.level(features, "outputs_explained")
     if explained is not None:
         return explained
@@ -67,7 +69,7 @@ def train_skill(run: Run, features: Features) -> float | None:
 
 
 def train_learning(run: Run, features: Features) -> float | None:
-    """What the last half of the run added to that skill."""
+    """How much the last half of the run added to that skill."""
     answers = features.curve("outputs_accuracy") if answers_are_classes(run, features) else None
     curve = answers or features.curve("outputs_explained")
     if curve is None or curve.n < 4 * LEAST:
@@ -77,13 +79,13 @@ def train_learning(run: Run, features: Features) -> float | None:
 
 
 def val_over_train(run: Run, features: Features) -> float | None:
-    """Accuracy on validation data less that on training batches, late in the run."""
+    """Validation accuracy minus training accuracy, late in the run."""
     train, val = train_accuracy(run, features), predictor_gap.level(features, "val/accuracy")
     return None if train is None or val is None else val - train
 
 
 def contradicted(run: Run, features: Features) -> float | None:
-    """Share of training labels that the outputs firmly contradict, late in the run."""
+    """Share of training labels that the outputs contradict with confidence, late in the run."""
     return (
         predictor_gap.level(features, "outputs_contradict_share")
         if answers_are_classes(run, features)
@@ -92,44 +94,44 @@ def contradicted(run: Run, features: Features) -> float | None:
 
 
 def same_answer(run: Run, features: Features) -> float | None:
-    """Share of the commonest answer against the commonest label's."""
-    said, true = (
-        predictor_gap.level(features, "outputs_majority_share"),
-        run.setup.number("class_majority_share"),
-    )
-    if features.is_game:
-        return None
-    return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
+    """How far the share of the most common prediction exceeds that of the most common label."""
+    predicted = None if features.is_game else predictor_gap.level(features, "outputs_majority_share")
+    return excess(predicted, run.setup.number("class_majority_share"))
 
 
 def val_same_answer(run: Run, features: Features) -> float | None:
-    said = predictor_gap.level(features, "val_outputs_majority_share")
-    true = run.setup.number("val_class_majority_share") or run.setup.number("class_majority_share")
-    return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
+    labelled = run.setup.number("val_class_majority_share") or run.setup.number("class_majority_share")
+    return excess(predictor_gap.level(features, "val_outputs_majority_share"), labelled)
+
+
+def excess(predicted: float | None, labelled: float | None) -> float | None:
+    """0 where the share of predictions equals that of labels, 1 where all samples get one prediction."""
+    if predicted is None or not labelled or labelled >= 1:
+        return None
+    return (predicted - labelled) / (1 - labelled)
 
 
 def loss_unit(run: Run, features: Features) -> float | None:
-    """The loss over the cross-entropy of the outputs: 1 where the loss is that, its factor where it is scaled."""
+    """The loss divided by the cross-entropy of the outputs: 1, or the factor by which it is scaled."""
     loss, entropy = features.curve("train/loss"), features.curve("outputs_cross_entropy")
     width, highest = run.setup.number("outputs_width"), run.setup.number("label_max")
     embeds = width is not None and width > 1 and highest is not None and highest + 1 < width
-    several = (
-        run.setup.number("targets_features") or 1
-    ) > 1  # then a loss may be summed over what a sample has
+    # With several targets per sample, a loss may be summed over them.
+    several = (run.setup.number("targets_features") or 1) > 1
     if loss is None or entropy is None or entropy.n < LEAST or embeds or several:
         return None
     at = np.searchsorted(loss.steps, entropy.steps)
-    beside = at < loss.n
-    beside[beside] &= loss.steps[at[beside]] == entropy.steps[beside]
-    if beside.sum() < LEAST:
+    both = at < loss.n
+    both[both] &= loss.steps[at[both]] == entropy.steps[both]
+    if both.sum() < LEAST:
         return None
-    return float(median(loss.values[at[beside]] / np.maximum(entropy.values[beside], TINY)))
+    return float(median(loss.values[at[both]] / np.maximum(entropy.values[both], TINY)))
 
 
 def rounded_to(run: Run, features: Features) -> str | None:
     """The number format that all gradients were rounded to."""
-    told = run.setup.word("gradients_rounded_to")
-    return next((kind for kind in ("bfloat16", "float16") if kind in told.split()), None) if told else None
+    formats = run.setup.word("gradients_rounded_to").split()
+    return next((kind for kind in ("bfloat16", "float16") if kind in formats), None)
 
 
 def broken_first(
@@ -137,10 +139,10 @@ def broken_first(
     features: Features,
     *,
     ahead: float = threshold(
-        0.5, "steps", basis="theory", source="a gradient breaks the loss of the next step"
+        0.5, "steps", basis="theory", source="a bad gradient breaks the loss of the next step"
     ),
 ) -> str | None:
-    """Whether the gradient or the loss was the first that was not finite."""
+    """Whether the gradient or the loss was not finite first."""
     gradient = run.setup.number("nonfinite_first_step/grad_norm")
     loss = run.setup.number("nonfinite_first_step/train/loss")
     if gradient is None and loss is None:
@@ -151,19 +153,19 @@ def broken_first(
 
 
 def beside_simple(run: Run, features: Features) -> float | None:
-    """What the net has gained over the trivial answer, of what simple predictors on its own samples gain."""
-    found = predictor_gap.beside(run, features) if not features.is_game else None
-    return None if found is None else found.share
+    """The gain of the model over the trivial prediction, as a share of the gain of simple predictors."""
+    gain = predictor_gap.beside(run, features) if not features.is_game else None
+    return None if gain is None else gain.share
 
 
 def val_beside_simple(run: Run, features: Features) -> float | None:
-    """The same of the accuracy on validation data."""
-    found = predictor_gap.beside(run, features, "val/accuracy") if not features.is_game else None
-    return None if found is None else found.share
+    """The same for the accuracy on validation data."""
+    gain = predictor_gap.beside(run, features, "val/accuracy") if not features.is_game else None
+    return None if gain is None else gain.share
 
 
 def simple_solves(run: Run, features: Features) -> float | None:
-    """How far simple predictors come, between the trivial answer and perfect: what the data give away."""
+    """How good simple predictors are, from the trivial prediction to perfect: how easy the data are."""
     for kind in ("accuracy", "explained"):
         trivial, *others = (
             run.setup.number(f"reference_{n}_{kind}") for n in ("trivial", "linear", "neighbours")

@@ -1,4 +1,4 @@
-"""Measures behind the grades that curves and panels give; each a number in the unit of its scale, or None."""
+"""Measures of curves and panels behind the grades; each a number in the unit of its scale, or None."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import math
 
 import numpy as np
 
+from traindx.causes.grades.setup import Measure
 from traindx.features.curve import Curve
-from traindx.features.performance.level_shifts import growth as grown
-from traindx.features.performance.level_shifts import start_up
+from traindx.features.performance.level_shifts import growth, start_up
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Floats, Run
 
-LEAST = 4  # points below which a curve has no shape
+LEAST = 4  # a curve with fewer points has no shape
 TINY = 1e-12  # keeps quotients finite
 
 
 def loss(features: Features, least: int = LEAST) -> Curve | None:
-    """The training loss where it has a shape."""
+    """The training loss, if it has at least `least` points."""
     curve = features.curve("train/loss")
     return curve if curve is not None and curve.n >= least else None
 
 
 def fall_of(curve: Curve) -> float:
-    """By how much a curve got better at its best."""
+    """How far a curve fell to its best value."""
     return max(curve.start - curve.best, 0.0)
 
 
@@ -40,11 +40,6 @@ def loss_speed(run: Run, features: Features) -> float | None:
         return None
     half = curve.start - fall_of(curve) / 2
     return float(np.argmax(curve.trend <= half)) / curve.n
-
-
-def loss_noise(run: Run, features: Features) -> float | None:
-    curve = loss(features, 8)
-    return None if curve is None else curve.noise / max(fall_of(curve), TINY)
 
 
 def loss_leap(run: Run, features: Features) -> float | None:
@@ -69,7 +64,7 @@ def loss_tail(run: Run, features: Features) -> float | None:
 
 
 def guessing(run: Run, features: Features) -> float | None:
-    """The loss of guessing among the classes, in nats; none for the players of a game."""
+    """The loss of guessing among the classes, in nats; None for the networks of a game."""
     if features.is_game:
         return None
     classes = run.setup.number("classes")
@@ -96,13 +91,18 @@ def loss_last(run: Run, features: Features) -> float | None:
     return None if curve is None else abs(curve.end)
 
 
+def loss_noise(run: Run, features: Features) -> float | None:
+    curve = loss(features, 8)
+    return None if curve is None else curve.noise / max(fall_of(curve), TINY)
+
+
 def loss_broken(
     run: Run,
     features: Features,
     *,
-    early: float = threshold(0.2, "of the run", basis="convention", source="a first fifth is early"),
+    early: float = threshold(0.2, "of the run", basis="convention", source="the first fifth is early"),
 ) -> str | None:
-    """Where the loss first was not finite: from the first row, early, late, or never."""
+    """When the loss was first not finite: in the first row, early, late, or never."""
     raw = run.series.get("train/loss")
     if raw is None or len(raw) == 0:
         return None
@@ -116,7 +116,7 @@ def loss_broken(
 
 
 def loss_tooth(run: Run, features: Features) -> float | None:
-    """Jump of the loss at the borders of epochs against its spread within them: per-step losses only."""
+    """How much the loss varies with the position in an epoch, relative to noise; per-step losses only."""
     curve, per = loss(features, 24), run.setup.number("steps_per_epoch")
     if curve is None or not per or per < 6 or curve.steps[-1] < 3 * per:
         return None
@@ -132,8 +132,8 @@ def loss_tooth(run: Run, features: Features) -> float | None:
     return (max(levels) - min(levels)) / max(curve.noise, TINY)
 
 
-def beside(train: Curve, val: Curve) -> Floats:
-    """Training's level at the steps of validation."""
+def training_at(train: Curve, val: Curve) -> Floats:
+    """The level of the training loss at the steps of validation."""
     return np.interp(val.steps, train.steps, train.trend)
 
 
@@ -146,7 +146,7 @@ def val_first(run: Run, features: Features) -> float | None:
     both = pair(features)
     if both is None:
         return None
-    level = float(beside(*both)[0])
+    level = float(training_at(*both)[0])
     return float(both[1].values[0]) / level if level > 0 else None
 
 
@@ -154,7 +154,7 @@ def val_last(run: Run, features: Features) -> float | None:
     both = pair(features)
     if both is None:
         return None
-    level = float(beside(*both)[-1])
+    level = float(training_at(*both)[-1])
     return both[1].end / level if level > TINY else None
 
 
@@ -248,16 +248,18 @@ def rate_shape(
     features: Features,
     *,
     low: float = threshold(
-        0.01, "of the peak", basis="convention", source="two decades down is next to nothing"
+        0.01, "of the peak", basis="convention", source="two decades down is almost zero"
     ),
     lower: float = threshold(0.5, "of the peak", basis="convention", source="clearly decayed"),
-    jump: float = threshold(5.0, "x", basis="convention", source="no usual schedule rises so in one step"),
+    jump: float = threshold(
+        5.0, "x", basis="convention", source="no usual schedule rises this much in one step"
+    ),
 ) -> str | None:
-    """What the learning rate did: constant, warms up, decays, vanishes early, leaps."""
+    """The shape of the learning rate: constant, warms up, decays, vanishes early, leaps."""
     curve = features.curve("lr")
     if curve is None or curve.n < LEAST or curve.values.max() <= 0:
         return None
-    with np.errstate(over="ignore"):  # of damaged logs: far below zero, over next to nothing
+    with np.errstate(over="ignore"):  # damaged logs divide a large negative rate by almost zero
         share = curve.values / curve.values.max()
     late = share[curve.n // 3 :]
     if (share[1:] > jump * np.maximum(share[:-1], TINY)).any():
@@ -270,11 +272,9 @@ def rate_shape(
 
 
 def panel(run: Run, name: str) -> Floats | None:
-    """Values[n, m] of a per-module signal, where there are any."""
-    found = run.panels.get(name)
-    return (
-        found.values if found is not None and found.values.size and np.isfinite(found.values).any() else None
-    )
+    """Values[n, m] of a per-module signal, if any is finite."""
+    kept = run.panels.get(name)
+    return kept.values if kept is not None and np.isfinite(kept.values).any() else None
 
 
 def update_size(run: Run, features: Features) -> float | None:
@@ -299,39 +299,26 @@ def depth_slope(run: Run, features: Features) -> float | None:
     return math.log10(max(levels[0], TINY) / max(levels[-1], TINY)) if len(levels) > 1 else None
 
 
-def late_worst(run: Run, name: str) -> float | None:
-    """The largest over modules of the median over the last third of the run."""
-    values = panel(run, name)
-    if values is None:
-        return None
-    late = values[-max(1, len(values) // 3) :]
-    levels = [float(np.nanmedian(c)) for c in late.T if np.isfinite(c).any()]
-    return max(levels) if levels else None
+def worst_module(name: str) -> Measure:
+    """The largest, over modules, of the median over the last third of the run."""
+
+    def measure(run: Run, features: Features) -> float | None:
+        values = panel(run, name)
+        late = np.empty((0, 0)) if values is None else values[-max(1, len(values) // 3) :]
+        return max((float(np.nanmedian(c)) for c in late.T if np.isfinite(c).any()), default=None)
+
+    return measure
 
 
-def dead_units(run: Run, features: Features) -> float | None:
-    return late_worst(run, "act_zero_fraction")
+def last_module(name: str) -> Measure:
+    """The median over the run of the last module's value."""
 
+    def measure(run: Run, features: Features) -> float | None:
+        values = panel(run, name)
+        known = values is not None and np.isfinite(values[:, -1]).any()
+        return float(np.nanmedian(values[:, -1])) if values is not None and known else None
 
-def saturation(run: Run, features: Features) -> float | None:
-    return late_worst(run, "act_saturated_fraction")
-
-
-def last_of(run: Run, name: str) -> float | None:
-    """Median over the run of the last module's value."""
-    values = panel(run, name)
-    if values is None:
-        return None
-    last = values[:, -1]
-    return float(np.nanmedian(last)) if np.isfinite(last).any() else None
-
-
-def rank(run: Run, features: Features) -> float | None:
-    return last_of(run, "act_rank")
-
-
-def activation_size(run: Run, features: Features) -> float | None:
-    return last_of(run, "act_std")
+    return measure
 
 
 def weights_change(run: Run, features: Features) -> float | None:
@@ -351,25 +338,11 @@ def grad_cosine(run: Run, features: Features) -> float | None:
     return None if curve is None or curve.n < LEAST else float(median(curve.values))
 
 
-def updates_lost(run: Run, features: Features) -> float | None:
-    """Share of the weights that a step leaves as they were, late in the run, of the module with most."""
-    return late_worst(run, "update_zero_fraction")
-
-
 def waiting(run: Run, features: Features) -> float | None:
     step, data = features.curve("time/step"), features.curve("time/data")
     if step is None or data is None or step.n < LEAST or data.n < LEAST:
         return None
     return float(median(data.values)) / max(float(median(step.values)), TINY)
-
-
-def growth(features: Features, name: str) -> float | None:
-    """Level at the end over that of the first tenth."""
-    curve = features.curve(name)
-    if curve is None or curve.n < 10:
-        return None
-    part = max(2, curve.n // 10)
-    return float(median(curve.values[-part:])) / max(float(median(curve.values[:part])), TINY)
 
 
 def step_growth(
@@ -380,13 +353,19 @@ def step_growth(
         0.7, "rank correlation", basis="convention", source="of the lower envelope with time"
     ),
 ) -> float | None:
-    """Of the steps that nothing disturbs; 1 where they do not grow with time: a busy machine is slow by fits."""
+    """Growth of the fastest steps. At most 1 where they do not grow steadily: a busy machine is slow at
+    random."""
     curve = features.curve("time/step")
     if curve is None or curve.n < 10:
         return None
-    seen = grown(curve.values[start_up(curve.n, 0.05, 1) :], 10, floor=True)
+    seen = growth(curve.values[start_up(curve.n, 0.05, 1) :], 10, floor=True)
     return seen.ratio if seen.correlation >= steady else min(seen.ratio, 1.0)
 
 
 def memory_growth(run: Run, features: Features) -> float | None:
-    return growth(features, "mem/host")
+    """Memory at the end divided by that of the first tenth."""
+    curve = features.curve("mem/host")
+    if curve is None or curve.n < 10:
+        return None
+    part = max(2, curve.n // 10)
+    return float(median(curve.values[-part:])) / max(float(median(curve.values[:part])), TINY)

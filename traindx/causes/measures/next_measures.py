@@ -1,8 +1,8 @@
-"""What to look at next: the measurements that are expected to settle most for the time they take, in bits per minute.
+"""What to measure next: the measurements that are expected to narrow the causes most, in bits per minute.
 
-A measurement is one or several yes/no questions; each cause's weights say how likely a yes is under it
-(p = logistic(logit(base rate) + fired - clear)). Its gain is the mutual information between the
-answers and the cause, under the present probabilities. What it takes is in `costs`.
+A measurement is one or several yes/no questions. The weights of each cause give the probability of a yes
+under it: p = logistic(logit(base rate) + fired - clear). The gain of a measurement is the mutual
+information between the answers and the cause, under the present probabilities. Its cost is in `costs`.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Floats, Run
 
 SHOWN = 3
-WORTH = 0.05  # bits; below that a measurement is not worth asking for
-PLAUSIBLE = 0.05  # causes below that are not worth an experiment of their own
+WORTH = 0.05  # bits; a measurement with a smaller gain is not shown
+PLAUSIBLE = 0.05  # causes with a smaller probability are not worth an experiment
 CAPTURED = "traindx"  # the format of runs that were recorded
-AT_ONCE = 4  # questions of one measurement that are weighed together (2^4 answers)
-# Basis: convention. How often a rule fires / a fact holds where nothing speaks for it, and how often an
-# experiment made to confirm a cause is right.
+AT_ONCE = 4  # questions of one measurement that are evaluated together (2^4 answers)
+# Set by hand: how often a rule fires, or a fact holds, without evidence for it, and how often an
+# experiment that is to confirm a cause is right.
 RULE_RATE, FACT_RATE, EXPERIMENT_RIGHT = 0.05, 0.2, 0.9
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A yes/no question: `likelihood[c]` is the chance of a yes under each hypothesis."""
+    """A yes/no question: `likelihood[c]` is the probability of a yes under each hypothesis."""
 
     key: str
     likelihood: Floats
@@ -58,30 +58,31 @@ def next_measures(
     features: Features | None = None,
     shown: int = SHOWN,
 ) -> tuple[NextMeasure, ...]:
-    """The best few measurements, most bits a minute first; none when one cause is all but certain."""
+    """The best few measurements, most bits per minute first; none when one cause is almost certain."""
     known = {c.slug: c for c in catalogue()}
-    kept = [h for h in hypotheses if h.cause in known]
-    if len(kept) < 2:
+    possible = [h for h in hypotheses if h.cause in known]
+    if len(possible) < 2:
         return ()
-    belief = np.array([h.probability for h in kept])
+    belief = np.array([h.probability for h in possible])
     belief = belief / belief.sum()
-    causes = [known[h.cause] for h in kept]
+    causes = [known[h.cause] for h in possible]
     features = features or Features(run)
     clock = clock_of(run, features)
     found = [
         *signals_missing(outcomes, run, causes),
         *facts_missing(facts_of(run, features), causes),
         *checks_missing(outcomes, causes),
-        *experiments(kept, outcomes, run, causes, clock),
+        *experiments(possible, outcomes, run, causes, clock),
     ]
-    if run.boosted:  # no net to be looked into
+    if run.boosted:  # boosted trees have no layers or gradients to record
         found = [c for c in found if c.measure == how_to_log("val/loss")[0]]
     return chosen([worded(c, causes, belief, clock) for c in found], shown)
 
 
 def chosen(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMeasure, ...]:
-    """The `shown` measurements with the most bits a minute, best first, those with next to no bits left out. The last
-    place belongs to the one with the most bits of all, if it is not among them: cheap questions do not displace it."""
+    """The `shown` measurements with the most bits per minute, best first, without those that gain almost
+    nothing. The last place goes to the one with the most bits of all, if it is not among them, so that
+    cheap questions do not displace it."""
     best: dict[str, NextMeasure] = {}
     for measure in sorted(measures, key=lambda m: (-m.bits_per_minute, -m.gain_bits, m.measure)):
         if measure.gain_bits >= WORTH:
@@ -94,10 +95,9 @@ def chosen(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMea
 
 
 def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
-    """One candidate per signal that rules lack: the questions of all rules it would wake."""
-    captured = (
-        run.format == CAPTURED
-    )  # what modules tell is all there: those of another kind are not to be had
+    """One candidate per signal that rules lack, with the questions of all rules that it would enable."""
+    # A recording already has every per-module signal that this kind of model can have.
+    captured = run.format == CAPTURED
     lacking: dict[str, list[Question]] = {}
     for outcome in outcomes:
         if outcome.status != "not-evaluated":
@@ -117,7 +117,7 @@ def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Caus
 
 
 def present(name: str, run: Run) -> bool:
-    """Whether the run has a signal that a rule needs (as the rule engine reads such names)."""
+    """Whether the run has a signal that a rule needs (names as in the rule engine)."""
     if name in ("run", "objective") or name.startswith(("event:", "setup:")):
         return name == "run" or bool(run.series)
     if name.endswith("/*"):
@@ -125,21 +125,23 @@ def present(name: str, run: Run) -> bool:
     return name in run.series or name in run.panels
 
 
-def facts_missing(told: Mapping[str, bool], causes: Sequence[Cause]) -> list[Candidate]:
-    """One candidate per question to the user that the log leaves open."""
+def facts_missing(known: Mapping[str, bool], causes: Sequence[Cause]) -> list[Candidate]:
+    """One candidate per question that the user can answer and the log does not."""
     asked: dict[tuple[str, str], list[Question]] = {}
     for name, words in QUESTIONS.items():
         made = question(f"fact:{name}", causes, FACT_RATE)
-        if name not in told and made is not None:
+        if name not in known and made is not None:
             asked.setdefault(words, []).append(made)
     return [Candidate(measure, how, strongest(questions)) for (measure, how), questions in asked.items()]
 
 
 def checks_missing(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> list[Candidate]:
-    """The sanity experiments of `traindx check`, of which a log tells nothing."""
-    open_ = {o.rule.slug for o in outcomes if o.status == "not-evaluated"}
-    keys = {key for table in EXPERIMENT_WEIGHTS.values() for key in table if key.partition(":")[0] in open_}
-    best: dict[str, Question] = {}  # of a rule's aspects the one that tells most
+    """The sanity experiments of `traindx check`, whose results no log shows."""
+    unknown = {o.rule.slug for o in outcomes if o.status == "not-evaluated"}
+    keys = {
+        key for table in EXPERIMENT_WEIGHTS.values() for key in table if key.partition(":")[0] in unknown
+    }
+    best: dict[str, Question] = {}  # the most informative aspect of each rule
     for key in sorted(keys):
         asked = question(key, causes, RULE_RATE)
         slug = key.partition(":")[0]
@@ -157,8 +159,8 @@ def experiments(
     causes: Sequence[Cause],
     clock: Clock,
 ) -> list[Candidate]:
-    """The measurements that causes with evidence for them name themselves as decisive, and the runs with one change
-    that would cure them; each as long as it takes to see whether the finding comes back."""
+    """The decisive measurements that causes with evidence name, and the runs with one change that would
+    cure them. Each is as long as it takes to see whether the finding recurs."""
     made = []
     onsets = {o.rule.slug: o.onset for o in outcomes if o.status == "fired"}
     for index, (hypothesis, cause) in enumerate(zip(hypotheses, causes, strict=True)):
@@ -167,9 +169,10 @@ def experiments(
         likelihood = np.full(len(causes), 1 - EXPERIMENT_RIGHT)
         likelihood[index] = EXPERIMENT_RIGHT
         asked = (Question(cause.slug, likelihood),)
-        steps = clock.reach(seen_from(hypothesis, onsets))
+        steps = clock.reach(onset_of(hypothesis, onsets))
         made += [
-            Candidate(m, command((), steps) if h == WITH_CAPTURE else h, asked) for m, h in looks(cause, run)
+            Candidate(m, command((), steps) if h == WITH_CAPTURE else h, asked)
+            for m, h in checks_for(cause, run)
         ]
         if cause.slug in TRIED:
             measure, interventions = TRIED[cause.slug]
@@ -177,8 +180,8 @@ def experiments(
     return made
 
 
-def looks(cause: Cause, run: Run) -> list[tuple[str, str]]:
-    """What would show the cause, without what is logged already and what only a user can tell."""
+def checks_for(cause: Cause, run: Run) -> list[tuple[str, str]]:
+    """What would show the cause, without what is logged already and what only a user can answer."""
     found = []
     for measure, how in cause.settles[:2]:
         logged = not set(re.split(r"[ ,;()]+", how)).isdisjoint(run.series)
@@ -188,15 +191,15 @@ def looks(cause: Cause, run: Run) -> list[tuple[str, str]]:
     return found
 
 
-def seen_from(hypothesis: Hypothesis, onsets: Mapping[str, float | None]) -> float | None:
-    """The step at which the finding began that speaks most for the cause; None if it has none."""
+def onset_of(hypothesis: Hypothesis, onsets: Mapping[str, float | None]) -> float | None:
+    """The step at which the strongest finding for the cause began; None if it has none."""
     fired = [t for t in hypothesis.for_ if t.finding.partition(":")[0] in onsets]
     main = max(fired, key=lambda t: t.log_odds, default=None)
     return None if main is None else onsets[main.finding.partition(":")[0]]
 
 
 def question(key: str, causes: Sequence[Cause], rate: float) -> Question | None:
-    """How likely a yes is under each cause; None when no cause here has a weight for it."""
+    """The probability of a yes under each cause; None when no cause here has a weight for it."""
     weights = [c.weights.get(key) for c in causes]
     if all(w is None for w in weights):
         return None
@@ -205,8 +208,8 @@ def question(key: str, causes: Sequence[Cause], rate: float) -> Question | None:
 
 
 def strongest(questions: Sequence[Question]) -> tuple[Question, ...]:
-    """The most telling question of each evidence group, at most `AT_ONCE`: members of a group say
-    the same thing and must not be counted twice."""
+    """The most informative question of each evidence group, at most `AT_ONCE`: questions of one group
+    have the same answer and must not be counted twice."""
     ordered = sorted(questions, key=lambda q: (-float(np.ptp(q.likelihood)), q.key))
     groups: dict[str, Question] = {}
     for asked in ordered:
@@ -223,7 +226,8 @@ def gain(questions: Sequence[Question], belief: Floats) -> float:
 
 
 def answered(questions: Sequence[Question], belief: Floats) -> Floats:
-    """`[answers, causes]`: how probable each cause is together with each way to answer, yes before no."""
+    """`[answers, causes]`: the joint probability of each cause and each combination of answers, yes
+    before no."""
     joint = belief[None, :]
     for asked in questions:
         yes = asked.likelihood
@@ -236,17 +240,17 @@ def decides(
     belief: Floats,
     *,
     likely: float = threshold(
-        0.1, "P(answers)", basis="convention", source="answers that are not far-fetched"
+        0.1, "P(answers)", basis="convention", source="answers that are not improbable"
     ),
 ) -> bool:
-    """Whether answers that have a chance of `likely` or more, taken together, put another cause first."""
+    """Whether answers that would put another cause first have a probability of `likely` or more together."""
     joint = answered(questions, belief)
     other = joint.argmax(1) != belief.argmax()
     return bool(joint[other].sum() >= likely)
 
 
 def entropy(p: Floats) -> Floats:
-    """Entropy in bits of probabilities `p[..., n]`, one for each row."""
+    """Entropy in bits of the probabilities `p[..., n]`, one for each row."""
     return np.asarray(-(p * np.log2(np.where(p > 0, p, 1.0))).sum(-1))
 
 
@@ -263,10 +267,10 @@ def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock:
 
 
 def why_of(candidate: Candidate, causes: Sequence[Cause], belief: Floats) -> str:
-    """Which of the likely causes the measurement speaks for, and which against."""
+    """Which of the likely causes a yes supports, and which it makes less likely."""
     chosen = candidate.questions[0].likelihood
     centred = (chosen - float(belief @ chosen)) * belief
     yes, no = int(np.argmax(centred)), int(np.argmin(centred))
     if yes == no:
-        return f"speaks for or against: {lowered(causes[yes].title)}"
-    return f"tells '{lowered(causes[yes].title)}' from '{lowered(causes[no].title)}'"
+        return f"confirms or rules out: {lowered(causes[yes].title)}"
+    return f"separates '{lowered(causes[yes].title)}' from '{lowered(causes[no].title)}'"

@@ -1,4 +1,4 @@
-"""How to get a signal that a log lacks: signal -> (what it is called in words, how to have it)."""
+"""How to get a signal that a log lacks: signal -> (its name in words, how to log it)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from traindx.vocabulary.signals import SIGNALS
 
 WITH_CAPTURE = "traindx run -- python train.py"
 WITH_A_TRACE = "traindx profile -- python train.py"
-# What `traindx check` finds out by starting the script in several ways (docs/check.md).
+# What `traindx check` measures by starting the script in several ways (docs/check.md).
 CHECKED = (
-    "whether it learns one batch, needs its inputs and its labels",
+    "whether the model can learn one batch, and uses its inputs and labels",
     "traindx check -- python train.py",
 )
 
@@ -20,8 +20,8 @@ HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "val": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
     "train": ("a training loss", "log the loss with its step"),
     "val/loss": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
-    "val/accuracy": ("a validation metric", "log an accuracy or error beside the loss"),
-    "train/accuracy": ("a training metric", "log an accuracy or error beside the loss"),
+    "val/accuracy": ("a validation metric", "log an accuracy or error next to the loss"),
+    "train/accuracy": ("a training metric", "log an accuracy or error next to the loss"),
     "lr": ("the learning rate of every step", "log lr (optimizer.param_groups[0]['lr'])"),
     "grad_norm": (
         "the global gradient norm",
@@ -50,7 +50,7 @@ HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
 
 
 def how_to_log(name: str) -> tuple[str, str]:
-    """What a signal that a rule needs is called in words ("act_mean/*": of every module), and how to have it."""
+    """The name in words of a signal that a rule needs ("act_mean/*": of every module), and how to log it."""
     base, panel = name.removesuffix("/*"), name.endswith("/*")
     known = HOW_TO_LOG.get(f"{base}/" if panel else base) or HOW_TO_LOG.get(base)
     if known is not None:

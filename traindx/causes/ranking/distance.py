@@ -1,29 +1,29 @@
-"""How far a run is from those that the ranking was fitted on, and what certainty is left there.
+"""How far a run is from the runs that the ranking was fitted on, and how certain the ranking may be at
+that distance.
 
-`homes.json` keeps the signs of fitted runs as bits. The distance of a run is one less the share of signs (rare ones
-count more) that it has in common with the nearest of them. The further from home, the flatter the probabilities; how
-much flatter was fitted on programs that the weights had not seen.
+`homes.json` holds the signs of the fitted runs as bits. The distance of a run is 1 minus the share of
+signs that it has in common with the nearest of them; rare signs count more. The larger the distance, the
+flatter the probabilities. How much flatter was fitted on programs that the weights had not seen.
 """
 
 from __future__ import annotations
 
 import math
-import pkgutil
 from collections.abc import Iterable, Mapping
 from functools import cache
 
 import msgspec
 import numpy as np
 
+from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary.run import Floats
 
-FILE = "data/homes.json"
-MIDDLE = 0.5  # a distance in the middle of those of unseen programs
+MIDDLE = 0.5  # about the median distance of unseen programs
 
 
 class Homes(msgspec.Struct, frozen=True):
-    """Signs of fitted runs: `rows` are their sets of `keys`, eight to a byte, in hexadecimal."""
+    """Signs of the fitted runs: `rows` are their sets of `keys`, eight to a byte, in hexadecimal."""
 
     keys: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
@@ -35,8 +35,9 @@ class Homes(msgspec.Struct, frozen=True):
 
 
 class Temper(msgspec.Struct, frozen=True):
-    """At distance d scores are divided by exp(`flat` + `flatter` * (d - MIDDLE)); then a share of the probability,
-    with log-odds `doubt` + `more_doubt` * (d - MIDDLE), goes to causes by how often they are right (`usual`)."""
+    """At distance d, scores are divided by exp(`flat` + `flatter` * (d - MIDDLE)). Then a share of the
+    probability, with log-odds `doubt` + `more_doubt` * (d - MIDDLE), goes to causes by how often they
+    are right (`usual`)."""
 
     flat: float = 0.0
     flatter: float = 0.0
@@ -62,25 +63,21 @@ def distances(rows: Floats, homes: Floats) -> Floats:
 
 
 @cache
-def shipped() -> tuple[tuple[str, ...], Floats]:
-    """The keys and bits that are shipped; none where there is no file."""
-    try:
-        data = pkgutil.get_data("traindx.causes", FILE)
-    except FileNotFoundError:
-        return (), np.zeros((0, 0))
-    homes = msgspec.json.decode(data or b"{}", type=Homes)
-    return homes.keys, homes.bits()
+def fitted_runs() -> tuple[tuple[str, ...], Floats]:
+    """The keys and bits of the shipped runs; empty where there is no file."""
+    homes = shipped("homes", Homes)
+    return homes.keys, homes.bits() if homes.rows else np.zeros((0, 0))
 
 
-def distance_from_home(values: Mapping[str, float]) -> float | None:
-    """Distance of a run with these `values` of signs; None where no homes are known."""
-    keys, bits = shipped()
+def distance_from_fitted(values: Mapping[str, float]) -> float | None:
+    """Distance of a run with these `values` of signs; None where no fitted runs are shipped."""
+    keys, bits = fitted_runs()
     if not len(bits):
         return None
     row = np.array([[float(key in values) for key in keys]])
     return float(distances(row, bits)[0])
 
 
-def held(values: Iterable[str]) -> list[str]:
-    """The keys that say how a run is: what is clear is no likeness."""
+def held_keys(values: Iterable[str]) -> list[str]:
+    """The keys that describe the run; a rule that did not fire makes two runs no more similar."""
     return [key for key in values if not key.startswith(CLEAR)]

@@ -1,31 +1,29 @@
-"""Fitted weights: what many labelled runs added to the weights set by hand.
+"""Fitted weights: what many labelled runs add to the weights set by hand.
 
-`weights.json` is written by `python -m benchmarks.gym fit` from the gym's signs, and says from which. A cause's
-score is `scale` times its hand-set log-odds (`surprise` times those for findings that it does not explain), plus
-`base`, plus a weight for every sign; scale, surprise and base hang on how much of the run is in view, for silence
-means more where more was looked at.
+`python -m benchmarks.gym fit` writes `weights.json` from the signs of the gym's runs and records which
+signs. The score of a cause is `scale` times its hand-set log-odds (`surprise` times those for findings
+that it does not explain), plus `base`, plus a weight for every sign. Scale, surprise and base depend on
+how much of the run was logged, because a rule that did not fire means more where more was measured.
 """
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
 
 import msgspec
 
 from traindx.causes.ranking.distance import Temper
+from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary.run import Run
-
-FILE = "data/weights.json"
-
 
 VIEWS = ("loss", "validation", "gradients", "modules")
 
 
 def view_of(run: Run) -> str:
-    """How much of a run is in view: its loss alone, validation too, the gradient norm too, or every module."""
+    """How much of a run was logged: its loss alone, validation too, the gradient norm too, or every
+    module."""
     if run.panels:
         return "modules"
     if any(n == "grad_norm" or n.startswith("grad_norm/") for n in run.series):
@@ -34,10 +32,10 @@ def view_of(run: Run) -> str:
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """`scale[view]` of what a cause explains and `surprise[view]` of what it does not, `base[view][cause]` and
-    `weights[key][cause]` in log-odds, keys as in `evidence.values_of`.
-    `temper` is what distance from the fitted runs leaves of the certainty about a recording.
-    `data` is the SHA-256 of the signs they were fitted on, `rows` how many there were, `date` when."""
+    """`scale[view]` applies to what a cause explains, `surprise[view]` to what it does not.
+    `base[view][cause]` and `weights[key][cause]` are log-odds, with keys as in `signs.values_of`.
+    `temper` reduces the certainty about recordings that differ from the fitted runs. `data` is the
+    SHA-256 of the signs that were fitted, `rows` their number, `date` the day."""
 
     scale: Mapping[str, float] = {}
     surprise: Mapping[str, float] = {}
@@ -51,22 +49,18 @@ class Fitted(msgspec.Struct, frozen=True):
 
 @cache
 def fitted() -> Fitted:
-    """The weights that are shipped; none where there is no file (then only the hand-set ones count)."""
-    try:
-        data = pkgutil.get_data("traindx.causes", FILE)
-    except FileNotFoundError:
-        return Fitted()
-    return msgspec.json.decode(data or b"{}", type=Fitted)
+    """The shipped weights; empty where there is no file (then only the hand-set weights count)."""
+    return shipped("weights", Fitted)
 
 
-def added(fit: Fitted, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """cause -> sign -> what the fit adds to its log-odds. A sign's aspects are counted with it."""
+def fitted_terms(fit: Fitted, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """cause -> sign -> what the fit adds to its log-odds. The aspects of a sign are counted with it."""
     terms: dict[str, dict[str, float]] = {}
     for key, value in values.items():
         for cause, weight in fit.weights.get(key, {}).items():
-            own = terms.setdefault(cause, {})
+            terms_of_cause = terms.setdefault(cause, {})
             sign = sign_of(key)
-            own[sign] = own.get(sign, 0.0) + weight * value
+            terms_of_cause[sign] = terms_of_cause.get(sign, 0.0) + weight * value
     return terms
 
 

@@ -1,23 +1,24 @@
-"""How right rules and causes were on the gym: written by `python -m benchmarks.gym fit`, shown on their pages."""
+"""How often rules and causes were right on the gym: `python -m benchmarks.gym fit` writes it, their
+pages show it."""
 
 from __future__ import annotations
 
-import pkgutil
 from functools import cache
 
 import msgspec
 
 from traindx.causes.ranking.fitted import fitted
+from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary.cause import Cause
 
-FILE = "data/records.json"
 SHOWN = 8  # signs for and against that a page lists
-TOLD_FROM = 0.3  # log-odds from which a sign is listed
+LISTED_FROM = 0.3  # log-odds; weaker signs are not listed
 
 
 class RuleRecord(msgspec.Struct, frozen=True):
-    """Recorded runs in which the rule fired, of those it could look at: with a cause it speaks for, and healthy."""
+    """Recorded runs in which the rule fired, of those where it was evaluated: with one of its causes,
+    and healthy."""
 
     fired: int
     faulty: int
@@ -26,8 +27,8 @@ class RuleRecord(msgspec.Struct, frozen=True):
 
 
 class CauseRecord(msgspec.Struct, frozen=True):
-    """Recorded runs with the cause, and in how many it (or one as right) was first, and among three, when their
-    setting was not in the fit."""
+    """Recorded runs with the cause, and in how many it (or an equally right one) ranked first and among
+    the first three, with that setting left out of the fit."""
 
     first: int
     three: int
@@ -41,11 +42,7 @@ class Records(msgspec.Struct, frozen=True):
 
 @cache
 def records() -> Records:
-    try:
-        data = pkgutil.get_data("traindx.causes", FILE)
-    except FileNotFoundError:
-        return Records()
-    return msgspec.json.decode(data or b"{}", type=Records)
+    return shipped("records", Records)
 
 
 def rule_words(slug: str) -> str:
@@ -64,8 +61,8 @@ def cause_words(slug: str) -> str:
     )
 
 
-def speaks(cause: Cause) -> tuple[str, str]:
-    """The strongest signs for and against a cause, by hand and fitted together, in words."""
+def strongest_signs(cause: Cause) -> tuple[str, str]:
+    """The strongest signs for and against a cause, from hand-set and fitted weights together, in words."""
     weights: dict[str, float] = {}
     for key, weight in cause.weights.items():
         weights[key] = weights.get(key, 0.0) + weight.fired
@@ -76,9 +73,11 @@ def speaks(cause: Cause) -> tuple[str, str]:
             shown = f"no {key.removeprefix(CLEAR)}" if key.startswith(CLEAR) else key
             weights[shown] = weights.get(shown, 0.0) + row[cause.slug]
     ordered = sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0]))
-    told = [
+    listed = [
         (f"{k.replace('fact:', '').replace('=', ' ')} {w:+.1f}", w)
         for k, w in ordered
-        if abs(w) >= TOLD_FROM
+        if abs(w) >= LISTED_FROM
     ]
-    return ", ".join([t for t, w in told if w > 0][:SHOWN]), ", ".join([t for t, w in told if w < 0][:SHOWN])
+    return ", ".join([t for t, w in listed if w > 0][:SHOWN]), ", ".join(
+        [t for t, w in listed if w < 0][:SHOWN]
+    )

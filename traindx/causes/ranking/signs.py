@@ -1,9 +1,9 @@
-"""Signs: what the rules and the facts say about a run, in the one form that the ranking reads.
+"""Signs: outcomes of rules, facts and grades of a run in the one form that the ranking reads.
 
-Rules that see the same event from several sides (a loss that diverges also spikes and ends in
-NaN) are one piece of evidence, not three. They share a named group here; within a group the
-largest contribution to a cause counts fully and each further one of the same direction at
-`SECOND_HAND`. A finding that its rule calls a consequence of another joins that one's group.
+Rules that see the same event (a loss that diverges also spikes and ends in NaN) are one piece of
+evidence, not three. They share a named group here. Within a group, the largest contribution to a cause
+counts fully and each further one in the same direction counts by `SECOND_HAND`. A finding that follows
+from another joins the group of that finding.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from traindx.causes.grades.weights import SAME_AS
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 from traindx.vocabulary.rule import Outcome
 
-# Basis: convention. 1 would count one event several times, 0 would ignore that a second witness
-# adds something; fitted weights should replace this number too.
+# Set by hand. 1 would count one event several times; 0 would ignore that a second signal adds something.
 SECOND_HAND = 0.3
-HEARSAY = 0.6  # strength of what the user reports and no rule could check
+REPORTED = 0.6  # strength of a symptom that the user reports and no rule could check
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "blow-up": (
@@ -79,8 +78,8 @@ GROUP_OF: Mapping[str, str] = {member: name for name, members in GROUPS.items() 
 
 
 class Sign(msgspec.Struct, frozen=True):
-    """One outcome or fact: `key` is a rule's slug or "fact:<name>", `held` whether it fired (or is
-    true), `strength` 0..1, `marks` its aspects; `group` names the evidence it belongs to."""
+    """One outcome or fact. `key` is a rule's slug or "fact:<name>", `held` whether it fired (or is true),
+    `strength` 0..1, `marks` its aspects; `group` names the evidence group."""
 
     key: str
     held: bool
@@ -96,13 +95,12 @@ def signs_of(
     symptoms: Iterable[str] = (),
     grades: Mapping[str, str] | None = None,
 ) -> dict[str, Sign]:
-    """Signs by key. A rule that was not evaluated, a fact or a grade that is not known leave none.
-    `symptoms` are slugs of rules that a user says would fire; they count only where no rule could look."""
+    """Signs by key. A rule that was not evaluated, or a fact or grade that is not known, leaves none.
+    `symptoms` are slugs of rules that a user reports; they count only where the rule was not evaluated."""
     judged = {o.rule.slug: o for o in outcomes if o.status != "not-evaluated"}
     signs = {slug: sign_of(outcome, judged) for slug, outcome in judged.items()}
     for slug in symptoms:
-        told = Sign(slug, True, GROUP_OF.get(slug, slug), HEARSAY, severity="medium")
-        signs.setdefault(slug, told)
+        signs.setdefault(slug, Sign(slug, True, GROUP_OF.get(slug, slug), REPORTED, severity="medium"))
     for name, holds in facts.items():
         key = f"fact:{name}"
         signs[key] = Sign(key, holds, GROUP_OF.get(key, key))
@@ -117,11 +115,11 @@ def sign_of(outcome: Outcome, judged: Mapping[str, Outcome]) -> Sign:
     slug = outcome.rule.slug
     if outcome.status == "clear":
         return Sign(slug, False, GROUP_OF.get(slug, slug))
-    parent = parent_of(outcome, judged)
+    source = parent_of(outcome, judged) or slug
     return Sign(
         slug,
         True,
-        GROUP_OF.get(parent, parent) if parent else GROUP_OF.get(slug, slug),
+        GROUP_OF.get(source, source),
         outcome.strength,
         frozenset(mark for e in outcome.evidence for mark in e.aspects),
         worst_severity(outcome),
@@ -129,25 +127,26 @@ def sign_of(outcome: Outcome, judged: Mapping[str, Outcome]) -> Sign:
 
 
 def parent_of(outcome: Outcome, judged: Mapping[str, Outcome]) -> str | None:
-    """The fired rule that this finding follows from: the first of `follows` that it may come from."""
+    """The fired rule that this finding follows from: the first possible one of `follows`."""
     return next((s for s in outcome.rule.follows if s in judged and outcome.follows_from(judged[s])), None)
 
 
 def worst_severity(outcome: Outcome) -> Severity:
-    """The gravest severity among the outcome's evidence."""
+    """The gravest severity among the evidence of the outcome."""
     named = [e.severity or outcome.rule.severity for e in outcome.evidence] or [outcome.rule.severity]
     return min(named, key=SEVERITIES.index)
 
 
-# How much of a finding counts for the fitted weights, by its severity. Basis: convention, the order of severities.
+# How much of a finding counts for the fitted weights, by its severity. Set by hand, in the order of
+# severities.
 GRAVITY: Mapping[Severity, float] = {"critical": 1.0, "high": 1.0, "medium": 0.8, "low": 0.5, "info": 0.25}
-CLEAR = "!"  # marks the key of a rule that was evaluated and is clear, or of a fact that does not hold
+CLEAR = "!"  # marks the key of a rule that did not fire, or of a fact that does not hold
 
 
 def values_of(signs: Mapping[str, Sign]) -> dict[str, float]:
-    """What fitted weights are multiplied with, by key: a finding ("slug") and its aspects ("slug:aspect") by
-    gravity and strength, a fact that holds 1, a grade ("loss-fall=most") 1; what is clear ("!slug") 1. What was not
-    evaluated has no key."""
+    """What fitted weights are multiplied by, by key: a finding ("slug") and its aspects ("slug:aspect")
+    count by gravity and strength; a fact that holds, a grade ("loss-fall=most") and what is clear
+    ("!slug") count 1. What was not evaluated has no key."""
     values: dict[str, float] = {}
     for key, sign in signs.items():
         if not sign.held:
@@ -155,6 +154,6 @@ def values_of(signs: Mapping[str, Sign]) -> dict[str, float]:
             continue
         size = 1.0 if key.startswith("fact:") or "=" in key else sign.strength * GRAVITY[sign.severity]
         values[key] = size
-        for mark in sorted(sign.marks):  # sums are the same to the last digit
+        for mark in sorted(sign.marks):  # a fixed order, so that sums are equal in every digit
             values[f"{key}:{mark}"] = size
     return values

@@ -1,4 +1,4 @@
-"""What to set up better next time, or right now, whatever the cause: prevention rather than cure."""
+"""Advice that holds whatever the cause: prevention rather than cure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 5
 
 
 class Scene(Struct, frozen=True):
-    """What the advice looks at: `seen` are the slugs of the findings."""
+    """What the advice depends on: `seen` are the slugs of the findings."""
 
     seen: frozenset[str]
     leading: str
@@ -34,7 +34,7 @@ def recommend(
     run: Run,
     features: Features,
 ) -> tuple[Recommendation, ...]:
-    """At most five pieces of advice that fit this run, most useful first."""
+    """At most five pieces of advice for this run, most useful first."""
     fired = {o.rule.slug for o in outcomes if o.status == "fired"}
     leading = next((h.cause for h in hypotheses), "healthy")
     scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, run, features)
@@ -54,8 +54,8 @@ def keep_the_best(scene: Scene) -> Recommendation | None:
     step = curve.steps[int(np.argmin(curve.values))]
     return Recommendation(
         "checkpoint",
-        f"Save a checkpoint whenever validation improves; here the lowest loss was at {scene.run.axis} {step:g}.",
-        "validation was better then than it is at the end",
+        f"Save a checkpoint whenever validation improves; val/loss was lowest at {scene.run.axis} {step:g}.",
+        "validation was better then than at the end",
     )
 
 
@@ -66,8 +66,9 @@ def overfit_one_batch(scene: Scene) -> Recommendation | None:
         return None
     return Recommendation(
         "sanity",
-        "Train on one small batch first: a sound model and loop bring its loss to almost 0 in a few hundred steps.",
-        "the run learns little, and this separates faults of model and loop from those of data and settings",
+        "Train on one small batch: if model and loop are correct, its loss falls to almost 0 in a few "
+        "hundred steps.",
+        "the run learns little, and this separates faults of model and loop from those of data",
     )
 
 
@@ -76,9 +77,9 @@ def explore(scene: Scene) -> Recommendation | None:
         return None
     return Recommendation(
         "sanity",
-        "Check that random actions ever reach a higher reward. If not, reward steps towards the goal; if so, let "
-        "the agent explore more (a larger entropy bonus, more random actions).",
-        "the rewards have not risen: an agent learns only from rewards that it meets",
+        "Check whether random actions ever reach a higher reward. If not, reward steps towards the goal. "
+        "If so, let the agent explore more (a larger entropy bonus, more random actions).",
+        "the rewards have not risen, and an agent learns only from rewards that it receives",
     )
 
 
@@ -91,8 +92,9 @@ def clip_spikes(scene: Scene) -> Recommendation | None:
         return None
     return Recommendation(
         "stability",
-        "Clip the gradient norm (1.0, or a little above its usual value) and keep checkpoints from before each spike.",
-        "spikes were seen and no clipping is known of",
+        "Clip the gradient norm at 1.0, or slightly above its usual value, and keep checkpoints from before "
+        "each spike.",
+        "the log shows spikes and no gradient clipping",
     )
 
 
@@ -103,14 +105,14 @@ def validate(scene: Scene) -> Recommendation | None:
         return Recommendation(
             "validation",
             "Evaluate more often, every 100 to 500 steps or several times per epoch.",
-            "with so few evaluations the turn into overfitting is seen late",
+            "with so few evaluations, overfitting is noticed late",
         )
     if not scene.has("validation-missing") or scene.leading != "healthy":
-        return None  # with a fault in sight, it would change nothing
+        return None  # where there is a fault, this would not change it
     return Recommendation(
         "validation",
-        "Hold out a validation set and evaluate it every 100 to 500 steps.",
-        "no validation was logged, so neither overfitting nor leakage can be seen",
+        "Add a validation set and evaluate it every 100 to 500 steps.",
+        "the log has no validation, so it can show neither overfitting nor leakage",
     )
 
 
@@ -128,8 +130,8 @@ def decay_rate(
         return None
     return Recommendation(
         "schedule",
-        "Let the learning rate fall towards the end (cosine or linear decay after a short warm-up).",
-        "the rate was constant and the loss stopped improving",
+        "Decay the learning rate towards the end (cosine or linear, after a short warm-up).",
+        "the learning rate was constant and the loss stopped improving",
     )
 
 
@@ -146,7 +148,9 @@ def go_on(scene: Scene) -> Recommendation | None:
 def log_more_often(
     scene: Scene,
     *,
-    few: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
+    few: float = threshold(
+        10, "points", basis="convention", source="fewer points do not separate a trend from noise"
+    ),
 ) -> Recommendation | None:
     if not scene.run.series or scene.run.points >= few:
         return None

@@ -1,4 +1,4 @@
-"""Which error in a log ended the run."""
+"""The error in a log that ended the run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Event, Run
 
 ENDED_BADLY = {
-    "crash": "the log shows an error that ended the run",
+    "crash": "the run ended with an error",
     "out-of-memory": "the device ran out of memory",
 }
 
@@ -20,10 +20,10 @@ def ended_badly(
     *,
     survived: bool = False,
     more: float = threshold(
-        5, "points", basis="convention", source="what other processes still print as it dies"
+        5, "points", basis="convention", source="other processes still print a few lines"
     ),
 ) -> Event | None:
-    """The first error after which the log tells of no further start and hardly any point; lacking memory counts
+    """The first error with no further start and hardly any point after it. An out-of-memory error counts
     unless the run `survived` it."""
     last = max((i for i, e in enumerate(run.events) if e.kind == "resume"), default=-1)
     kinds = set(ENDED_BADLY) - ({"out-of-memory"} if survived else set())

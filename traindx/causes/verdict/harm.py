@@ -1,4 +1,4 @@
-"""Whether there is harm: a cause without any is a note, however probable it is."""
+"""Whether a run is harmed. A cause without harm is only a note, however probable it is."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
-# What costs time, and no more: harm to whom pays for an accelerator.
+# These cost only time, which is harm only on an accelerator that somebody pays for.
 FOR_NOTHING = frozenset({"data-loader-bottleneck", "step-time-creep", "device-fallback"})
 SLOW = "SYS"
-KEPT = frozenset({"memory-grows", "out-of-memory"})  # of that family, what ends a run on any device
-OWN_SCORES = ("outputs_accuracy", "outputs_explained")  # of the batches that it trained on
+KEPT = frozenset({"memory-grows", "out-of-memory"})  # these end a run on any device
+OWN_SCORES = ("outputs_accuracy", "outputs_explained")  # on the training batches
 
 
 def accused(
     leading: Hypothesis,
     *,
     least: float = threshold(
-        1.0, "log-odds", basis="measured", source="gym: faults without a finding have one"
+        1.0, "log-odds", basis="measured", source="gym: faults without a finding have one such sign"
     ),
 ) -> bool:
-    """Whether one sign at least speaks plainly for the leading cause: many faint ones condemn no run."""
+    """Whether at least one sign is strong evidence for the leading cause: many weak ones are not enough."""
     return any(term.log_odds >= least for term in leading.for_)
 
 
 def is_wasted(run: Run) -> bool:
-    """Whether time lost costs little: a recording on the processor alone."""
+    """Whether lost time costs little: a recording on the CPU alone."""
     return bool(run.panels) and run.setup.word("device").startswith("cpu")
 
 
 def works(run: Run, features: Features) -> bool:
-    """Whether it does what it is there for, as far as that can be seen: by its scores beside simple predictors, or,
-    where there are none, by its loss; or no number of this kind of training says how well it goes, so that none
-    speaks against it."""
+    """Whether the model does its task, as far as the run shows: by its scores compared with simple
+    predictors, or by its loss where there are none. True where no number of this kind of training shows
+    it."""
     if features.loss_is_no_score or is_good(features):
         return True
     well = learns_well(run, features)
@@ -48,22 +48,22 @@ def learns_well(
     features: Features,
     *,
     beyond: float = threshold(
-        0.98, "of what simple predictors gain", basis="theory", source="as good, or better"
+        0.98, "of the gain of simple predictors", basis="theory", source="as good, or better"
     ),
 ) -> bool | None:
-    """Whether the net answers its samples as well as simple predictors that were fitted on them, or better; None where
+    """Whether the model is at least as good as simple predictors fitted on the same samples; None where
     there are none to compare with."""
     if features.is_game:
         return None
-    told = [b for b in (beside(run, features), beside(run, features, "val/accuracy")) if b is not None]
-    return any(found.share >= beyond for found in told) if told else None
+    gains = [b for b in (beside(run, features), beside(run, features, "val/accuracy")) if b is not None]
+    return any(gain.share >= beyond for gain in gains) if gains else None
 
 
 def is_good(
     features: Features,
     *,
-    good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a result of use"),
+    good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a useful result"),
 ) -> bool:
-    """Whether its answers are nearly all right in the end."""
+    """Whether nearly all of its outputs are right at the end."""
     curves = (features.curve(name) for name in OWN_SCORES)
     return any(c is not None and c.n > 0 and late(c) >= good for c in curves)

@@ -1,4 +1,4 @@
-"""How the run is: whether there is harm, by what was achieved and by what was found."""
+"""Health of a run: whether there is harm, judged by what the run achieved and by the findings."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from traindx.vocabulary.run import Event, Run
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 CURVES = "LOS"
 STUCK = ("loss-flat-from-start", "loss-at-chance")
-NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # what a few steps cannot help
+NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # normal in the first few steps
 
 
 class Case(Struct, frozen=True):
-    """All that a decision looks at."""
+    """Everything that a decision depends on."""
 
     findings: tuple[Finding, ...]
     hypotheses: tuple[Hypothesis, ...]
@@ -59,24 +59,24 @@ class Case(Struct, frozen=True):
 
     @property
     def recorded(self) -> bool:
-        """Whether modules were recorded, so that silence says something."""
+        """Whether modules were recorded, so that a rule that did not fire is evidence."""
         return bool(self.run.panels)
 
     @property
     def harmless(self) -> frozenset[str]:
-        """The causes that do this run no harm."""
+        """The causes that do no harm to this run."""
         return FOR_NOTHING if is_wasted(self.run) else frozenset()
 
     @property
     def healthy(self) -> float:
-        """Probability that nothing is wrong that does harm."""
+        """Probability that nothing harmful is wrong."""
         return sum(
             h.probability for h in self.hypotheses if h.cause == "healthy" or h.cause in self.harmless
         )
 
     @property
     def leading(self) -> Hypothesis | None:
-        """The most probable cause that is something wrong."""
+        """The most probable cause that is a fault."""
         wrong = (h for h in self.hypotheses if h.cause != "healthy" and h.cause not in self.harmless)
         return next(wrong, None)
 
@@ -95,8 +95,8 @@ def without_harm(
         source="of 89 recordings of unseen programs without harm, 85 had no fault",
     ),
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses once harm was asked for: where a recording shows none, `healthy` comes first, and the causes that
-    its signs speak for share what is left."""
+    """The hypotheses after judging harm: where a recording shows none, `healthy` comes first, and the
+    other causes share the rest of the probability."""
     case = Case(
         tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes)
     )
@@ -112,22 +112,26 @@ def without_harm(
 def health_of(
     case: Case,
     *,
-    doubted: float = threshold(0.5, "P(healthy)", basis="convention", source="more likely ill than not"),
-    unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="ill by more than two to one"),
+    doubted: float = threshold(
+        0.5, "P(healthy)", basis="convention", source="a fault is more likely than none"
+    ),
+    unlikely: float = threshold(
+        0.3, "P(healthy)", basis="convention", source="a fault is twice as likely as none"
+    ),
     hardly: float = threshold(
         0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
     ),
     likely: float = threshold(
         0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
     ),
-    sure: float = threshold(
-        0.9, "P(cause)", basis="convention", source="words of probability: almost certain"
-    ),
+    sure: float = threshold(0.9, "P(cause)", basis="convention", source="one in ten would be wrong"),
 ) -> Health:
-    """failed: broken beyond use; sick: a grave finding, or a lesser one that health hardly explains; watch: something
-    to keep an eye on, or nothing that can be judged; else healthy. Where modules were recorded, a probable cause
-    counts by itself, but not where the net does what it is there for; where no number says how well it goes, only
-    what leaves no doubt counts."""
+    """failed: the run is of no use. sick: a grave finding, or a lesser one that is unlikely in a healthy
+    run. watch: something to check, or too little to judge. Otherwise healthy.
+
+    Where modules were recorded, a probable cause is enough without a finding, unless the model does its task
+    well. Where no number shows how well it does (reinforcement learning, games), only a near-certain cause
+    counts."""
     if broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings if counts(f, case)}
@@ -135,10 +139,10 @@ def health_of(
     if gravest & {"critical", "high"}:
         return "sick" if healthy < doubted else "watch"
     if case.recorded and (case.features.loss_is_no_score or case.features.is_reinforcement):
-        stands = any(
+        flat = any(
             f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings
-        )  # of the rewards
-        return "watch" if stands or (leading is not None and leading.probability >= sure) else "healthy"
+        )  # the rewards
+        return "watch" if flat or (leading is not None and leading.probability >= sure) else "healthy"
     if "medium" in gravest:
         return "sick" if healthy < unlikely else "watch"
     if case.recorded and healthy < hardly and leading is not None and leading.probability >= likely:
@@ -149,7 +153,7 @@ def health_of(
 
 
 def counts(finding: Finding, case: Case) -> bool:
-    """Whether a finding can be harm: not what a few steps cannot help, nor time lost that nobody pays for."""
+    """Whether a finding can be harm: not a slow start of a young run, nor lost time that nobody pays for."""
     if young(case.run) and finding.slug in NOT_YET:
         return False
     return not (is_wasted(case.run) and costs_time(finding))
@@ -160,7 +164,7 @@ def costs_time(finding: Finding) -> bool:
 
 
 def is_slow(case: Case) -> bool:
-    """Whether most of the time is lost: worth a word even where it costs nobody anything."""
+    """Whether most of the time is lost, which is worth a note even on a machine that costs nothing."""
     return any(f.severity in ("critical", "high") for f in case.findings if costs_time(f))
 
 
@@ -177,8 +181,8 @@ def is_doubtful(
         0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"
     ),
 ) -> bool:
-    """Whether a fault explains what was seen better than health does; of a net that does what it is there for, whether
-    one fault stands out."""
+    """Whether a fault explains the signals better than health does. For a model that does its task well,
+    one fault must be likely by itself."""
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     if case.recorded and works(case.run, case.features):
@@ -187,7 +191,7 @@ def is_doubtful(
 
 
 def is_unknown(case: Case) -> bool:
-    """Whether too little is there for a verdict, or what is there stands still at a poor place."""
+    """Whether there is too little for a verdict, or the run has stopped improving at a poor score."""
     short = case.shape == "too-short-to-tell" and not clearly_improving(case)
     short = short or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
     return short or bool(poor_and_settled(case.features)) or nothing_carries_over(case)
@@ -197,11 +201,11 @@ def nothing_carries_over(
     case: Case,
     *,
     good: float = threshold(
-        0.7, "of the way to perfect", basis="convention", source="a held-out score of use"
+        0.7, "of the way to perfect", basis="convention", source="a useful validation score"
     ),
 ) -> bool:
-    """Validation stands far from training, or still while training goes on, and no score says that it is good all the
-    same: converged, and yet not simply healthy."""
+    """Validation is far from training, or has stopped improving while training goes on, and no
+    validation score is good: converged, but not simply healthy."""
     gap = case.aspects.get("validation-gap-grows", frozenset())
     return bool(gap & {"stalled", "wide"}) and best_skill(case.features, ("val/",)) < good
 
@@ -210,10 +214,10 @@ def poor_and_settled(
     features: Features,
     *,
     poor: float = threshold(
-        0.4, "of the way to perfect", basis="convention", source="an accuracy that helps nobody"
+        0.4, "of the way to perfect", basis="convention", source="an accuracy too low to be useful"
     ),
     none: float = threshold(
-        0.05, "of the way to perfect", basis="convention", source="mAP and BLEU are low by nature"
+        0.05, "of the way to perfect", basis="convention", source="mAP and BLEU of good models are low too"
     ),
     least: float = threshold(
         5, "points", basis="convention", source="fewer do not show that it has settled"
@@ -222,11 +226,11 @@ def poor_and_settled(
         0.03, "of the scale", basis="convention", source="an improvement worth waiting for"
     ),
     fair: float = threshold(
-        0.15, "of the way to perfect", basis="convention", source="overlaps that find nothing"
+        0.15, "of the way to perfect", basis="convention", source="an overlap that finds almost nothing"
     ),
 ) -> str:
-    """The held-out score (of training, where there is none) that has come to rest at a poor place, "" for none:
-    silence of the other rules is no health then."""
+    """The validation score (or training score, where there is none) that has stopped improving at a poor
+    value, in words; "" for none. The run is not healthy then, even if no rule fired."""
     for split in ("val/", "train/"):
         found = scores(features, split, int(least))
         rests = []
@@ -241,7 +245,7 @@ def poor_and_settled(
             size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
             before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
             if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
-                rests.append(f"{curve.name} has come to rest at {level:.3g}")
+                rests.append(f"{curve.name} has stopped improving at about {level:.3g}")
         if found:
             return rests[0] if 2 * len(rests) >= len(found) else ""
     return ""
@@ -250,11 +254,9 @@ def poor_and_settled(
 def validation_worsens(
     case: Case,
     *,
-    few: float = threshold(
-        4, "points", basis="convention", source="the rule on growing gaps asks for as many"
-    ),
+    few: float = threshold(4, "points", basis="convention", source="validation-gap-grows needs as many"),
     worse: float = threshold(
-        0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"
+        0.02, "of the first", basis="convention", source="above the noise of an evaluation"
     ),
 ) -> bool:
     """Too few evaluations for a verdict, and the last is worse than the first."""
@@ -267,13 +269,13 @@ def validation_worsens(
 def clearly_improving(
     case: Case,
     *,
-    least: float = threshold(3, "points", basis="convention", source="two are no trend"),
+    least: float = threshold(3, "points", basis="convention", source="two points show no trend"),
     much: float = threshold(
-        0.1, "of the first", basis="convention", source="few points: better each time, by this"
+        0.1, "of the first", basis="convention", source="few points must improve each time, by this"
     ),
-    surely: float = threshold(4.0, "x standard error", basis="theory", source="a trend beyond doubt"),
+    surely: float = threshold(4.0, "x standard error", basis="theory", source="a slope clear of noise"),
 ) -> bool:
-    """Whether even a short curve leaves no doubt that it improves."""
+    """Whether even a short curve clearly improves."""
     curve = case.features.objective
     if curve is None or curve.n < least or not others_agree(case.features):
         return False
@@ -292,10 +294,10 @@ def others_agree(
     features: Features,
     *,
     worse: float = threshold(
-        0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"
+        0.02, "of the first", basis="convention", source="above the noise of an evaluation"
     ),
 ) -> bool:
-    """Whether no held-out loss and no score ends worse than it began, or never moves."""
+    """Whether no validation loss and no score ends worse than it began, or never changes."""
     val = features.curve("val/loss")
     others = [*([val] if val is not None and val.n > 1 else []), *scores(features, "val/", 2)]
     return not any(
@@ -306,36 +308,38 @@ def others_agree(
 
 
 def ended_of(case: Case) -> Event | None:
-    """The error that the run did not survive."""
+    """The error that ended the run."""
     survived = "survived" in case.aspects.get("out-of-memory", frozenset())
     return ended_badly(case.run, case.features, survived=survived)
 
 
 def broken(case: Case) -> str | None:
-    """Why the run is of no use any more, or None."""
+    """Why the run can no longer be used, or None."""
     ended = ended_of(case)
     if ended is not None:
         return f"{ENDED_BADLY[ended.kind]} ({shortened(ended.message)})"
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
     if grave and ends_not_finite(case):
-        return "the loss is not finite and does not come back"
+        return "the loss is not finite and does not recover"
     if diverged_for_good(case):
-        return "the loss has diverged, and what had been learned is lost"
+        return "the loss has diverged and ends no better than it started"
     if "scale-lost" in case.aspects.get("steps-skipped-often", frozenset()):
         return (
-            "the loss scale has sunk to nothing: the gradients are not finite, and no step is taken any more"
+            "the loss scale has fallen to its minimum: gradients are not finite, and every step is skipped"
         )
     if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
-        return "the loss repeats the value of a guess digit for digit: nothing reaches the outputs any more"
+        return (
+            "the loss equals that of guessing in every digit, so the outputs no longer depend on the input"
+        )
     return None
 
 
 def shortened(
     message: str,
     *,
-    most: float = threshold(100, "characters", basis="convention", source="a line that one reads"),
+    most: float = threshold(100, "characters", basis="convention", source="one line of a report"),
 ) -> str:
-    """The beginning of a message, whole words."""
+    """The beginning of a message, in whole words."""
     if len(message) <= most:
         return message.rstrip(".")
     return f"{message[: int(most)].rsplit(' ', 1)[0]} …"

@@ -1,4 +1,4 @@
-"""Which benign shape a run shows; said beside the cause `healthy`."""
+"""The benign shape that a run shows; reported with the cause `healthy`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EPOCH_AXES = ("epoch", "round")
 
 
 def pattern(outcomes: Sequence[Outcome], run: Run, features: Features) -> str | None:
-    """The slug of the benign shape that says most about this run, or None."""
+    """The slug of the benign shape that describes this run best, or None."""
     seen = fired(outcomes)
     return next((slug for slug, shows in SHAPES if shows(seen, run, features)), None)
 
@@ -39,23 +39,23 @@ def too_short_to_tell(
     features: Features,
     *,
     points: float = threshold(
-        10, "points", basis="convention", source="fewer do not tell a trend from noise"
+        10, "points", basis="convention", source="fewer points do not separate a trend from noise"
     ),
     epochs: float = threshold(
-        4, "epochs", basis="convention", source="a point that averages an epoch says more"
+        4, "epochs", basis="convention", source="a point that averages an epoch is less noisy"
     ),
     early: float = threshold(
-        0.1, "of the plan", basis="convention", source="most of what matters is to come"
+        0.1, "of the plan", basis="convention", source="most of the run is still to come"
     ),
     first: float = threshold(
-        0.01, "of the plan", basis="convention", source="hardly begun, however closely logged"
+        0.01, "of the plan", basis="convention", source="hardly begun, however often it is logged"
     ),
     close: float = threshold(60, "points", basis="convention", source="enough to judge even a beginning"),
     many: float = threshold(20, "points", basis="convention", source="enough to judge whatever was planned"),
 ) -> bool:
-    """Too few points, or few of them and less than a tenth of the planned run."""
+    """Too few points, or few points and less than a tenth of the planned run."""
     if run.axis == "sample":
-        return False  # a data set: there is nothing to wait for
+        return False  # a data set, not a run: no more points will come
     curve = features.objective
     if features.is_duel:
         return run.points < points
@@ -68,12 +68,12 @@ def too_short_to_tell(
 
 
 def of_epochs(curve: Curve, run: Run) -> bool:
-    """Whether each point stands for about an epoch or more (not for a hundredth of one)."""
+    """Whether each point covers about an epoch or more (not a hundredth of one)."""
     return run.axis in EPOCH_AXES and curve.n > 1 and bool(median(np.diff(curve.steps)) >= 0.5)
 
 
 def adversarial_balance(seen: Seen, run: Run, features: Features) -> bool:
-    """Both players of an adversarial game are logged and no rule saw one of them fail."""
+    """Both networks of an adversarial game are logged, and no rule found that one of them fails."""
     return features.is_duel and not {"loss-not-finite", "loss-diverges", "discriminator-wins"} & set(seen)
 
 
@@ -85,9 +85,9 @@ def warmup_phase(
     at_peak: float = threshold(
         0.999, "of the peak lr", basis="convention", source="rounding of logged rates"
     ),
-    ramp: float = threshold(1.5, "x", basis="convention", source="clear of a constant rate"),
+    ramp: float = threshold(1.5, "x", basis="convention", source="clearly not a constant rate"),
 ) -> bool:
-    """The learning rate has only risen so far, or fewer steps are done than its warm-up takes."""
+    """The learning rate has only risen so far, or its warm-up is longer than the run."""
     steps, last = run.setup.number("warmup_steps"), run.last_step
     if steps and last is not None and last < steps:
         return True
@@ -103,13 +103,13 @@ def warmup_phase(
 
 
 def restart_bump(seen: Seen, run: Run, features: Features) -> bool:
-    """The learning rate was raised, and the loss did not end worse for it."""
+    """The learning rate was raised, and the loss did not end worse."""
     raised = "up" in seen.get("learning-rate-jumps", frozenset())
     return raised and not {"loss-diverges", "loss-not-finite", "loss-spikes-then-fails"} & set(seen)
 
 
 def converged(seen: Seen, run: Run, features: Features) -> bool:
-    """Level at the end, well below the start; never at the level of guessing."""
+    """The loss is level at the end, well below its start, and not at the level of guessing."""
     plateau = seen.get("loss-plateaus", frozenset())
     if {"at-chance", "high"} & plateau or {"loss-at-chance", "loss-flat-from-start", "loss-diverges"} & set(
         seen
@@ -128,10 +128,10 @@ def rate_spent(
     features: Features,
     *,
     left: float = threshold(
-        0.02, "of the peak lr", basis="convention", source="steps that small change nothing more"
+        0.02, "of the peak lr", basis="convention", source="steps this small change nothing"
     ),
 ) -> bool:
-    """Whether the learning rate has decayed to next to nothing."""
+    """Whether the learning rate has decayed to almost zero."""
     lr = features.curve("lr")
     return (
         lr is not None and lr.n > 1 and lr.values.max() > 0 and bool(lr.values[-1] <= left * lr.values.max())
@@ -144,7 +144,7 @@ def is_flat(
     still: float = threshold(0.12, "of the speed before", basis="theory", source="as for loss-plateaus"),
     most: float = threshold(0.05, "of all gained before", basis="convention", source="as for loss-plateaus"),
 ) -> bool:
-    """Whether the end is a plateau, whatever the rules that saw it were told to look at."""
+    """Whether the curve ends in a plateau, whatever limits the rules were given."""
     return curve.n >= 12 and flat_tail(curve, still=still, most=most) is not None
 
 
@@ -152,10 +152,10 @@ def arrived(
     curve: Curve,
     *,
     rest: float = threshold(
-        0.1, "of the starting loss", basis="convention", source="what the plateau rule calls arrival"
+        0.1, "of the starting loss", basis="convention", source="loss-plateaus calls this a good value"
     ),
 ) -> bool:
-    """Whether a positive loss has come down to a small part of where it began."""
+    """Whether a positive loss has fallen to a small part of its starting value."""
     return bool(0 < curve.end <= rest * curve.start)
 
 
@@ -163,16 +163,16 @@ def levelled_off(
     curve: Curve,
     *,
     last: float = threshold(
-        0.25, "of the run", basis="convention", source="stretch on which an end is judged"
+        0.25, "of the run", basis="convention", source="the part by which an end is judged"
     ),
     rest: float = threshold(
-        0.05, "of the fall", basis="convention", source="a quarter of the run for 5 % of the gain"
+        0.05, "of the fall", basis="convention", source="a quarter of the run gained 5 % of the fall"
     ),
     clear: float = threshold(
-        4.0, "x spread", basis="convention", source="the fall must be beyond the noise"
+        4.0, "x spread", basis="convention", source="the fall must be clear of the noise"
     ),
 ) -> bool:
-    """Whether the last stretch of the curve changed by less than a small part of the whole fall."""
+    """Whether the end of the curve changed by only a small part of the whole fall."""
     fall = curve.start - curve.end
     if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
         return False
@@ -181,12 +181,13 @@ def levelled_off(
 
 
 def recovered_spike(seen: Seen, run: Run, features: Features) -> bool:
-    """The loss came back after a spike; of one long ago, what the curve has done since says more."""
+    """The loss recovered after a spike that was not long ago; otherwise the later curve describes the
+    run better."""
     return "long-ago" not in seen.get("loss-spikes-and-recovers", frozenset({"long-ago"}))
 
 
 def still_learning(seen: Seen, run: Run, features: Features) -> bool:
-    """The loss ends lower than it began and is not level yet."""
+    """The loss ends lower than it began and has not levelled off."""
     level = seen.get("loss-plateaus", frozenset({"validation"})) != {"validation"}
     if level or {"loss-flat-from-start", "loss-at-chance", "loss-diverges"} & set(seen):
         return False
@@ -197,11 +198,11 @@ def still_learning(seen: Seen, run: Run, features: Features) -> bool:
 
 
 def saw(slug: str) -> Callable[[Seen, Run, Features], bool]:
-    """A shape that one rule sees."""
+    """A shape that one rule detects."""
     return lambda seen, run, features: slug in seen
 
 
-# First match is shown: what explains an odd curve before what merely describes a plain one.
+# The first match is shown: shapes that explain an unusual curve come before those that describe a plain one.
 SHAPES: tuple[tuple[str, Callable[[Seen, Run, Features], bool]], ...] = (
     ("delayed-generalization", saw("validation-drops-late")),
     ("epoch-wise-double-descent", saw("validation-rises-then-falls")),

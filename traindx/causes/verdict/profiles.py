@@ -1,4 +1,4 @@
-"""What to think of a run that was started to see its time or its memory: not what it learns."""
+"""Verdicts on runs that were started to measure their time or memory, not what they learn."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from traindx.vocabulary.diagnosis import Decision, Finding, Health, Recommendati
 from traindx.vocabulary.memory import Memory
 from traindx.vocabulary.profile import Profile
 
-ABOUT_MEMORY = ("memory-too-small", "out-of-memory")  # rules: all that is asked of a run for its memory
+ABOUT_MEMORY = ("memory-too-small", "out-of-memory")  # the rules for a run that measures memory
 GRAVE = ("critical", "high", "medium")
-MEASURED, LIKELY = 0.9, 0.7  # sure, with several steps and with one
+MEASURED, LIKELY = 0.9, 0.7  # confidence with several steps, and with one
 
 ADVICE: dict[str, str] = {
-    "step-waits-for-data": "give the loader more workers, or load and decode less for each batch",
-    "host-waits-for-accelerator": "read numbers back (.item(), .cpu(), printing, a mask as an index) only every "
-    "so many steps",
-    "step-idles": "see what stands between the operators below: logging, checkpoints, metrics in Python, tokenizing; "
-    "move it out of the step or do it more rarely",
-    "operators-are-tiny": "do more in each operator: a larger batch, torch.compile, foreach or fused variants instead "
-    "of loops over tensors",
-    "copies-take-time": "make tensors where they are used, in the number format and memory layout they are used in; "
-    "pin memory and copy with non_blocking=True",
-    "optimizer-takes-time": "use the optimizer's fused=True or foreach=True, or step on more samples at once",
-    "accelerator-underused": "see what the host does meanwhile, in the table of the step",
+    "step-waits-for-data": "give the data loader more workers, or load and decode less per batch",
+    "host-waits-for-accelerator": "read numbers back (.item(), .cpu(), printing, a mask as an index) only "
+    "every n-th step",
+    "step-idles": "find what runs between the operators below (logging, checkpoints, metrics in Python, "
+    "tokenizing), and move it out of the step or do it more rarely",
+    "operators-are-tiny": "do more in each operator: a larger batch, torch.compile, foreach or fused "
+    "variants instead of loops over tensors",
+    "copies-take-time": "create tensors where they are used, in the number format and memory layout they "
+    "are used in; pin memory and copy with non_blocking=True",
+    "optimizer-takes-time": "set fused=True or foreach=True in the optimizer, or use more samples per step",
+    "accelerator-underused": "find what the host does meanwhile in the table of the step",
 }
 
 
 def decide_profile(findings: Sequence[Finding], profile: Profile) -> tuple[Health, Decision]:
-    """Health and decision of a run of which only the time is known."""
+    """Health and decision of a run whose time alone was measured."""
     sure = MEASURED if profile.steps > 1 else LIKELY
     grave = [f for f in findings if f.severity in GRAVE]
     if grave:
         return "watch", Decision("inspect", grave[0].message, sure)
     largest = max(profile.parts, key=lambda part: part.seconds)
     return "healthy", Decision(
-        "continue", f"no part of a step takes more than it should; most goes to {largest.part}", sure
+        "continue", f"no part of a step takes unusually long; the longest is {largest.part}", sure
     )
 
 
 def decide_memory(findings: Sequence[Finding], memory: Memory) -> tuple[Health, Decision]:
-    """Health and decision of a run of which only the memory is known."""
+    """Health and decision of a run whose memory alone was measured."""
     if findings:
         return "watch", Decision("inspect", findings[0].message, MEASURED)
-    return "healthy", Decision("continue", "the memory that there is suffices for a step", MEASURED)
+    return "healthy", Decision("continue", "the memory is sufficient for a step", MEASURED)
 
 
 def profile_advice(findings: Sequence[Finding]) -> tuple[Recommendation, ...]:

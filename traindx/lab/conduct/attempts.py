@@ -1,6 +1,4 @@
-"""Experiments on an unmodified script: joins trials, which run and judge, with capture, which
-records and intervenes.
-"""
+"""Starts of an unmodified script that are recorded and read back: joins the experiment with capture."""
 
 from __future__ import annotations
 
@@ -19,16 +17,17 @@ from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import experiment_stopped, recorded, steps_over, why_nothing
 from traindx.errors import ReadError
-from traindx.lab.conduct import experiment as trials
+from traindx.lab.conduct import experiment
 from traindx.lab.conduct.experiment import Bounds, Conducted, Recording
 from traindx.lab.conduct.warm import Warm
 from traindx.vocabulary.run import Run
 
-GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
-# What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording does.
+GLANCE = 1.0  # seconds between two reads of a record that is being written, at least
+# What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording
+# does.
 LATE = ("torch._dynamo", "traindx.capture.launch.attach", "traindx.capture.torch.launched", "pyarrow.ipc")
 TRACES = "*.pt.trace.json.gz"
-PATIENT = 10.0  # times as long as the last look took
+PATIENT = 10.0  # times as long as the last read took
 
 
 def record(
@@ -43,10 +42,10 @@ def record(
     slices: tuple[str, ...] = (),
     profile: tuple[int, int] | None = None,
 ) -> dict[str, str]:
-    """Make the folder `out` and the environment in which a command records itself there; `overhead` is the share of
-    the run's time that this may take (None: the usual).
+    """Make the folder `out` and the environment in which a command records itself there. `overhead` is the
+    share of the run's time that this may take (None: the usual).
 
-    Raises ConfigError where the folder cannot be, or an intervention is unknown."""
+    Raises ConfigError where the folder cannot be made, or an intervention is unknown."""
     given = tuple(found.spec for found in parse(interventions))
     start_folder(out)
     asked = Request(
@@ -65,8 +64,8 @@ class Attempt(NamedTuple):
 
 
 class WayOut:
-    """Whether a script takes longer than `patience` seconds to end after the last of its steps: what waits for a
-    thread or a worker that hangs would wait for ever."""
+    """Whether a script takes longer than `patience` seconds to end after its last step. A script that waits
+    for a hanging thread or worker would wait forever."""
 
     def __init__(self, out: Path, patience: float = 10.0) -> None:
         self.out, self.patience = out, patience
@@ -91,10 +90,10 @@ def conduct(
     until: Callable[[], bool] | None = None,
     **options: Any,
 ) -> Conducted:
-    """As `trials.conduct`; a script that hangs after its last step is ended, and counts as finished."""
+    """As `experiment.conduct`, but a script that hangs after its last step is ended and counts as finished."""
     leaving = WayOut(out)
     over = (lambda: leaving() or until()) if until else leaving
-    done = trials.conduct(command, interventions, record=record, out=out, until=over, **options)
+    done = experiment.conduct(command, interventions, record=record, out=out, until=over, **options)
     return (
         done._replace(ended="finished", status=0, signal=0)
         if done.ended == "stopped" and leaving.overdue
@@ -102,7 +101,7 @@ def conduct(
     )
 
 
-class Glances:
+class RecordWatch:
     """Asks a question about a record while it is being written, not too often."""
 
     def __init__(self, out: Path, question: Callable[[Run], bool]) -> None:
@@ -116,7 +115,7 @@ class Glances:
         try:
             answer = self.question(pipeline.read(self.out))
         except ReadError:
-            answer = False  # the first batch is not whole yet
+            answer = False  # the first batch is incomplete
         now = time.monotonic()
         self.next = now + max(GLANCE, PATIENT * (now - begun))
         return answer
@@ -137,15 +136,16 @@ def attempt(
     profile: tuple[int, int] | None = None,
     **bounds: Unpack[Bounds],
 ) -> Attempt:
-    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
-    is the share of its time that recording may take; `probes`, `keep`, `slices` and `profile`: see `Request`."""
+    """Run the command once, and read its record. `over` is asked about the record so far, and may end the
+    run; `overhead` is the share of its time that recording may take; `probes`, `keep`, `slices` and
+    `profile`: see `Request`."""
     done = conduct(
         command,
         interventions,
         record=partial(record, overhead=overhead, probes=probes, keep=keep, slices=slices, profile=profile),
         out=out,
         steps=steps,
-        until=None if over is None else Glances(out, over),
+        until=None if over is None else RecordWatch(out, over),
         warm=warm,
         **bounds,
     )
@@ -159,9 +159,10 @@ def attempt(
 
 
 class Starter:
-    """Starts one command again and again, in a Python that has its libraries loaded where that can be; a fork that
-    fails is made up for by a start. The script as it is, without intervention or seed, is begun as soon as it is known
-    whether that Python loads at once, and gets as many `threads` for arithmetic as what is compared with it."""
+    """Starts one command again and again, from a Python that has loaded its libraries where possible. A
+    failed fork is replaced by a fresh start. The unchanged script, without intervention or seed, starts
+    as soon as it is known whether that Python loads at the first try, with as many `threads` as the runs
+    that it is compared with."""
 
     def __init__(self, command: Sequence[str], folder: Path, threads: int | None = None) -> None:
         self.warm = Warm(command, folder, reserve="torch", late=LATE)
@@ -183,10 +184,9 @@ class Starter:
         self.asked = True
         tried = attempt(command, out, interventions, steps, warm=warm, **options)
         done = tried.conducted
-        told = (
-            bool(interventions) and tried.run is not None
-        )  # of the script as it is nothing may be a fork's doing
-        if not done.warm or done.ok or done.ended != "finished" or told:
+        # The run of the unchanged script is started again, lest the fork be the reason for its failure.
+        recorded_change = bool(interventions) and tried.run is not None
+        if not done.warm or done.ok or done.ended != "finished" or recorded_change:
             return tried
         shutil.rmtree(out)
         again = attempt(command, out, interventions, steps, **options)
@@ -195,39 +195,42 @@ class Starter:
         return again
 
     def loads(self) -> bool:
-        """Begin to load the libraries; whether that was done at the first try: what takes several goes on beside."""
-        environment = trials.with_threads(self.warm.base, self.threads)
+        """Start loading the libraries. Whether that worked at the first try; further tries go on in the
+        background."""
+        environment = experiment.with_threads(self.warm.base, self.threads)
         threading.Thread(target=self.warm.prepare, args=(environment,), daemon=True).start()
         self.warm.answered.wait()
         return self.warm.at_once
 
     def note(self) -> str:
-        """What the user should know of how the starts were made, or ""."""
-        told = self.warm.why if self.asked else ""
-        return f"every start loaded its libraries anew: {told}" if told else ""
+        """What the user should know about the starts, or ""."""
+        why = self.warm.why if self.asked else ""
+        return f"every start loaded its libraries anew: {why}" if why else ""
 
 
 def why_not(done: Conducted, command: Sequence[str]) -> str:
     """Why a command left no record."""
     if done.ended != "finished":
-        return f"the script {done.words()}, and had made no step"
+        return f"the script {done.words()} before its first step"
     why = why_nothing(
         done.out, command, Ended(done.status, done.signal, done.seconds), frameworks("experiment")
     )
     return (
         why
         if done.ok
-        else ". ".join(filter(None, [f"{why}; its last words: {trials.last_line(done.tail)}", done.wish()]))
+        else ". ".join(
+            filter(None, [f"{why}; its last output: {experiment.last_line(done.tail)}", done.wish()])
+        )
     )
 
 
 def fence_notes(done: Conducted) -> list[str]:
-    """What the user should know of where the kernel did not keep the script in its copy, and of the network."""
+    """What the user should know where the kernel did not confine the script, and about the network."""
     changed, linked = (some(names) for names in (done.changed, done.linked))
     return [
-        # Where everything was fenced, what changed was changed by somebody else.
+        # If everything was fenced, somebody else changed these files.
         *([f"files of the project changed meanwhile: {changed}"] if changed and done.unfenced else []),
-        *([f"not copied, and this system cannot keep the script from changing: {linked}"]
+        *([f"not copied, and not protected from the script on this system: {linked}"]
           if linked and not done.fenced else []),
         *filter(None, [done.wish()]),
     ]  # fmt: skip

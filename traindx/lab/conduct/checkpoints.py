@@ -1,9 +1,10 @@
-"""Whether checkpoint files are whole and finite, from their bytes: nothing in them is ever unpickled.
+"""Whether checkpoint files are complete and finite, from their bytes: nothing in them is ever unpickled.
 
 Formats: safetensors (https://huggingface.co/docs/safetensors, "Format") and the zip archives of
 `torch.save` (PyTorch documentation, "Serialization semantics"). In the latter, `data.pkl` is read as a
-list of opcodes, without executing any, for the types of the storages that it speaks of.
-"""
+list of opcodes, without executing any, to find the types of its storages. PyTorch's own `weights_only`
+reader is not used: it builds every tensor, refuses checkpoints that hold other objects, and importing
+PyTorch takes seconds that `traindx check` does not have."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from traindx.vocabulary.setup import Fact
 SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors")
 NAMES = ("pytorch_model.bin", "optimizer.bin", "model.bin")
 DEEP, MOST_FILES, MOST_ENTRIES = 4, 40, 20_000
-SECONDS = 10.0  # for all files; the rest are counted as not looked at
+SECONDS = 10.0  # for all files; the rest count as not inspected
 HEADER_BYTES = 100 << 20  # a safetensors header is never larger, by its definition
 PICKLE_BYTES = 64 << 20
 CHUNK = 16 << 20
@@ -52,10 +53,10 @@ class Unreadable(Exception):
 
 
 class NotKnown(Exception):
-    """A file of a kind that cannot be looked into without executing it."""
+    """A file of a kind that cannot be inspected into without executing it."""
 
 
-class Looked(NamedTuple):
+class Inspected(NamedTuple):
     """One file: `broken` says why it cannot be read, `bad` which of its tensors are not finite."""
 
     path: Path
@@ -66,11 +67,11 @@ class Looked(NamedTuple):
 
 def facts(folder: Path) -> dict[str, Fact]:
     """Setup facts about the checkpoint files below a folder."""
-    looked = list(look_at_all(folder))
-    known = [one for one in looked if one.known]
+    inspected = list(inspect_all(folder))
+    known = [one for one in inspected if one.known]
     broken, bad = [one for one in known if one.broken], [one for one in known if one.bad]
 
-    def names(found: list[Looked], what: str) -> str:
+    def names(found: list[Inspected], what: str) -> str:
         shown = [
             f"{one.path.relative_to(folder)} ({one.broken or ', '.join(one.bad[:SHOWN])})" for one in found
         ]
@@ -81,8 +82,8 @@ def facts(folder: Path) -> dict[str, Fact]:
         "checkpoints_unreadable": len(broken),
         "checkpoints_not_finite": len(bad),
     }
-    if len(known) < len(looked):
-        out["checkpoints_not_inspected"] = len(looked) - len(known)
+    if len(known) < len(inspected):
+        out["checkpoints_not_inspected"] = len(inspected) - len(known)
     if broken:
         out["checkpoints_unreadable_names"] = names(broken, "")
     if bad:
@@ -90,13 +91,13 @@ def facts(folder: Path) -> dict[str, Fact]:
     return out
 
 
-def look_at_all(folder: Path) -> Iterator[Looked]:
+def inspect_all(folder: Path) -> Iterator[Inspected]:
     end = time.monotonic() + SECONDS
     for number, path in enumerate(found_in(folder)):
         if number >= MOST_FILES or time.monotonic() > end:
-            yield Looked(path, known=False)
+            yield Inspected(path, known=False)
         else:
-            yield look_at(path, end)
+            yield inspect(path, end)
 
 
 def found_in(folder: Path) -> list[Path]:
@@ -120,12 +121,12 @@ def found_in(folder: Path) -> list[Path]:
     return found
 
 
-def look_at(path: Path, end: float) -> Looked:
+def inspect(path: Path, end: float) -> Inspected:
     """Read one file, at most until `end` (a monotonic time)."""
     try:
         bad = safetensors(path, end) if path.suffix == ".safetensors" else torch_archive(path, end)
     except NotKnown:
-        return Looked(path, known=False)
+        return Inspected(path, known=False)
     except (
         Unreadable,
         zipfile.BadZipFile,
@@ -135,8 +136,8 @@ def look_at(path: Path, end: float) -> Looked:
         ValueError,
         NotImplementedError,
     ) as why:
-        return Looked(path, broken=str(why)[:120] or type(why).__name__)
-    return Looked(path, bad=tuple(bad))
+        return Inspected(path, broken=str(why)[:120] or type(why).__name__)
+    return Inspected(path, bad=tuple(bad))
 
 
 def finite(file: IO[bytes], length: int, kind: str, end: float) -> bool:
@@ -170,23 +171,23 @@ def safetensors(path: Path, end: float) -> list[str]:
         if not isinstance(header, dict):
             raise Unreadable("the header is no table of tensors")
         bad = []
-        for name, told in header.items():
+        for name, entry in header.items():
             if name == "__metadata__":
                 continue
-            start, stop = bounds(told, size - 8 - length)
-            if told["dtype"] in FLOATS:
+            start, stop = bounds(entry, size - 8 - length)
+            if entry["dtype"] in FLOATS:
                 file.seek(8 + length + start)
-                if not finite(file, stop - start, FLOATS[told["dtype"]], end):
+                if not finite(file, stop - start, FLOATS[entry["dtype"]], end):
                     bad.append(str(name)[:80])
         return bad
 
 
-def bounds(told: Any, room: int) -> tuple[int, int]:
+def bounds(entry: Any, room: int) -> tuple[int, int]:
     """Begin and end of a tensor's bytes. Raises Unreadable where they cannot be."""
     try:
-        start, stop = told["data_offsets"]
-        count = math.prod(told["shape"])
-        width = WIDTHS.get(told["dtype"], 0)
+        start, stop = entry["data_offsets"]
+        count = math.prod(entry["shape"])
+        width = WIDTHS.get(entry["dtype"], 0)
     except (TypeError, KeyError, ValueError) as error:
         raise Unreadable("an entry of the header is no tensor") from error
     if not (isinstance(start, int) and isinstance(stop, int) and 0 <= start <= stop <= room):

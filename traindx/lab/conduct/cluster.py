@@ -1,8 +1,7 @@
-"""Starts of a script as tasks of Ray, on this machine or on others that see the same folders.
+"""Starts of a script as tasks of Ray, on this machine or on others with the same folders.
 
-A task is one call of `work`, which runs the script under capture as ever, bounded and fenced in, on the node where Ray
-has room for its threads. Whatever is printed or recorded goes to the same places. Needs the extra `ray`.
-"""
+A task is one call of `work`, which runs the script under capture as usual, bounded and confined, on a
+node where Ray has room for its threads. Output and records go to the same places. Needs the extra `ray`."""
 
 from __future__ import annotations
 
@@ -17,11 +16,11 @@ from traindx.errors import ExperimentFailed, MissingExtra
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.experiment import Asked
 
-LOOK = 0.25  # seconds between two looks at `stop`
+LOOK = 0.25  # seconds between two checks of `stop`
 
 
 class Cluster:
-    """A Ray that is there at `address`, or one on this machine that ends with `close`."""
+    """The Ray at `address`, or one on this machine that ends with `close`."""
 
     def __init__(self, work: Callable[..., Attempt], folder: Path, address: str | None = None) -> None:
         try:
@@ -39,13 +38,8 @@ class Cluster:
             )
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise ExperimentFailed(f"no Ray at {address or 'this machine'}: {error}") from error
-        told = ray.exceptions
-        self.lost = (
-            told.WorkerCrashedError,
-            told.NodeDiedError,
-            told.OutOfMemoryError,
-            told.LocalRayletDiedError,
-        )
+        lost = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError", "LocalRayletDiedError")
+        self.lost = tuple(getattr(ray.exceptions, name) for name in lost)
         self.task = ray.remote(max_retries=0)(work)
 
     def __call__(
@@ -56,8 +50,8 @@ class Cluster:
         steps: int | None,
         **asked: Unpack[Asked],
     ) -> Attempt:
-        """One start as a task. A worker that is killed in it is made up for once; raises ExperimentFailed when that
-        happens again, InterruptedError when it is stopped."""
+        """One start as a task. If its worker is killed, it is started once more; raises ExperimentFailed
+        when that happens again, InterruptedError when it is stopped."""
         task = self.task.options(num_cpus=asked.get("threads") or 1)
         stop = asked.pop("stop", None)  # stays here, as everything else goes to the node
         given: Asked = {**asked, "folder": self.folder, "base": dict(os.environ)}
@@ -76,7 +70,7 @@ class Cluster:
         raise AssertionError("not reached")
 
     def answer(self, sent: Any, stop: threading.Event | None) -> Attempt:
-        """What a task came to. It is asked to end when `stop` is set, or in an exception (Ctrl-C)."""
+        """The result of a task. It is asked to end when `stop` is set, or in an exception (Ctrl-C)."""
         try:
             while not self.ray.wait([sent], timeout=LOOK)[0]:
                 if stop is not None and stop.is_set():
@@ -89,5 +83,5 @@ class Cluster:
         return found
 
     def close(self) -> None:
-        """End the Ray that was started here; leave one that was there."""
+        """End the Ray that was started here, and leave an existing one."""
         self.ray.shutdown()

@@ -1,10 +1,11 @@
-"""A view of the machine for one experiment: files that cannot be changed, caches that forget, a network of its own.
+"""A view of the machine for one experiment: read-only files, caches whose changes are discarded, a separate
+network.
 
-Linux namespaces (https://man7.org/linux/man-pages/man7/namespaces.7.html). Landlock (fence.py) has no right for
-permissions, owners, times and attributes, and cannot tell a connection within the machine from one that leaves it.
-Here every mount is read-only but for the places that an experiment may write to, which stops those changes too.
-Folders of caches get a layer on top that takes the changes. /dev/shm is a new one that ends with the experiment.
-"""
+Linux namespaces (https://man7.org/linux/man-pages/man7/namespaces.7.html). Landlock (fence.py) has no
+right for permissions, owners, times and attributes, and cannot distinguish a connection within the
+machine from one that leaves it. Here every mount is read-only except for the places that an experiment
+may write to, which prevents those changes. Folders of caches get a layer on top that takes the changes.
+/dev/shm is a new one that ends with the experiment."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ NO_SUID_NO_DEVICES = 0x2 | 0x4
 INTERFACE_UP, SET_FLAGS, SET_ADDRESS, SET_MASK = 0x41, 0x8914, 0x8916, 0x891C
 CAPABILITIES = 0x20080522  # the version of their layout
 SHARED = "/dev/shm"
-# Settings of the process itself, and terminals. Devices need no right to write to the folder that they are in.
+# Settings of the process itself, and terminals. Devices need no right to write to the folder that they are
+# in.
 LIVE = ("/proc", "/dev/pts")
 # These only answer who a user is, without which a user of a cluster has no name, or share an accelerator.
 SERVICES = ("/run/nscd", "/run/nslcd", "/run/systemd/userdb", "/var/lib/sss", "/tmp/nvidia-mps")
@@ -72,8 +74,9 @@ def limits(network: bool) -> tuple[str, ...]:
 
 
 def enter(place: str, writable: Sequence[str], caches: Sequence[str], network: bool) -> list[int]:
-    """Put this process, and all that it starts, into the view; it must have one thread. Written to are the scratch
-    folder `place`, and `writable`. Gives descriptors of the counters of its network. Raises OSError."""
+    """Put this process, and all that it starts, into the view; it must have one thread. Written to are the
+    scratch folder `place`, and `writable`. Gives descriptors of the counters of its network. Raises
+    OSError."""
     addresses = re.findall(r"\|-- (\S+)\s+/32 host LOCAL", read("/proc/net/fib_trie"))
     sockets = [] if network else list(listening([place, *writable]))
     unprivileged = separate(NEWNS | (0 if network else NEWNET))
@@ -101,7 +104,8 @@ def enter(place: str, writable: Sequence[str], caches: Sequence[str], network: b
 
 
 def separate(kinds: int) -> bool:
-    """Leave the namespaces of the parent; whether that took a namespace of users, in which this one is the same."""
+    """Leave the namespaces of the parent; whether that took a namespace of users, in which this one is the
+    same."""
     if os.geteuid() == 0 and libc().unshare(kinds) == 0:
         return False
     user, group = os.geteuid(), os.getegid()
@@ -140,8 +144,8 @@ def mounted(source: str, target: str, kind: str | None, flags: int, options: str
 
 
 def share_anew(place: str, room: int) -> None:
-    """Attach the scratch folder, and an empty /dev/shm as large as the one that is there, with links to what that
-    holds: data may lie there, and even the scratch folder."""
+    """Attach the scratch folder, and an empty /dev/shm as large as the existing one, with links to its
+    content: it may hold data, and even the scratch folder."""
     if not os.path.isdir(SHARED):
         return attach(place, room)
     before, size = os.path.join(place, "shm"), os.statvfs(SHARED)
@@ -164,8 +168,8 @@ def apart(paths: Sequence[str]) -> list[str]:
 
 
 def layer(path: str, place: str) -> None:
-    """Have changes in a folder go to another one, in memory where its file system cannot be a layer (one that has
-    layers itself, as in a container). Where neither can be, the folder is read-only."""
+    """Have changes in a folder go to another one, in memory where its file system cannot be a layer (one
+    that has layers itself, as in a container). Where neither can be, the folder is read-only."""
     upper, work = os.path.join(place, "upper"), os.path.join(place, "work")
     for in_memory in (False, True):
         with contextlib.suppress(OSError):
@@ -183,11 +187,12 @@ def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def listening(besides: Sequence[str]) -> Iterator[str]:
-    """Sockets in the file system: those that the kernel lists, and those in /run, which another container may serve."""
+def listening(open_too: Sequence[str]) -> Iterator[str]:
+    """Sockets in the file system: those that the kernel lists, and those in /run, which another container
+    may serve."""
     listed = (line.split(None, 7)[7:] for line in read("/proc/net/unix").splitlines()[1:])
     named = {os.path.realpath(words[0]) for words in listed if words and words[0].startswith(os.sep)}
-    open_ones = [*SERVICES, *besides, os.environ.get("CUDA_MPS_PIPE_DIRECTORY", SERVICES[-1])]
+    open_ones = [*SERVICES, *open_too, os.environ.get("CUDA_MPS_PIPE_DIRECTORY", SERVICES[-1])]
     for path in named | set(sockets_in(RUN, DEPTH)):
         if os.path.exists(path) and not any(within(path, os.path.realpath(one)) for one in open_ones):
             yield path
@@ -206,7 +211,8 @@ def sockets_in(folder: str, depth: int) -> Iterator[str]:
 
 
 def connect_to_itself(addresses: Sequence[str]) -> None:
-    """Let processes reach each other by the addresses that the machine has: its name may stand for any of them."""
+    """Let processes reach each other by the addresses of the machine, because its name may resolve to any of
+    them."""
     import fcntl
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
@@ -234,8 +240,8 @@ def read(path: str) -> str:
 
 
 def wanted(counters: Sequence[str]) -> bool:
-    """Whether a connection or a datagram found no way out, by the text of the counters; also a question to a name
-    server on this machine, which is not in the experiment's network."""
+    """Whether a connection or a datagram found no way out, by the text of the counters; also a question to a
+    name server on this machine, which is not in the experiment's network."""
     rows = [line.split() for text in counters for line in text.splitlines()]
     known = {row[0]: row[-1] for row in rows if len(row) == 2}
     for names, values in itertools.pairwise(rows):

@@ -1,4 +1,5 @@
-"""What is known of a run's environment without starting it: pins, memory, disk, accelerators, checkpoints."""
+"""What is known about the environment of a run without starting it: pins, memory, disk, accelerators,
+checkpoints."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def script_of(command: Sequence[str], folder: Path) -> Path | None:
 
 
 def pins(command: Sequence[str], folder: Path, running: Mapping[str, str]) -> dict[str, Fact]:
-    """What is pinned beside the script, against the versions that are `running` (package -> version)."""
+    """What is pinned for the script, compared with the `running` versions (package -> version)."""
     script = script_of(command, folder)
     wanted = {n.lower() for n in (imported(script) if script is not None else running)} & set(running)
     file = pin_file((script or folder / "x").parent, folder)
@@ -108,9 +109,9 @@ def imported(script: Path) -> set[str]:
     return found - set(sys.stdlib_module_names)
 
 
-def pin_file(beside: Path, folder: Path) -> Path | None:
+def pin_file(near: Path, folder: Path) -> Path | None:
     """The file that pins, next to the script, in the working directory, or at the top of the project."""
-    for place in dict.fromkeys((beside.resolve(), folder.resolve(), scratch.project(folder.resolve()))):
+    for place in dict.fromkeys((near.resolve(), folder.resolve(), scratch.project(folder.resolve()))):
         for name in PIN_FILES:
             if (place / name).is_file():
                 return place / name
@@ -135,8 +136,8 @@ def locked(file: Path, text: str) -> Iterator[tuple[str, str]]:
     """Packages of a lock file."""
     try:
         if file.name == "Pipfile.lock":
-            for name, told in json.loads(text).get("default", {}).items():
-                yield name.lower(), str(told.get("version", "")).lstrip("=")
+            for name, entry in json.loads(text).get("default", {}).items():
+                yield name.lower(), str(entry.get("version", "")).lstrip("=")
         else:
             for package in tomllib.loads(text).get("package", []):
                 yield str(package["name"]).lower(), str(package.get("version", ""))

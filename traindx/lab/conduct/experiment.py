@@ -1,9 +1,9 @@
 """One experiment: the user's command under capture with interventions, as one bounded process.
 
-The command runs in a scratch copy of its folder (scratch.py), may write nowhere else where the
-kernel can hold that (fence.py), and is ended together with everything it started (keeper.py). What
-it prints is kept, up to a bound, in `stdout.log` beside the record, or goes where the caller's `output` has it.
-"""
+The command runs in a scratch copy of its folder (scratch.py), may write nowhere else where the kernel can
+enforce that (fence.py, enclosure.py), and is ended together with everything it started (keeper.py). What
+it prints is kept, up to a limit, in `stdout.log` next to the record, or goes where the caller's `output`
+puts it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import re
-import select
 import shutil
 import subprocess
 import sys
@@ -23,20 +22,19 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 from traindx.errors import ConfigError
 from traindx.lab.conduct import enclosure, scratch
+from traindx.lab.conduct.output import LOOK, Output, OutputSink
 from traindx.lab.conduct.warm import Forked, Warm
 from traindx.own import OWN_THREADS
-from traindx.redaction import Redacted, redact_text
+from traindx.redaction import redact_text
 
 HOME = Path(__file__).parents[3]  # the folder that holds the package
 KEEPER = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from traindx.lab.conduct.keeper import main; main()"
 )
-KEPT_BYTES = 8 << 20  # of the output are written to stdout.log
-TAIL_BYTES = 16 << 10  # and its end is kept in memory
-DEVICES = ("/dev", "/proc")  # may be written to: accelerators, shared memory, settings of the process itself
-FREE_BYTES = 256 << 20  # left on the scratch's disk; below that an experiment is ended
-LOOK = 0.25  # seconds between two looks at the disk and at `stop`
-# A service of this machine is not in the experiment's network; only what was printed tells that from one of its own.
+DEVICES = ("/dev", "/proc")  # writable: accelerators, shared memory, settings of the process itself
+FREE_BYTES = 256 << 20  # kept free on the disk of the scratch copy; below that an experiment is ended
+# A service of this machine is not in the experiment's network. Only the output shows that a connection to it
+# was refused.
 REFUSED = "Connection refused"
 HOST = re.compile(r"host='([\w.:-]+)'")
 WISH = "The script tried to reach the network{}; experiments run without it. Allow it with --network."
@@ -60,28 +58,15 @@ class Recording(Protocol):
     ) -> dict[str, str]: ...
 
 
-class OutputSink(Protocol):
-    """What takes the output of a command, whose streams are those of `subprocess.Popen`: `Output`, for one."""
-
-    tail: bytes
-    stdin: Any
-    stdout: Any
-    stderr: Any
-
-    def take(self, keeper: Any, patience: float) -> object: ...
-
-    def rest(self, keeper: Any) -> None: ...
-
-
 class Conducted(NamedTuple):
-    """How an experiment went.
+    """How an experiment ended.
 
-    `out` is the folder of its record (it may hold none), `status` the exit status, `signal` what
-    killed it (0: nothing), `tail` the end of what it printed. `fenced`: the kernel kept it from
-    writing outside of its scratch copy. `linked`: files and folders too large to be copied,
-    `left_out`: sockets, pipes and what cannot be read, which the scratch copy lacks, `changed`: files in the user's
-    project that changed meanwhile, through whomever. `why` is set where it could not be started. `unfenced`: what the
-    machine could not keep it from. `wanted_network`: it tried to reach the network, which it did not have."""
+    `out` is the folder of its record (which may be empty), `status` the exit status, `signal` what killed
+    it (0: nothing), `tail` the end of its output. `fenced`: the kernel kept it from writing outside of
+    its scratch copy. `linked`: files and folders too large to be copied, `left_out`: sockets, pipes and
+    unreadable files, which the scratch copy lacks, `changed`: files in the user's project that changed
+    meanwhile, whoever changed them. `why` is set if it could not be started. `unfenced`: what the machine
+    could not prevent. `wanted_network`: it tried to reach the network, which it did not have."""
 
     out: Path
     ended: EndedHow
@@ -100,14 +85,14 @@ class Conducted(NamedTuple):
     wanted_network: bool = False
 
     def wish(self) -> str:
-        """A sentence on the network that the script did not have, or ""."""
+        """A sentence about the network that the script did not have, or ""."""
         host = HOST.search(self.tail)
         where = f" ({host[1]})" if host else ""
         return WISH.format(where) if self.wanted_network else ""
 
     @property
     def ok(self) -> bool:
-        """Whether the command came to its end, and without an error."""
+        """Whether the command finished without an error."""
         return self.ended == "finished" and not self.status and not self.signal
 
     def words(self) -> str:
@@ -119,7 +104,7 @@ class Conducted(NamedTuple):
                 filter(None, [f"ended with status {self.status}: {last_line(self.tail)}", self.wish()])
             )
         return {
-            "finished": "came to its end",
+            "finished": "finished",
             "out-of-time": f"ended after {self.seconds:.0f} s, its time limit",
             "full-disk": "ended because the disk was nearly full",
             "stopped": "stopped",
@@ -135,7 +120,7 @@ class Reach(TypedDict, total=False):
 
 
 class Bounds(Reach, total=False):
-    """What those who start a command hand on to `conduct`, which says what each means."""
+    """Options that callers pass on to `conduct`, where each is explained."""
 
     seconds: float | None
     threads: int | None
@@ -146,7 +131,7 @@ class Bounds(Reach, total=False):
 
 
 class Asked(Bounds, total=False):
-    """And what is to be recorded of it, as `Request` says."""
+    """And what to record, as in `Request`."""
 
     overhead: float | None
     probes: str
@@ -183,14 +168,13 @@ def conduct(
 ) -> Conducted:
     """Run `command` as if in `folder` (default: here), recorded into `out`, and wait for its end.
 
-    It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`,
-    which is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base`
-    is the environment (default: ours), `threads` the number of threads for its arithmetic,
-    `writable` further paths that it may write to, `network` whether it may use that, `grace` the seconds
-    that it gets to end by itself when it is asked to, `edited` the texts of files of the folder that it
-    finds changed, `warm` has Pythons that it may be forked from, `output` makes what takes its output, from the path
-    of its log (default: it is kept in that log alone). Raises ConfigError when there is no such program
-    or intervention, OSError when the scratch copy has no room."""
+    It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`, which
+    is called four times a second, returns true; in an exception (Ctrl-C) it is ended first. `base` is the
+    environment (default: ours), `threads` the number of threads for its arithmetic, `writable` further
+    paths that it may write to, `network` whether it may use that, `grace` the seconds it gets to end by
+    itself, `edited` the changed texts of files in the folder, `warm` has Pythons that it may be forked
+    from, `output` makes what takes its output, from the path of its log (default: only that log). Raises
+    ConfigError for an unknown program or intervention, OSError when the scratch copy has no room."""
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
     check_program(command[0], here, base)
@@ -212,7 +196,7 @@ def conduct(
             request, environment, copy, (output or Output)(out / "stdout.log"), stop, until, warm
         )
         changed = scratch.changes(
-            before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root)
+            before, scratch.state(copy.root), except_in=os.path.relpath(out.resolve(), copy.root)
         )
     finally:
         scratch.remove(copy.place)
@@ -230,7 +214,7 @@ def order(
     caches: Sequence[str],
     network: bool,
 ) -> dict[str, object]:
-    """What a keeper is asked to run, for how many seconds with how many to end in, and what that may reach."""
+    """The request to a keeper: what to run, for how many seconds, and what it may reach."""
     place = str(copy.place)
     view = {"place": place, "writable": writable, "caches": caches, "network": network}
     return {
@@ -251,7 +235,7 @@ def conducted(
     answer: Mapping[str, Any],
     unfenced: tuple[str, ...],
 ) -> Conducted:
-    """What a keeper answered, in the words of this module."""
+    """The answer of a keeper as a result."""
     wanted = answer.get("wanted_network")  # None: it had the network of the machine
     return Conducted(
         out=out,
@@ -280,7 +264,7 @@ def kept(
     until: Callable[[], bool] | None,
     warm: Warm | None = None,
 ) -> tuple[str, dict[str, Any]]:
-    """Run a request under a keeper; the end of its output, and the keeper's answer."""
+    """Run a request under a keeper. Returns the end of its output, and the keeper's answer."""
     lifeline, ours = os.pipe()
     answers, answer = os.pipe()
     ended: dict[str, Any] = {}
@@ -294,13 +278,15 @@ def kept(
         os.close(lifeline)
         os.close(answer)
     try:
-        ended |= follow(keeper, output, copy.place.parent, stop, until)  # a keeper may have removed the copy
+        ended |= follow(
+            keeper, output, copy.place.parent, stop, until
+        )  # the keeper may have removed the copy
     finally:
-        os.close(ours)  # where the command still runs, this ends it and all that it started
+        os.close(ours)  # if the command still runs, this ends it and all that it started
         output.rest(keeper)
         keeper.wait()
-        with os.fdopen(answers, "rb") as told, contextlib.suppress(ValueError):
-            ended = {**json.loads(told.read()), **ended}
+        with os.fdopen(answers, "rb") as answered, contextlib.suppress(ValueError):
+            ended = {**json.loads(answered.read()), **ended}
     return redact_text(output.tail.decode("utf-8", "replace")), ended
 
 
@@ -312,7 +298,7 @@ def started(
     lifeline: int,
     answer: int,
 ) -> Keeping:
-    """A keeper of its own."""
+    """A keeper in a new process."""
     asked = {**request, "lifeline": lifeline, "answer": answer}
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", KEEPER, str(HOME), json.dumps(asked)],
@@ -333,8 +319,8 @@ def forked(
     warm: Warm,
     pipes: tuple[int, int, int],
 ) -> Keeping | None:
-    """A keeper that is forked from a Python with the script's libraries in it; None where that cannot be. `pipes`:
-    lifeline, answer, and where the answer can be read."""
+    """A keeper forked from a Python that has loaded the script's libraries, None where that is impossible.
+    `pipes`: lifeline, answer, and where the answer can be read."""
     lifeline, answer, answers = pipes
     output, theirs = os.pipe()
     asked = {**request, "environment": environment, "folder": str(copy.folder)}
@@ -355,7 +341,7 @@ def follow(
     stop: threading.Event | None,
     until: Callable[[], bool] | None,
 ) -> dict[str, Any]:
-    """Take the output until the keeper has ended; why it is to be ended before, if it is."""
+    """Take the output until the keeper has ended. Returns why it must end early, if so."""
     while keeper.poll() is None:
         output.take(keeper, LOOK)
         if (stop is not None and stop.is_set()) or (until is not None and until()):
@@ -363,43 +349,6 @@ def follow(
         if shutil.disk_usage(place).free < FREE_BYTES:
             return {"ended": "full-disk"}
     return {}
-
-
-class Output:
-    """What a command prints: its beginning goes into a file, its end is kept in memory."""
-
-    stdin, stdout, stderr = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
-
-    def __init__(self, log: Path) -> None:
-        self.log, self.room = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), KEPT_BYTES
-        self.tail, self.lines = b"", Redacted()
-
-    def take(self, keeper: Keeping, patience: float) -> bool:
-        """What there is within `patience` seconds. False when there was nothing, or no writer is left."""
-        assert keeper.stdout is not None
-        ready, _, _ = select.select([keeper.stdout], [], [], patience)
-        data = os.read(keeper.stdout.fileno(), 65536) if ready else b""
-        if data:
-            self.keep(self.lines.add(data))
-            self.tail = (self.tail + data)[-TAIL_BYTES:]
-        elif ready:
-            time.sleep(0.01)  # it has closed its output and still runs
-        return bool(data)
-
-    def keep(self, lines: bytes) -> None:
-        os.write(self.log, lines[: self.room])
-        self.room -= min(self.room, len(lines))
-
-    def rest(self, keeper: Keeping) -> None:
-        """What is printed until the keeper has ended: it must not wait for a reader meanwhile."""
-        while keeper.poll() is None:
-            self.take(keeper, LOOK)
-        while self.take(keeper, 0.0):
-            continue
-        assert keeper.stdout is not None
-        keeper.stdout.close()
-        self.keep(self.lines.rest())
-        os.close(self.log)
 
 
 def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:
@@ -414,7 +363,7 @@ def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:
 
 
 def with_threads(base: Mapping[str, str], threads: int | None) -> dict[str, str]:
-    """`base` with a bound on the threads of arithmetic libraries, where one is given."""
+    """`base` with a limit on the threads of arithmetic libraries, if one is given."""
     if threads is None:
         return dict(base)
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

@@ -1,10 +1,9 @@
-"""What an experiment's process may write to, held by the kernel (Linux 5.19 or newer: Landlock).
+"""What an experiment's process may write to, enforced by the kernel (Linux 5.19 or newer: Landlock).
 
-Source: https://docs.kernel.org/userspace-api/landlock.html. A process that has been restricted
-cannot be freed again, and neither can any that it starts. Reading, running and the network stay as
-they are; everything that would change a file or folder elsewhere fails with "Permission denied", and
-so does a signal to a process that was not started here (Linux 6.12). For the rest see enclosure.py.
-"""
+Source: https://docs.kernel.org/userspace-api/landlock.html. A restricted process cannot be freed again,
+and neither can those that it starts. Reading, running and the network are unaffected. Everything that
+would change a file or folder elsewhere fails with "Permission denied", and so does a signal to a process
+that was not started here (Linux 6.12). For the rest see enclosure.py."""
 
 from __future__ import annotations
 
@@ -48,9 +47,9 @@ def version() -> int:
 
 
 def restrict(writable: Sequence[str]) -> bool:
-    """From now on this process and all that it starts can write beneath `writable` only; paths that
-    are not there are passed over. False where the kernel cannot do it. Raises OSError when it could
-    and did not: then nothing has been restricted."""
+    """From now on this process and all that it starts can write beneath `writable` only. Missing paths are
+    skipped. False where the kernel cannot do it. Raises OSError where it failed; then nothing has been
+    restricted."""
     known = version()
     if not known:
         return False
@@ -60,9 +59,8 @@ def restrict(writable: Sequence[str]) -> bool:
         libc().syscall(CREATE_RULESET, ctypes.byref(wanted), ctypes.sizeof(wanted), ctypes.c_uint32(0))
     )
     try:
-        for path in writable:
-            if os.path.exists(path):
-                _allow(rules, path, rights)
+        for path in filter(os.path.exists, writable):
+            allow(rules, path, rights)
         checked(libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         checked(libc().syscall(RESTRICT_SELF, rules, ctypes.c_uint32(0)))
     finally:
@@ -70,7 +68,7 @@ def restrict(writable: Sequence[str]) -> bool:
     return True
 
 
-def _allow(rules: int, path: str, rights: int) -> None:
+def allow(rules: int, path: str, rights: int) -> None:
     handle = os.open(path, O_PATH | os.O_CLOEXEC)
     try:
         beneath = Beneath(rights if os.path.isdir(path) else rights & ON_FILES, handle)

@@ -1,16 +1,16 @@
-"""A Python that has loaded what a script imports, and is forked for every start of it: run by the script's own
-interpreter, asked by trials.warm.
+"""A Python that has loaded a script's imports, and is forked for every start of it. It runs on the script's
+own interpreter, and `warm` asks it.
 
-`python [options] forking.py CONFIG` with a JSON object: `channel` (the descriptor of a socket), `home` (the folder
-that holds the package), `project`, `path` (entries of PYTHONPATH in force here), `reserve` (a library that a script
-is to find as if it had just been imported), `early` (modules that it imports, loaded first), `late` (what is loaded
-after the reserve), `room` (its folder for temporary files, removed when nobody is left to ask). It says why it cannot
-be forked, or ""; then each message is a request for a keeper, with `environment` and `folder` in it and three
-descriptors: for the output, the lifeline and the answer.
+`python [options] forking.py CONFIG` with a JSON object: `channel` (the descriptor of a socket), `home`
+(the folder of the package), `project`, `path` (entries of PYTHONPATH in force here), `reserve` (a library
+that a script must find as if just imported), `early` (modules that it imports, loaded first), `late`
+(modules loaded after the reserve), `room` (its folder for temporary files, removed when nobody is left to
+ask). It answers why it cannot be forked, or "". Then each message is a request for a keeper, with
+`environment` and `folder` in it and three descriptors: for the output, the lifeline and the answer.
 
-What a fork has that a start has not, is undone in it: numbers drawn from the system's entropy, remembered folders,
-the list of loaded modules. What decides a result is as in a start: the same options, libraries and threads.
-"""
+A fork undoes in itself what a fresh start would not have: numbers drawn from the system's entropy,
+remembered folders, the list of loaded modules. What decides a result is as in a fresh start: the same
+options, libraries and threads."""
 
 from __future__ import annotations
 
@@ -36,11 +36,13 @@ from typing import Any
 
 MOST = 1 << 20  # bytes of a request
 TAKES_VALUE = ("-W", "-X")
-FORKED_WELL = ("jemalloc_bg_thd",)  # jemalloc holds its locks over a fork, and starts it anew in the child
+FORKED_WELL = (
+    "jemalloc_bg_thd",
+)  # jemalloc holds its locks during a fork, and restarts the thread in the child
 
 
 class Reserve(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """A library that is loaded, and out of sight until the script imports it. Whoever waits for that sees it happen
+    """A loaded library that stays hidden until the script imports it. Whoever waits for that import sees it
     where it would have happened."""
 
     def __init__(self, name: str) -> None:
@@ -65,7 +67,7 @@ class Reserve(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def load(config: dict[str, Any]) -> str:
-    """Import what is to be there; why this process cannot be forked, or ""."""
+    """Import what must be loaded. Returns why this process cannot be forked, or ""."""
     reserve = config["reserve"]
     for name in config["early"]:
         if outside(name.partition(".")[0], config["project"]):
@@ -79,28 +81,28 @@ def load(config: dict[str, Any]) -> str:
     for name in config["late"]:
         attempt(name)
     sys.path.remove(config["home"])
-    if os.fork() == 0:  # libraries that know of forks end their threads before one
+    if os.fork() == 0:  # libraries that handle forks end their threads before one
         os._exit(0)
     os.wait()
     if threads():
         return f"a library that it imports runs threads ({threads()[0]})"
     cuda = getattr(sys.modules[reserve], "cuda", None)
     if cuda is not None and cuda.is_initialized():
-        return "a library that it imports takes hold of the accelerator"
+        return "a library that it imports initializes the accelerator"
     return ""
 
 
 def threads() -> list[str]:
-    """The names of the threads beside this one that a fork would tear away."""
+    """The names of the other threads, which a fork would lose."""
     found = []
     for number in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{number}/comm", encoding="utf-8") as told:
-            found.append((int(number), told.read().strip()))
+        with open(f"/proc/self/task/{number}/comm", encoding="utf-8") as name:
+            found.append((int(number), name.read().strip()))
     return [name for number, name in found if number != os.getpid() and name not in FORKED_WELL]
 
 
 def outside(name: str, project: str) -> bool:
-    """Whether a module is there, and not the project's own, whose copy is another one in every start."""
+    """Whether a module exists outside of the project, whose copy differs in every start."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -110,7 +112,7 @@ def outside(name: str, project: str) -> bool:
 
 
 def attempt(name: str) -> None:
-    """Import a module; where that fails, the script is going to tell."""
+    """Import a module. If that fails, the script will report it."""
     try:
         importlib.import_module(name)
     except (Exception, SystemExit):  # noqa: BLE001 - whatever a library raises, the script will raise it too
@@ -118,11 +120,11 @@ def attempt(name: str) -> None:
 
 
 def serve(channel: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
-    """Fork a keeper for each request, until nobody is left to ask. Returns in the process of a script, with its
+    """Fork a keeper for each request, until nobody is left to ask. Returns, in the process of a script, its
     request."""
     from traindx.lab.conduct.keeper import Keeper
 
-    signal.signal(signal.SIGCHLD, farewell)
+    signal.signal(signal.SIGCHLD, reap)
     while True:
         message, descriptors, _, _ = socket.recv_fds(channel, MOST, 3)
         if not message:
@@ -143,15 +145,15 @@ def serve(channel: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
             os.close(one)
 
 
-def farewell(_number: int, _frame: object) -> None:
-    """Take leave of keepers that have ended."""
+def reap(_number: int, _frame: object) -> None:
+    """Wait for keepers that have ended."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue
 
 
 def become(request: dict[str, Any], config: dict[str, Any], reserve: Reserve) -> None:
-    """Make this process what it would be had it just been started."""
+    """Make this process what it would be just after a fresh start."""
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -167,7 +169,7 @@ def become(request: dict[str, Any], config: dict[str, Any], reserve: Reserve) ->
 
 
 def forget(reserve: Reserve) -> None:
-    """What libraries remember that is another thing in every process."""
+    """Reset what libraries remember but what differs between processes."""
     if "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]
     if "multiprocessing.process" in sys.modules:
@@ -182,7 +184,7 @@ def forget(reserve: Reserve) -> None:
 
 
 def run(command: Sequence[str]) -> None:
-    """Run a script or a module as `python` would; what it raises goes to the interpreter."""
+    """Run a script or a module as `python` would. The interpreter handles what it raises."""
     place = 1
     while command[place].startswith("-") and command[place] != "-m":
         place += 2 if command[place] in TAKES_VALUE else 1
@@ -215,10 +217,9 @@ def main() -> None:
     sys.path.remove(config["home"])
     flags = fcntl.fcntl(channel, fcntl.F_GETFL)
     fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(
-        channel, fcntl.F_SETFL, flags | os.O_ASYNC
-    )  # SIGIO, which ends it, where traindx is gone meanwhile
-    if select.select([channel], [], [], 0)[0]:  # nothing is asked yet: it was gone before that
+    # SIGIO ends this process if traindx goes away meanwhile.
+    fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)
+    if select.select([channel], [], [], 0)[0]:  # nothing has been asked, so it closed before that
         shutil.rmtree(config["room"], ignore_errors=True)
         return
     why = load(config)
@@ -227,7 +228,7 @@ def main() -> None:
     if why:
         return
     gc.collect()
-    gc.freeze()  # what is loaded is not looked through again in every fork, which would copy all of its memory
+    gc.freeze()  # a collection in a fork would touch, and so copy, all loaded memory
     reserve = Reserve(config["reserve"])
     request = serve(channel, config)
     become(request, config, reserve)
@@ -235,8 +236,9 @@ def main() -> None:
 
 
 def end(work: Callable[[Sequence[str]], None], command: Sequence[str]) -> None:
-    """Run a script and end as the interpreter would, but without taking apart what was loaded before the fork: that
-    takes longer than a short training. What the script holds open is closed. Exceptions go to the interpreter."""
+    """Run a script and end as the interpreter would, but without tearing down what was loaded before the
+    fork: that takes longer than a short training. What the script holds open is closed. The interpreter
+    handles exceptions."""
     status = 0
     try:
         work(command)

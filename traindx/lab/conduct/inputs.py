@@ -1,10 +1,9 @@
-"""What the starts of a script depend on: by this it is known whether earlier ones may be counted again.
+"""What the starts of a script depend on. It decides whether earlier starts still count.
 
-Which files a script reads cannot be seen in full (libraries open them without Python), so all of its project is
-taken, and what its texts and its command name elsewhere: sources and configurations by content, so that a checkout
-of the same content changes nothing, data by size and time. Further the packages installed where the program is, and
-the variables that libraries read or that a text of the project names.
-"""
+Which files a script reads cannot be observed completely (libraries open them without Python). So its
+whole project counts, and what its texts and its command name elsewhere: sources and configurations by
+content, so that a checkout of the same content changes nothing, data by size and time. So do the packages
+installed with the program, and the variables that libraries read or that a text of the project names."""
 
 from __future__ import annotations
 
@@ -21,33 +20,18 @@ from pathlib import Path
 from traindx.lab.conduct import scratch
 from traindx.own import VERSION
 
+CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".conf", ".gin")
 # Compared by content, up to so many bytes each and in all; larger ones are data.
-TEXTS = frozenset(
-    (
-        ".py",
-        ".pyi",
-        ".ipynb",
-        ".sh",
-        ".yaml",
-        ".yml",
-        ".json",
-        ".toml",
-        ".cfg",
-        ".ini",
-        ".conf",
-        ".gin",
-        ".env",
-        "",
-    )
-)
+TEXTS = frozenset([".py", ".pyi", ".ipynb", ".sh", ".env", "", *CONFIGURATIONS])
 TEXT_BYTES, ALL_BYTES = 1 << 20, 64 << 20
-# Written while others work in the project, and read by no training: logs, trackers' files, records of traindx.
+# Written while others work in the project, and read by no training: logs, trackers' files, records of
+# traindx.
 LOGS = re.compile(
     r"(?:^|/)(?:traindx-runs|wandb|mlruns|lightning_logs)/|\.(?:log|out|err)$|(?:^|/)events\.out\.tfevents"
 )
 NAMES = re.compile(rb"\b[A-Z][A-Z0-9_]{2,}\b")  # of variables, in a text
 PATHS = re.compile(rb"(?<![\w.:/-])(?:~|\.\.)?/?(?:[\w.-]+/)+[\w.-]+")
-MOST_PATHS = 2000  # named by texts, that are looked for
+MOST_PATHS = 2000  # paths in texts that are looked up
 # Variables that libraries and Python read by themselves.
 SETTINGS = re.compile(
     r"(?:CUDA|CUBLAS|CUDNN|NCCL|NVIDIA|HIP|ROCR|HSA|OMP|GOMP|KMP|MKL|OPENBLAS|NUMEXPR|DNNL|ONEDNN|ATEN|PYTORCH|TORCH|"
@@ -55,16 +39,16 @@ SETTINGS = re.compile(
 )
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/usr/", "/bin/")  # no data: settings of the machine, programs
 PACKAGES = ("lib*/python*/*-packages", "local/lib*/python*/*-packages")  # below the program's environment
-OWN_OUTPUT = ""  # stands for a file that this process prints into: nothing is compared with it
+OWN_OUTPUT = ""  # the mark of a file that this process prints into, which is never compared
 
 
-def inputs(command: Sequence[str], folder: Path, besides: Sequence[str | Path] = ()) -> dict[str, str]:
-    """What a start of `command` in `folder` depends on: a name for the user, and a short mark that another content has
-    not. `besides`: paths that starts, or traindx, may write to."""
+def inputs(command: Sequence[str], folder: Path, written: Sequence[str | Path] = ()) -> dict[str, str]:
+    """What a start of `command` in `folder` depends on: a name for the user, and a short mark of the
+    content. `written`: paths that starts, or traindx, may write to."""
     folder = folder.resolve()
     root = scratch.project(folder)
-    left_out = [Path(os.path.abspath(folder / path)) for path in besides]
-    prints = [(told.st_dev, told.st_ino) for told in map(os.fstat, (1, 2)) if stat.S_ISREG(told.st_mode)]
+    left_out = [Path(os.path.abspath(folder / path)) for path in written]
+    prints = [(s.st_dev, s.st_ino) for s in map(os.fstat, (1, 2)) if stat.S_ISREG(s.st_mode)]
     found: dict[str, str] = {}
     variables, paths, room = set[bytes](), set[bytes](), ALL_BYTES
     for name in sorted(scratch.state(root)):
@@ -95,25 +79,25 @@ def inputs(command: Sequence[str], folder: Path, besides: Sequence[str | Path] =
 
 
 def small_text(path: Path, room: int) -> bytes | None:
-    """The content of a source or configuration; None of what is no such file, is too large, or cannot be read."""
+    """The content of a source or configuration. None for other files, too large ones, or unreadable ones."""
     try:
-        told = path.stat()
-        if path.suffix.lower() not in TEXTS or not stat.S_ISREG(told.st_mode):
+        status = path.stat()
+        if path.suffix.lower() not in TEXTS or not stat.S_ISREG(status.st_mode):
             return None
-        return path.read_bytes() if told.st_size <= min(TEXT_BYTES, room) else None
+        return path.read_bytes() if status.st_size <= min(TEXT_BYTES, room) else None
     except OSError:
         return None
 
 
 def mark_of(path: Path, text: bytes | None, prints: Sequence[tuple[int, int]]) -> str | None:
-    """A short mark of a file's content, or of its size and time; None where it has gone."""
+    """A short mark of a file's content, or of its size and time. None where it has vanished."""
     try:
-        told = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    if (told.st_dev, told.st_ino) in prints:
+    if (status.st_dev, status.st_ino) in prints:
         return OWN_OUTPUT
-    return f"{told.st_size} {told.st_mtime_ns}" if text is None else digest(text)
+    return f"{status.st_size} {status.st_mtime_ns}" if text is None else digest(text)
 
 
 def digest(content: bytes) -> str:
@@ -125,8 +109,8 @@ def within_any(path: Path, places: Sequence[Path]) -> bool:
 
 
 def elsewhere(named: Sequence[str], folder: Path, root: Path, left_out: Sequence[Path]) -> Iterator[Path]:
-    """The files and folders outside of the project `root` that some words name; a folder that holds the project, and
-    the one for temporary files, change with everything that is done there."""
+    """The files and folders outside of the project `root` that some words name; a folder that holds the
+    project, and the one for temporary files, change with everything that is done there."""
     shared = [*root.parents, Path(tempfile.gettempdir())]
     for word in dict.fromkeys(named):
         path = Path(os.path.normpath(folder / os.path.expanduser(word)))
@@ -147,8 +131,8 @@ def packages(program: str) -> dict[str, str]:
     if place is None:
         return found
     real = Path(place).resolve()
-    told = real.stat()
-    found["the program " + real.name] = f"{told.st_size} {told.st_mtime_ns}"
+    status = real.stat()
+    found["the program " + real.name] = f"{status.st_size} {status.st_mtime_ns}"
     prefixes = dict.fromkeys((Path(os.path.abspath(place)).parent.parent, real.parent.parent))
     for site in (site for prefix in prefixes for pattern in PACKAGES for site in prefix.glob(pattern)):
         for entry in site.glob("*.dist-info"):
@@ -158,7 +142,7 @@ def packages(program: str) -> dict[str, str]:
 
 
 def settings(named: set[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that matter; their values may be secrets, and are not written down."""
+    """The variables that matter. Their values may be secrets, so only digests are kept."""
     matter = (name for name in environment if name in named or SETTINGS.fullmatch(name))
     return {f"the variable {name}": digest(environment[name].encode(sys.getfilesystemencoding(), "surrogateescape"))
             for name in sorted(matter)}  # fmt: skip

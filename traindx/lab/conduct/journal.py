@@ -1,7 +1,8 @@
 """The diary of a proof: one JSON line for every start of the script that came to its end.
 
-A line is on the disk before the next start begins, so that after a kill -9 nothing finished is done again. The
-first line says what the diary is of; one of another command, setting or state of the project is not gone on with.
+A line is on the disk before the next start begins, so that after a kill -9 nothing finished is done
+again. The first line says what the diary is of; one of another command, setting or state of the project
+is not gone on with.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ NAMED = 2  # of the things that changed
 
 
 class Journal:
-    """The diary in a folder. `entries` are those that were there, in order; a torn last line is not among them.
-    `changed`: why those of an earlier proof are not, or ""."""
+    """The diary in a folder. `entries` are those that were there, in order; a torn last line is not among
+    them. `changed`: why those of an earlier proof are not, or ""."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
         self.path, self.about = folder / FILE, about
@@ -107,8 +108,8 @@ def unfinished(base: Path, name: str, about: Mapping[str, Any], done: str) -> Un
 
 
 def about(command: Sequence[str], inputs: Mapping[str, str], **options: Any) -> dict[str, Any]:
-    """What a diary is of: the command (its secrets by the digest of all its words), what it depends on, and what was
-    asked for."""
+    """What a diary is of: the command (its secrets by the digest of all its words), what it depends on, and
+    what was asked for."""
     words = hashlib.sha256(json.dumps(list(command)).encode()).hexdigest()
     asked = {f"--{name.replace('_', '-')}": value for name, value in options.items()}
     what = {"schema": "traindx.trials/2", "command": redact(command), "command line": words}

@@ -1,14 +1,15 @@
-"""A small process between traindx and an experiment: sees to it that nothing of it stays behind.
+"""A small process between traindx and an experiment: it makes sure that nothing of the experiment stays
+behind.
 
-It is the parent of the command and adopts whatever that leaves behind (Linux), also processes that
-went into a session of their own. It ends them all when the command has ended, when time is up, or
-when traindx itself is gone, however it went: the lifeline is a pipe that breaks then.
+It is the parent of the command and adopts the processes that the command leaves behind (Linux), even
+those in a session of their own. It ends them all when the command has ended, when time is up, or when
+traindx itself is gone for any reason: the lifeline is a pipe that breaks then.
 
-`python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null
-for no fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx
-is gone), `enclosure` (what enclosure.enter is given, or null), and the descriptors `lifeline` and `answer`. The answer
-is one JSON object: `status`, `signal`, `ended`, `fenced`, and `wanted_network` where it had a network of its own.
-"""
+`python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null for no
+fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx is
+gone), `enclosure` (arguments of enclosure.enter, or null), and the descriptors `lifeline` and `answer`.
+The answer is one JSON object: `status`, `signal`, `ended`, `fenced`, and `wanted_network` if it had a
+separate network."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from typing import Any
 
 from traindx.lab.conduct import enclosure, fence
 
-# Asking for the end: by traindx, or passed on by it. The script gets the same one.
+# Signals that ask for the end, sent or passed on by traindx. The script gets the same one.
 ENDING = (
     signal.SIGTERM,
     signal.SIGINT,
@@ -36,7 +37,7 @@ ENDING = (
     signal.SIGUSR2,
     signal.SIGXCPU,
 )
-LEFT_BEHIND = 0.5  # seconds that processes get which outlive the command
+LEFT_BEHIND = 0.5  # seconds for processes that outlive the command
 
 
 class Keeper:
@@ -52,21 +53,20 @@ class Keeper:
         os.set_blocking(self.woken, False)
         signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
         for number in (signal.SIGCHLD, *ENDING):
-            signal.signal(number, self.heard)
-        self.told_to_end = 0  # the signal that did
-        signal.pthread_sigmask(
-            signal.SIG_UNBLOCK, ENDING
-        )  # they may have been held back until now: heard here
+            signal.signal(number, self.receive)
+        self.end_signal = 0  # the signal that asked for the end, 0 without one
+        # They may have been blocked until now, and are received here.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         self.child = -1
         self.counters: list[int] = []  # of the experiment's own network, where it has one
 
-    def heard(self, number: int, _frame: object) -> None:
+    def receive(self, number: int, _frame: object) -> None:
         if number != signal.SIGCHLD:
-            self.told_to_end = number
+            self.end_signal = number
 
     def start(self, fork: bool = False) -> bool:
-        """Start the command, or fork it from this very process; True in the process that was forked, which is then to
-        run it. Raises OSError when that cannot be."""
+        """Start the command, or fork it from this process. True in the forked process, which then runs the
+        command. Raises OSError where that fails."""
         writable = self.request["writable"]
         landlock = writable is not None and fence.version() > 0
         self.fenced = landlock or self.request["enclosure"] is not None
@@ -74,7 +74,7 @@ class Keeper:
 
         def before() -> None:
             self.enclose(theirs)
-            fence.die_with_parent(signal.SIGKILL)  # after a change of identity, which undoes it
+            fence.die_with_parent(signal.SIGKILL)  # a change of identity would undo it, so it comes after
             if landlock:
                 fence.restrict(writable)
 
@@ -92,14 +92,14 @@ class Keeper:
                     self.request["command"], start_new_session=True, preexec_fn=before
                 )
                 self.child = process.pid
-                process.returncode = 0  # it is waited for here, together with those that were adopted
+                process.returncode = 0  # it is waited for here, with all adopted processes
             theirs.close()
             self.counters = socket.recv_fds(ours, 1, 2)[1]
         return False
 
     def enclose(self, parent: socket.socket) -> None:
-        """In the process of the command: go into its view of the machine, and give the counters of that to the
-        keeper, which stays outside."""
+        """In the process of the command: enter its view of the machine, and pass the counters of its network
+        to the keeper, which stays outside."""
         if self.request["enclosure"] is not None:
             counters = enclosure.enter(**self.request["enclosure"])
             socket.send_fds(parent, [b" "], counters)
@@ -107,7 +107,7 @@ class Keeper:
                 os.close(one)
 
     def let_go(self) -> None:
-        """In a process that was forked: have none of what is the keeper's."""
+        """In a forked process: drop what belongs to the keeper."""
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, signal.SIG_DFL)
@@ -116,7 +116,7 @@ class Keeper:
             os.close(descriptor)
 
     def run(self, fork: bool = False) -> bool:
-        """Start the command, keep it to its end and answer; True in a process that was forked to run it."""
+        """Start the command, keep it to its end and answer. True in a process that was forked to run it."""
         try:
             if self.start(fork):
                 return True
@@ -130,7 +130,7 @@ class Keeper:
         else:
             ended = self.keep()
             code = 0 if self.status is None else os.waitstatus_to_exitcode(self.status)
-            if self.told_to_end:  # nobody may be left to do it
+            if self.end_signal:  # traindx may be gone
                 from traindx.lab.conduct.scratch import remove
 
                 remove(Path(self.request["place"]))
@@ -143,35 +143,35 @@ class Keeper:
         return False
 
     def keep(self) -> str:
-        """Wait for the end of the command, whichever way it comes: `finished`, `out-of-time`, `stopped`."""
+        """Wait for the command to end, in whichever way: `finished`, `out-of-time`, `stopped`."""
         limit = self.request["seconds"]
         end = None if limit is None else time.monotonic() + limit
         ended = self.wait(end)
         if ended != "finished":
-            self.tell(self.child, self.told_to_end or signal.SIGTERM)
-            self.wait(time.monotonic() + self.request["grace"], hear=False)
+            self.signal(self.child, self.end_signal or signal.SIGTERM)
+            self.wait(time.monotonic() + self.request["grace"], listen=False)
         self.clear()
         return ended
 
-    def wait(self, end: float | None, *, hear: bool = True) -> str:
+    def wait(self, end: float | None, *, listen: bool = True) -> str:
         """Until the command has ended, `end` has come, or traindx has gone."""
         while True:
             self.reap()
             if self.status is not None:
                 return "finished"
-            if hear and self.told_to_end:
+            if listen and self.end_signal:
                 return "stopped"
             left = None if end is None else end - time.monotonic()
             if left is not None and left <= 0:
                 return "out-of-time"
-            ready, _, _ = select.select([self.woken, *([self.lifeline] if hear else [])], [], [], left)
+            ready, _, _ = select.select([self.woken, *([self.lifeline] if listen else [])], [], [], left)
             if self.woken in ready:
                 os.read(self.woken, 4096)
             if self.lifeline in ready:
-                self.told_to_end = signal.SIGTERM
+                self.end_signal = signal.SIGTERM
 
     def reap(self) -> None:
-        """Take leave of all that have ended."""
+        """Wait for all processes that have ended."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -181,27 +181,27 @@ class Keeper:
                     self.status = status
 
     def clear(self) -> None:
-        """End every descendant that is left, asking once."""
+        """End every remaining descendant, after asking once."""
         for number, patience in ((signal.SIGTERM, LEFT_BEHIND), (signal.SIGKILL, 5.0)):
             end = time.monotonic() + patience
-            told: set[int] = set()
+            asked: set[int] = set()
             while time.monotonic() < end:
                 self.reap()
                 left = set(descendants(os.getpid()))
                 if self.status is None or not descendants_known():
-                    self.tell_group(number)
+                    self.signal_group(number)
                 if not left and self.status is not None:
                     return
-                for pid in left - told:
-                    self.tell(pid, number)
-                told |= left
+                for pid in left - asked:
+                    self.signal(pid, number)
+                asked |= left
                 time.sleep(0.01)
 
-    def tell(self, pid: int, number: int) -> None:
+    def signal(self, pid: int, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 
-    def tell_group(self, number: int) -> None:
+    def signal_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.child, number)
 
@@ -211,7 +211,7 @@ def descendants_known() -> bool:
 
 
 def descendants(root: int) -> list[int]:
-    """Processes that descend from `root`, by /proc; none where there is no /proc."""
+    """Processes that descend from `root`, from /proc; none where there is no /proc."""
     if not descendants_known():
         return []
     children: dict[int, list[int]] = {}

@@ -1,13 +1,13 @@
-"""A copy of the user's folder in which an experiment may write what it likes.
+"""A copy of the user's folder in which an experiment may write anything.
 
     scratch/
     ├── tree/<the folder's parents>/<folder>   small files copied, the rest linked to the original
     ├── home/                                  links to what is in the user's home
     └── tmp/
 
-Where the project leads out of itself, the nearest parents hold links to what lies beside it (see beside.py).
-A file that is copied is the experiment's own. A link leads to the original: reading goes through,
-and writing is refused where the system can (see fence.py); where it cannot, `changes` tells.
+If the project refers to paths outside of itself, the nearest parents hold links to its neighbors (see
+surroundings.py). A copied file belongs to the experiment. A link leads to the original: reading works, and
+writing is refused where the system can do that (see fence.py). Where it cannot, `changes` reports it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from traindx.whole import naming
 
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
-MANY = 3  # times as many files are linked one by one, so that new ones can be made beside them
+MANY = 3  # times as many files are linked one by one, so that new files can be made in their folders
 LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"})
 CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"}
@@ -50,7 +50,7 @@ CACHE_VARIABLES = (  # of downloads and of compiled code
     "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR",
     "NUMBA_CACHE_DIR", "CUDA_CACHE_PATH", "MPLCONFIGDIR",
 )  # fmt: skip
-# Trackers write beside the script and send nothing while an experiment runs.
+# Trackers write into the scratch copy and send nothing while an experiment runs.
 QUIET = {
     "WANDB_MODE": "offline",
     "NEPTUNE_MODE": "offline",
@@ -94,9 +94,9 @@ def make(
     copied_bytes: int = COPIED_BYTES,
     copied_files: int = COPIED_FILES,
 ) -> Scratch:
-    """Copy the project of `folder`; `words` are those of the command that is to run there, and of its search path,
-    `home` is the user's. Raises OSError when there is no room, and
-    ConfigError when there are far too many files; nothing is left then."""
+    """Copy the project of `folder`; `words` are those of the command that is to run there, and of its search
+    path, `home` is the user's. Raises OSError when there is no room, and ConfigError when there are far
+    too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
     place = temporary.make_room(temporary.SCRATCH)
@@ -134,7 +134,7 @@ def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[tuple[str, 
                 os.symlink(root / name, copy / name)
                 linked.append(name)
         except FileNotFoundError:
-            continue  # gone since it was listed: as if it had gone a moment before
+            continue  # vanished since it was listed
         except OSError as error:
             if error.errno in NO_ROOM:
                 raise
@@ -197,7 +197,8 @@ def take(
 
 
 def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
-    """What is in a folder, nothing where it has gone; None where that is more than `most`, or cannot be read."""
+    """What is in a folder, nothing where it has gone; None where that is more than `most`, or cannot be
+    read."""
     try:
         with os.scandir(folder) as entries:
             found = list(islice(entries, most + 1))
@@ -278,15 +279,14 @@ def within(path: str, root: Path) -> bool:
 
 
 def moved(text: str, scratch: Scratch) -> str:
-    """A path, a list of them, or `--option=path`: what lies in the project leads to the copy."""
-    return os.pathsep.join(_moved(part, scratch) for part in text.split(os.pathsep))
-
-
-def _moved(text: str, scratch: Scratch) -> str:
-    option, equals, path = text.rpartition("=")
-    if path.startswith(os.sep) and within(os.path.normpath(path), scratch.root):
-        return option + equals + os.path.normpath(str(scratch.copy) + path[len(str(scratch.root)) :])
-    return text
+    """A path, a list of them, or `--option=path`, with what is in the project leading to the copy."""
+    parts = []
+    for part in text.split(os.pathsep):
+        option, equals, path = part.rpartition("=")
+        if path.startswith(os.sep) and within(os.path.normpath(path), scratch.root):
+            part = option + equals + os.path.normpath(str(scratch.copy) + path[len(str(scratch.root)) :])
+        parts.append(part)
+    return os.pathsep.join(parts)
 
 
 def command_in(command: Sequence[str], scratch: Scratch) -> list[str]:
@@ -323,25 +323,26 @@ State = dict[str, tuple[int, ...]]
 
 
 def state(root: Path, most: int = COPIED_FILES) -> State:
-    """Size, inode, and times of change (also of permissions, owner and attributes) of each file of a folder (the
-    shallow ones, up to `most`), but of history, installed packages and caches; permissions and owner of the folder."""
-    status = root.stat()
-    found: State = {".": (status.st_mode, status.st_uid, status.st_gid)}
+    """Size, inode, and times of change (also of permissions, owner and attributes) of each file of a folder
+    (the shallow ones, up to `most`), but of history, installed packages and caches; permissions and owner
+    of the folder."""
+    top = root.stat()
+    found: State = {".": (top.st_mode, top.st_uid, top.st_gid)}
     waiting = deque([str(root)])
     while waiting and len(found) < most:
         for entry in listed(Path(waiting.popleft()), MANY * COPIED_FILES) or ():
-            with contextlib.suppress(OSError):  # it has gone since it was listed, or cannot be looked at
+            with contextlib.suppress(OSError):  # it has vanished since it was listed, or cannot be read
                 if entry.is_dir(follow_symlinks=False):
                     if not linked_whole(Path(entry.path)) and not entry.name.startswith(OURS):
                         waiting.append(entry.path)
                 else:
-                    told = entry.stat(follow_symlinks=False)
-                    times = (told.st_mtime_ns, told.st_ctime_ns)
-                    found[os.path.relpath(entry.path, root)] = (told.st_size, told.st_ino, *times)
+                    status = entry.stat(follow_symlinks=False)
+                    times = (status.st_mtime_ns, status.st_ctime_ns)
+                    found[os.path.relpath(entry.path, root)] = (status.st_size, status.st_ino, *times)
     return found
 
 
-def changes(before: State, after: State, besides: str = "..") -> tuple[str, ...]:
+def changes(before: State, after: State, except_in: str = "..") -> tuple[str, ...]:
     """Names of files that were added, changed or removed, but of those in the folder `besides`."""
     found = (n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
-    return tuple(sorted(n for n in found if not within(n, Path(besides))))
+    return tuple(sorted(n for n in found if not within(n, Path(except_in))))

@@ -1,8 +1,8 @@
-"""What lies beside a project, in the copy of it.
+"""The neighbors of a project, in its copy.
 
-The nearest parents are imitated, with links to what else is in them, so that `../data/train.csv` is found. That takes a
-link for every neighbour at every start: it is done where anything in the project, or the command, leads out of it.
-"""
+The nearest parents are recreated, with links to what else is in them, so that `../data/train.csv` is
+found. That takes a link for every neighbor at every start, so it is only done if the project, or the
+command, refers to paths outside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-PARENTS, BESIDE = 3, 2000  # parents that are imitated, and entries beside the folder that are linked
+PARENTS, NEIGHBORS = 3, 2000  # parents that are recreated, and entries of each that are linked
 # What a text holds that gets to the folder above: `..` as a part of a path, and the functions that find it.
 UP = re.compile(
     rb"(?<![.\w])\.\.(?![.\w])|parent|pardir|dirname|path\.(?:r?split|relpath|commonp)|\.parts\b|chdir|getcwd"
@@ -24,8 +24,9 @@ MOST_TEXTS, READ = 500, 1 << 20  # texts that are read, and bytes of each; with 
 
 
 def leads_out(root: Path, words: Sequence[str], passed_over: Callable[[Path], bool]) -> bool:
-    """Whether a text of the project `root`, but for folders that are `passed_over`, or one of some words (a command, a
-    search path) may name what lies beside the project; or a program is started that lies elsewhere."""
+    """Whether a text of the project `root` (except in folders that are `passed_over`), or one of some words
+    (a command, a search path), may name something outside of the project, or starts a program outside of
+    it."""
     if "-m" in words or any(UP.search(os.fsencode(word)) or elsewhere(word, root) for word in words):
         return True
     waiting, texts = deque([root]), 0
@@ -46,7 +47,7 @@ def leads_out(root: Path, words: Sequence[str], passed_over: Callable[[Path], bo
 
 
 def is_text(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a folder is a file, or leads to one, that may hold paths."""
+    """Whether an entry of a folder is a file, or a link to one, that may hold paths."""
     try:
         return os.path.splitext(entry.name)[1].lower() in TEXTS and entry.is_file()
     except OSError:  # a link to itself
@@ -68,25 +69,25 @@ def names_above(path: str) -> bool:
         return True
 
 
-def imitate(root: Path, tree: Path, linked: bool, besides: Callable[[str], bool]) -> Path:
-    """The parents of `root` in `tree`, and where the copy of `root` is to be made; with links to what else they hold
-    where it is to be `linked`, but for names that are left out (`besides`)."""
+def imitate(root: Path, tree: Path, linked: bool, left_out: Callable[[str], bool]) -> Path:
+    """The parents of `root` in `tree`, with the place for the copy of `root`. If `linked`, they hold links
+    to what else is in them, except for names that are left out (`left_out`)."""
     parents = [p for p in list(root.parents)[:PARENTS] if p != p.parent]
     here = tree
     for parent, below in zip(reversed(parents), [*reversed(parents[:-1]), root], strict=True):
         here = here / (parent.name or "root")
         if linked:
-            link_entries(parent, here, lambda name, below=below.name: name == below or besides(name))  # type: ignore[misc]
+            link_entries(parent, here, lambda name, below=below.name: name == below or left_out(name))  # type: ignore[misc]
     return here / (root.name or "root")
 
 
-def link_entries(source: Path, target: Path, besides: Callable[[str], bool]) -> None:
+def link_entries(source: Path, target: Path, left_out: Callable[[str], bool]) -> None:
     """Make `target`, with a link to everything in `source` but for names that are left out."""
     target.mkdir(parents=True, exist_ok=True)
     with (
         contextlib.suppress(OSError),
         os.scandir(source) as entries,
     ):  # no such home, or one that cannot be read
-        for entry, _ in zip(entries, range(BESIDE), strict=False):
-            if not besides(entry.name):
+        for entry, _ in zip(entries, range(NEIGHBORS), strict=False):
+            if not left_out(entry.name):
                 os.symlink(entry.path, target / entry.name)

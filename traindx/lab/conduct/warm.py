@@ -1,9 +1,8 @@
-"""Starts of a script from a Python that has loaded its libraries already: seconds less for each.
+"""Starts of a script from a Python that has loaded its libraries already, which saves seconds for each.
 
-The libraries are those that the script and the project's files behind it name in their imports, as far as they do not
-need the reserve (the library whose import a recording waits for) themselves. Linux only. Where it cannot be, `why`
-says so and every start is one of its own.
-"""
+The libraries are those imported by the script and the project's files that it imports, unless they need
+the reserve (the library whose import a recording waits for). Linux only. Where it is impossible, `why`
+says so and every start is a fresh one."""
 
 from __future__ import annotations
 
@@ -27,17 +26,18 @@ from traindx.lab.conduct.environment import FILE_BYTES, script_of
 SERVER = Path(__file__).with_name("forking.py")
 HOME = Path(__file__).parents[3]
 PATIENCE = 120.0  # seconds for loading everything
-AGAIN = 4  # times that it is loaded anew without what needs the reserve
-# Options of Python that mean the same to a process that is forked.
+AGAIN = 4  # times that it loads again without the modules that need the reserve
+# Options of Python that mean the same to a forked process.
 ALONE, WITH_VALUE = ("-u", "-O", "-OO", "-B", "-s", "-q"), ("-W", "-X")
-# Settings that libraries read as they are loaded: a script that makes them itself is not forked from a loaded one.
+# Settings that libraries read while they load: a script that makes them itself is not forked from a
+# loaded one.
 SETTINGS = re.compile(r"\b(?:OMP|GOMP|KMP|MKL|OPENBLAS|NUMEXPR|DNNL|ONEDNN|ATEN|PYTORCH|TORCH|LD)_[A-Z_]+\b")
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 class Forked:
-    """A keeper that was forked elsewhere: what subprocess tells of one that was started from here. It has ended when
-    it has answered, or nobody is left to answer."""
+    """A keeper that was forked by another process, with the interface of `subprocess.Popen`. It has ended
+    when it has answered, or when nobody is left to answer."""
 
     def __init__(self, stdout: IO[bytes], answers: int) -> None:
         self.stdout, self.answers = stdout, answers
@@ -61,37 +61,34 @@ class Warm:
         self.project, self.reserve, self.late = scratch.project(folder.resolve()), reserve, tuple(late)
         self.options = options(command)
         self.early: list[str] = []
-        self.why = self.look(command, folder)
+        self.why = self.inspect(command, folder)
         self.servers: dict[tuple[str | None, ...], Server] = {}
-        self.room = temporary.make_room(temporary.SCRATCH)  # libraries make folders as they are loaded
+        self.room = temporary.make_room(temporary.SCRATCH)  # libraries make folders as they load
         self.loading: Server | None = None
         self.closed = False
         self.lock = threading.Lock()
-        self.answered, self.at_once = (
-            threading.Event(),
-            False,
-        )  # whether one was there when it was first asked for
+        self.answered, self.at_once = threading.Event(), False  # whether one was there at the first try
 
-    def look(self, command: Sequence[str], folder: Path) -> str:
-        """Find what the script imports; why it cannot be forked, or ""."""
+    def inspect(self, command: Sequence[str], folder: Path) -> str:
+        """Find what the script imports. Returns why it cannot be forked, or ""."""
         if not sys.platform.startswith("linux"):
             return "this system has no safe fork"
         script = script_of(command, folder)
         if self.options is None or script is None:
             return "the command is not a plain start of a Python script"
-        texts = dict(behind(script, folder))
+        texts = dict(imported_files(script, folder))
         named = list(dict.fromkeys(name for text in texts.values() for name in imports(text)))
         if not any(top(name) == self.reserve for name in named):
             return f"the script does not import {self.reserve} itself"
         setting = next((found[0] for text in texts.values() if (found := SETTINGS.search(text))), "")
         if setting:
-            return f"the script speaks of {setting}, which is read as libraries are loaded"
+            return f"the script sets {setting}, which is read as libraries are loaded"
         self.early = [n for n in named if top(n) != self.reserve and top(n) not in sys.stdlib_module_names]
         return ""
 
     def prepare(self, environment: Mapping[str, str]) -> Server | None:
-        """The loaded Python for starts with these settings of threads, which takes seconds once; None where there can
-        be none."""
+        """The loaded Python for starts with these settings of threads, which takes seconds once; None where
+        there can be none."""
         key = tuple(environment.get(name) for name in THREADS)
         try:
             with self.lock:
@@ -103,8 +100,8 @@ class Warm:
             self.answered.set()
 
     def fork(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> bool:
-        """Have a keeper forked for a request, which gets the descriptors for the output, the lifeline and the answer.
-        False where that cannot be: start one, then."""
+        """Have a keeper forked for a request, which gets the descriptors for the output, the lifeline and
+        the answer. False where that cannot be: start one, then."""
         server = self.prepare(request["environment"])
         if server is None:
             return False
@@ -134,7 +131,7 @@ class Warm:
                 "early": self.early, "late": self.late, "room": str(self.room),
             }  # fmt: skip
             server = self.loading = Server(self.options, config, environment)
-            if self.closed:  # meanwhile, by another thread, which knew nothing of this one
+            if self.closed:  # meanwhile, by another thread, which did not know this server
                 server.process.kill()
             server.listen()
             self.at_once = self.at_once or not (server.why or self.answered.is_set())
@@ -150,14 +147,14 @@ class Warm:
         return None
 
     def give_up(self, why: str) -> None:
-        """Start every command anew from now on."""
+        """Make only fresh starts from now on."""
         self.why = self.why or why
 
     def close(self) -> None:
-        """End the loaded Pythons, and one that loads still; what was forked goes on."""
+        """End the loaded Pythons, and one that is still loading. What was forked goes on."""
         self.closed = True
         if self.loading is not None:
-            self.loading.process.kill()  # `prepare`, which waits for its answer, holds the lock
+            self.loading.process.kill()  # `prepare` holds the lock while it waits for the answer
         with self.lock:
             for server in self.servers.values():
                 server.close()
@@ -166,7 +163,7 @@ class Warm:
 
 
 class Server:
-    """One loaded Python, which may be forked once it was listened to. `why`: what is in the way of that, or ""."""
+    """One loaded Python, which can be forked after `listen`. `why`: what prevents that, or ""."""
 
     def __init__(
         self, options: Sequence[str], config: Mapping[str, Any], environment: Mapping[str, str]
@@ -189,22 +186,23 @@ class Server:
         """Wait until its libraries are loaded."""
         self.channel.settimeout(PATIENCE)
         try:
-            told = self.channel.recv(1 << 16)
+            answer = self.channel.recv(1 << 16)
         except TimeoutError:
-            told = b'{"why": "its libraries take too long to load"}'
+            answer = b'{"why": "its libraries take too long to load"}'
         self.why = (
-            json.loads(told)["why"] if told else "a Python that loads its libraries ends with an error"
+            json.loads(answer)["why"] if answer else "a Python that loads its libraries ends with an error"
         )
 
     def close(self) -> None:
-        self.channel.close()  # which it hears
+        self.channel.close()  # it ends then
         if self.why:
             self.process.kill()
         self.process.wait()
 
 
 def options(command: Sequence[str]) -> list[str] | None:
-    """A command's program with its options, where that is a Python that runs a script or a module, else None."""
+    """The program of a command with its options, if it is a Python that runs a script or a module, else
+    None."""
     if not re.fullmatch(r"python[\d.]*", os.path.basename(command[0])):
         return None
     found, rest = [command[0]], iter(command[1:])
@@ -222,8 +220,8 @@ def top(name: str) -> str:
     return name.partition(".")[0]
 
 
-def behind(script: Path, folder: Path) -> Iterator[tuple[Path, str]]:
-    """The script and the files of the project that it imports, and they: (path, text) each once."""
+def imported_files(script: Path, folder: Path) -> Iterator[tuple[Path, str]]:
+    """The script and the project files that it imports, directly or not: (path, text), each once."""
     waiting, seen = [script], set[Path]()
     while waiting:
         path = waiting.pop()
@@ -242,8 +240,8 @@ def behind(script: Path, folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def imports(text: str, *, relative: bool = False) -> Iterator[str]:
-    """The modules that a source names in its imports: `from a.b import c` names a.b (c may be no module). With
-    `relative` also what lies beside it, and each name that is imported as a module."""
+    """The modules that a source imports: `from a.b import c` names a.b (c may not be a module). With
+    `relative` also relative imports, and each name that is imported as a module."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: too deeply nested

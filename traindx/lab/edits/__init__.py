@@ -1,9 +1,9 @@
 """Edits of the user's source: an intervention that has been proven from outside, written into the project.
 
-An edit is certain or it is not made: then it becomes advice (file, line, what to write). It changes only what it
-must; comments and formatting stay. The same edit a second time changes nothing. Each `Kind` in a module of
-`kinds/<subject>/` (the folders are walked) declares which interventions, and which fixes without one, it writes down.
-"""
+An edit is certain or it is not made. Then it becomes advice (file, line, what to write). It changes only
+what it must; comments and formatting stay. The same edit a second time changes nothing. Each `Kind` in a
+module of `kinds/<subject>/` (the folders are walked) declares which interventions, and which fixes
+without one, it writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def catalogue() -> tuple[Kind, ...]:
 
 
 def kind_of(fix: str, intervention: str) -> Kind | None:
-    """The kind of edit that writes an intervention ("lr=*0.1") down, or a fix (a slug) that has none."""
+    """The kind of edit that writes an intervention ("lr=*0.1"), or a fix (a slug) without one."""
     name = intervention.partition("=")[0]
     found = (k for k in catalogue() if (name in k.interventions if name else fix in k.fixes))
     return next(found, None)
@@ -44,14 +44,16 @@ def edit(
     arguments: Sequence[str] = (),
     facts: Mapping[str, Fact] = {},
 ) -> Patch | Advice:
-    """Write a fix into a project: its interventions, one after the other, or the fix itself where it has none.
+    """Write a fix into a project: its interventions, one after the other, or the fix itself where it has
+    none.
 
-    `files`: the project's texts (Python, YAML, JSON, TOML) by path with slashes; `script`: the path of what is run,
-    `arguments` what follows it in the command; `facts`: the setup of a recording of the *unedited* script, with
-    which what stands in the source is compared. All or nothing: one change that is not certain makes it advice.
-    Raises MissingExtra where LibCST (or, for YAML, its parser) is not installed."""
+    `files`: the project's texts (Python, YAML, JSON, TOML) by path with slashes; `script`: the path of
+    the script that is run, `arguments` those after it in the command; `facts`: the setup of a recording
+    of the *unedited* script, which the source must agree with. All or nothing: one uncertain change makes
+    it advice. Raises MissingExtra where LibCST (or, for YAML, its parser) is not installed."""
     try:
-        from traindx.lab.edits.project import NotCertain, Project
+        from traindx.lab.edits.project import Project
+        from traindx.lab.edits.source import NotCertain
     except ImportError as error:
         raise MissingExtra("to edit scripts: pip install 'traindx[fix]'") from error
     now, words = dict(files), tuple[str, ...]()

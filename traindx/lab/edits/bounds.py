@@ -1,5 +1,5 @@
-"""How long and how deeply nested a source may be for an edit: LibCST's parser overflows its stack and ends the
-process at a few thousand open brackets, and it spends about a tenth of a millisecond on each token."""
+"""Limits on the length and nesting of a source that is edited. LibCST's parser overflows its stack and ends
+the process at a few thousand open brackets, and it spends about a tenth of a millisecond on each token."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ WORDS = frozenset({"not", "and", "or", "in", "is", "if", "else", "for", "lambda"
 
 
 def refusal(text: str) -> str:
-    """Why a source is too long or too deeply nested to be parsed; "" where it is not.
+    """Why a source is too long or too deeply nested to be parsed, "" where it is not.
 
-    An operator makes an expression one deeper until the comma or the line that ends it (`1 + 1 + 1` is nested, too).
-    """
+    An operator makes an expression one deeper until the comma or the line that ends it (`1 + 1 + 1` is
+    nested as well)."""
     counts, depth, number = [0], 0, 0  # operators so far in each open bracket, and in all of them
     for match in TOKEN.finditer(text):
         token = match[0]

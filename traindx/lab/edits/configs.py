@@ -1,8 +1,7 @@
-"""Values in YAML, JSON and TOML files: found by their keys, and changed with all else left as it stands.
+"""Values in YAML, JSON and TOML files: found by their keys, and changed without touching the rest.
 
-The text around a value is never written anew: the one place is replaced whose change, read back by the
-format's parser, changes that value and nothing else.
-"""
+The text around a value is never rewritten. A change is made at the one place whose change, read back by
+the format's parser, changes that value and nothing else."""
 
 from __future__ import annotations
 
@@ -33,15 +32,16 @@ class Read(NamedTuple):
 
 
 def parse(path: str, text: str) -> Any:
-    """The document, which is the caller's own; None where it is not read. Raises MissingExtra for YAML without its
-    parser."""
+    """A copy of the document that the caller may modify. None where it is not read. Raises MissingExtra for
+    YAML without its parser."""
     return copy.deepcopy(read(path, text).document)
 
 
 @lru_cache(maxsize=64)
 def read(path: str, text: str) -> Read:
-    """The document, to be left as it is. What is larger, deeper or, with its aliases written out, longer than what
-    people write, is not read: it is asked for again and again while an edit is looked for."""
+    """The document, which must not be modified. A file that is larger, deeper or, with its aliases expanded,
+    longer than what people write is not read, because it is parsed again and again while an edit is
+    sought."""
     text = text.removeprefix("\ufeff")  # the parsers of JSON and TOML refuse a byte-order mark
     if len(text) > MOST_TEXT:
         return Read(None, f"it is larger than {MOST_TEXT >> 10} KiB")
@@ -61,8 +61,8 @@ def read(path: str, text: str) -> Read:
 
 
 def nested(text: str) -> int:
-    """How deep brackets, or the keys of one line, are nested in a text, also in its words and comments; parsers take
-    time by the square of that."""
+    """How deep brackets, or the keys of one line, are nested in a text, including its words and comments.
+    Parsers take time by the square of that."""
     depth = 0
     depths = [depth := depth + (1 if found[0] in "[{" else -1) for found in BRACKETS.finditer(text)]
     keys = (line.partition("=")[0].count(".") for line in text.splitlines())
@@ -70,8 +70,8 @@ def nested(text: str) -> int:
 
 
 def yaml(text: str) -> Any:
-    """Raises ValueError where it is damaged, or too much. Its nodes are counted before they are made into values:
-    merging them (`<<`) writes aliases out."""
+    """Raises ValueError for a damaged or too large document. Its nodes are counted before they become
+    values, because merging them (`<<`) expands aliases."""
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
@@ -92,8 +92,8 @@ def yaml(text: str) -> Any:
 
 
 def too_much(document: Any) -> str:
-    """Why a document is not looked through, or "". An alias is counted as often as it stands there, and one that holds
-    itself never ends: so no more is followed than would be allowed."""
+    """Why a document is not searched, or "". An alias counts as often as it is used, and one that contains
+    itself never ends, so no more is followed than would be allowed."""
     waiting, count = [(document, 0)], 0
     while waiting:
         value, depth = waiting.pop()
@@ -123,13 +123,14 @@ def ending(document: Any, keys: Keys) -> list[tuple[Keys, Any]]:
 
 
 def line_of(path: str, text: str, keys: Keys) -> int:
-    """The line (from 1) of an entry; 0 where it cannot be told."""
+    """The line (from 1) of an entry, 0 where it is unknown."""
     places = [m.start("value") for m in candidates(text, keys) if changed(path, text, keys, m) is not None]
     return text.count("\n", 0, places[0]) + 1 if len(places) == 1 else 0
 
 
 def with_value(path: str, text: str, keys: Keys, written: str) -> str | None:
-    """The text with another value, in the format's writing, at these keys; None where no single place is it."""
+    """The text with another value, written in the format of the file, at these keys. None where several
+    places could be it."""
     want = parse(path, text)
     value = parse(path, single(path, written))
     if value is None:  # no such number in this format: a rate that overflowed to "inf.0"
@@ -156,7 +157,7 @@ def candidates(text: str, keys: Keys) -> Iterator[re.Match[str]]:
 
 
 def changed(path: str, text: str, keys: Keys, match: re.Match[str]) -> str | None:
-    """The text with a mark in the place of a value, where that is the value of these keys."""
+    """The text with a mark in place of a value, where that is the value of these keys."""
     mark = '"traindx"'
     new = text[: match.start("value")] + mark + text[match.end("value") :]
     want = parse(path, text)

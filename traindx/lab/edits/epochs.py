@@ -6,7 +6,7 @@ import re
 
 import libcst as cst
 
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, dotted
 from traindx.lab.edits.training import backwards
 
@@ -16,8 +16,8 @@ VALIDATION = re.compile(
 
 
 def epochs(project: Project) -> tuple[Source, cst.For]:
-    """The outermost loop of the training. Where the batches' loop is in a function of its own: the loop that calls
-    it. Raises NotCertain where there is not one."""
+    """The outermost loop of the training. Where the loop of batches is in a separate function, the loop that
+    calls it. Raises NotCertain where there is not exactly one."""
     found: list[tuple[Source, cst.For]] = []
     for back in backwards(project):
         loops = [one for one in back.source.loops(back.call) if isinstance(one, cst.For)]
@@ -28,9 +28,7 @@ def epochs(project: Project) -> tuple[Source, cst.For]:
         elif loops:
             found.append((back.source, loops[-1]))
     if len({id(loop) for _, loop in found}) != 1:
-        raise NotCertain(
-            "the change goes to the loop of epochs", "which loop that is is not certain", project.script
-        )
+        raise project.doubt("the change goes to the loop of epochs", "cannot tell which loop that is")
     return found[0]
 
 
@@ -45,8 +43,8 @@ def called_in_loop(project: Project, name: str) -> tuple[Source, cst.For] | None
 
 
 def validation_loss(source: Source, loop: cst.For) -> tuple[str, cst.BaseSmallStatement]:
-    """The name that holds the validation loss at the end of an epoch, and the statement that assigns it. Raises
-    NotCertain where there is not one."""
+    """The name that holds the validation loss at the end of an epoch, and the statement that assigns it.
+    Raises NotCertain where there is not one."""
     found: dict[str, cst.BaseSmallStatement] = {}
     for line in loop.body.body:
         small = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
@@ -58,8 +56,9 @@ def validation_loss(source: Source, loop: cst.For) -> tuple[str, cst.BaseSmallSt
                     names = [dotted(p.value if isinstance(p, cst.Element) else p.target) for p in parts]  # type: ignore[union-attr]
                     found |= {n: one for n in names if n and VALIDATION.fullmatch(n.rpartition(".")[2])}
     if len(found) != 1:
-        why = "which name holds the validation loss is not certain"
-        raise NotCertain("after the validation of each epoch", why, source.path, source.line(loop))
+        raise source.doubt(
+            loop, "after the validation of each epoch", "cannot tell which name holds the validation loss"
+        )
     return next(iter(found.items()))
 
 

@@ -1,4 +1,4 @@
-"""A project's texts from its folder, a patch as a unified diff, and a patch written in place beside a backup."""
+"""A project's texts from its folder, a patch as a unified diff, and a patch written in place with a backup."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ CONTEXT = 3  # lines around a change in a diff
 
 
 def read_tree(folder: Path) -> dict[str, str]:
-    """The texts below a folder that an edit may read, by path with slashes; line ends as they are. Hidden folders,
-    installed packages, large files and what is not UTF-8 are left out."""
+    """The texts below a folder that an edit may read, by path with slashes; line ends as they are. Hidden
+    folders, installed packages, large files and what is not UTF-8 are left out."""
     files: dict[str, str] = {}
     for path in texts(folder):
         if len(files) >= MOST_FILES:
@@ -72,8 +72,8 @@ def lines(text: str) -> list[str]:
 
 
 def write(folder: Path, patch: Patch) -> dict[str, str]:
-    """Write a patch into the project; the backup of each file, by its path. Raises ConfigError, before anything is
-    written, where a file is no longer what the patch was made for."""
+    """Write a patch into the project; the backup of each file, by its path. Raises ConfigError, before
+    anything is written, where a file is no longer what the patch was made for."""
     for path, text in patch.before.items():
         if not (folder / path).is_file() or read(folder / path) != text:
             raise ConfigError(f"{path} was changed since the edit was made: nothing was written")

@@ -1,4 +1,4 @@
-"""From a name to the expression behind it: assignments, arguments and defaults, attributes, imports, returns."""
+"""From a name to its value: assignments, arguments and defaults, attributes, imports, returns."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from libcst.metadata import Assignment, ImportAssignment
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, argument, dotted, starred
 
-DEEP = 12  # names between a use and what stands behind it, at most
-Found = tuple[Source, cst.CSTNode]
+DEEP = 12  # names followed from a use to its value, at most
+Expression = tuple[Source, cst.CSTNode]
 
 
-def behind(project: Project, source: Source, node: cst.CSTNode) -> Found:
-    """The expression behind a chain of names, as far as it is certain: the last that was found."""
-    here: Found = (source, node)
+def resolve(project: Project, source: Source, node: cst.CSTNode) -> Expression:
+    """The expression that a chain of names leads to, as far as it is certain."""
+    here: Expression = (source, node)
     for _ in range(DEEP):
         further = follow(project, *here)
         if further is None:
@@ -23,9 +23,9 @@ def behind(project: Project, source: Source, node: cst.CSTNode) -> Found:
     return here
 
 
-def follow(project: Project, source: Source, node: cst.CSTNode) -> Found | None:
-    """One step: what a name, an attribute or a call of the project's own function stands for; None where nothing
-    or several things could be it."""
+def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | None:
+    """One step: the value of a name, of an attribute or of a call of the project's own function. None where
+    nothing or several things could be it."""
     if isinstance(node, cst.Name):
         return named(project, source, node)
     if isinstance(node, cst.Attribute):
@@ -35,9 +35,9 @@ def follow(project: Project, source: Source, node: cst.CSTNode) -> Found | None:
     return None
 
 
-def named(project: Project, source: Source, node: cst.Name) -> Found | None:
-    """A name with one assignment: its value; a parameter: its argument or default; an imported one: the other
-    file's."""
+def named(project: Project, source: Source, node: cst.Name) -> Expression | None:
+    """A name with one assignment: its value; a parameter: its argument or default; an imported one: the
+    other file's."""
     scope = source.scopes.get(node)
     found = list(scope[node.value]) if scope is not None and node.value in scope else []
     if len(found) != 1:
@@ -56,8 +56,8 @@ def named(project: Project, source: Source, node: cst.Name) -> Found | None:
     )
 
 
-def assigned(project: Project, source: Source, target: cst.CSTNode) -> Found | None:
-    """What a target of an assignment is given: `a = 1`, `a: float = 1`, `a, b = 1, 2`, `a, b = make()`."""
+def assigned(project: Project, source: Source, target: cst.CSTNode) -> Expression | None:
+    """What a target of an assignment gets: `a = 1`, `a: float = 1`, `a, b = 1, 2`, `a, b = make()`."""
     parent = source.parents.get(target)
     if isinstance(parent, cst.AnnAssign):
         return (source, parent.value) if parent.target is target and parent.value is not None else None
@@ -76,14 +76,14 @@ def assigned(project: Project, source: Source, target: cst.CSTNode) -> Found | N
     return part(whole, place, len(group.elements))
 
 
-def part(whole: Found, place: int, count: int) -> Found | None:
+def part(whole: Expression, place: int, count: int) -> Expression | None:
     """One element of a tuple that is written out, of so many."""
     if not isinstance(whole[1], (cst.Tuple, cst.List)) or len(whole[1].elements) != count:
         return None
     return whole[0], whole[1].elements[place].value
 
 
-def returned(project: Project, source: Source, call: cst.Call, place: int | None) -> Found | None:
+def returned(project: Project, source: Source, call: cst.Call, place: int | None) -> Expression | None:
     """What a function of the project returns, or one element of it; None where it returns in several places."""
     name = dotted(call.func)
     if not name or "." in name:
@@ -106,7 +106,7 @@ def returned(project: Project, source: Source, call: cst.Call, place: int | None
     return part((other, value), place, len(value.elements)) if isinstance(value, cst.Tuple) else None
 
 
-def imported(project: Project, source: Source, found: ImportAssignment, name: str) -> Found | None:
+def imported(project: Project, source: Source, found: ImportAssignment, name: str) -> Expression | None:
     """The value of a constant that another file of the project holds."""
     if not isinstance(found.node, cst.ImportFrom) or isinstance(found.node.names, cst.ImportStar):
         return None
@@ -117,7 +117,7 @@ def imported(project: Project, source: Source, found: ImportAssignment, name: st
     return constant(project, project.file_of(module, source.path), own_names.get(name, name))
 
 
-def constant(project: Project, path: str, name: str) -> Found | None:
+def constant(project: Project, path: str, name: str) -> Expression | None:
     """The value of a name that is assigned once at the top of a file."""
     source = next((s for s in project.sources if s.path == path), None)
     if source is None:
@@ -141,8 +141,8 @@ def top_level(source: Source) -> list[cst.CSTNode]:
     return targets
 
 
-def parameter(project: Project, source: Source, param: cst.Param) -> Found | None:
-    """What a function gets for a parameter: from its only call, or by default where no call gives it."""
+def parameter(project: Project, source: Source, param: cst.Param) -> Expression | None:
+    """What a function gets for a parameter: from its only call, or the default where no call passes it."""
     function = source.function(param)
     if function is None:
         return None
@@ -152,7 +152,7 @@ def parameter(project: Project, source: Source, param: cst.Param) -> Found | Non
     name = owner.name.value if owner is not None and starts else function.name.value
     params = [p.name.value for p in (*function.params.posonly_params, *function.params.params)]
     place = params.index(param.name.value) - int(method) if param.name.value in params else None
-    given: list[Found] = []
+    given: list[Expression] = []
     for other in project.sources:
         for call in other.calls():
             if dotted(call.func).rpartition(".")[2] != name:
@@ -164,16 +164,16 @@ def parameter(project: Project, source: Source, param: cst.Param) -> Found | Non
                 return None
     if not given:
         return (source, param.default) if param.default is not None else None
-    ends = [behind(project, *one) for one in given]
+    ends = [resolve(project, *one) for one in given]
     return ends[0] if all(one[1] is ends[0][1] for one in ends) else None
 
 
-def attribute(project: Project, source: Source, node: cst.Attribute) -> Found | None:
+def attribute(project: Project, source: Source, node: cst.Attribute) -> Expression | None:
     """`self.lr`, Lightning's `self.hparams.lr`, and `constants.LR` of a module of the project."""
     base, name = dotted(node.value), node.attr.value
     owner = source.owner(node)
     if base == "self" and owner is not None:
-        given = own(source, owner, name)
+        given = places_set(source, owner, name)
         return assigned(project, source, given[0]) if len(given) == 1 else None
     if base.endswith("hparams") and owner is not None:
         starts = [
@@ -186,7 +186,7 @@ def attribute(project: Project, source: Source, node: cst.Attribute) -> Found | 
     return constant(project, project.file_of(source.name(node.value), source.path), name) if base else None
 
 
-def own(source: Source, owner: cst.ClassDef, name: str) -> list[cst.Attribute]:
+def places_set(source: Source, owner: cst.ClassDef, name: str) -> list[cst.Attribute]:
     """The places where a class sets `self.name`."""
     return [
         target

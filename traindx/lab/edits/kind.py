@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class Kind(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """`interventions`: the names of those that it writes down; `fixes`: slugs of those that have none;
-    `edit(project, value)` makes the changes in the project's sources, or raises NotCertain."""
+    """`interventions`: names of those that it writes; `fixes`: slugs of those without one. `edit(project,
+    value)` makes the changes in the project's sources, or raises NotCertain."""
 
     edit: Callable[[Project, str], None]
     interventions: tuple[str, ...] = ()

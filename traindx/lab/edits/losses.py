@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from traindx.lab.edits.follow import behind
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source, argument
-from traindx.lab.edits.training import Found, backwards
+from traindx.lab.edits.follow import resolve
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, NotCertain, Source, argument
+from traindx.lab.edits.training import backwards
 
 MODULES = {
     "torch.nn.CrossEntropyLoss": "cross_entropy",
@@ -42,6 +42,10 @@ class Loss(NamedTuple):
     def line(self) -> int:
         return self.source.line(self.use)
 
+    def doubt(self, write: str, why: str) -> NotCertain:
+        """That an edit of this loss is not certain, to be raised."""
+        return self.source.doubt(self.use, write, why)
+
     @property
     def input(self) -> cst.BaseExpression | None:
         arg = argument(self.use, "input", 0)
@@ -54,7 +58,7 @@ class Loss(NamedTuple):
 
 
 def losses(project: Project) -> list[Loss]:
-    """Every use of a loss that is known, in the order of the text."""
+    """Every use of a known loss function, in the order of the text."""
     found: list[Loss] = []
     for source in project.sources:
         for call in source.calls():
@@ -64,7 +68,7 @@ def losses(project: Project) -> list[Loss]:
                 continue
             if not isinstance(call.func, (cst.Name, cst.Attribute)):
                 continue
-            home, made = behind(project, source, call.func)
+            home, made = resolve(project, source, call.func)
             kind = MODULES.get(home.name(made.func)) if isinstance(made, cst.Call) else None
             if kind and isinstance(made, cst.Call) and made is not call:
                 found.append(Loss(source, call, home, made, kind))
@@ -72,24 +76,23 @@ def losses(project: Project) -> list[Loss]:
 
 
 def training_loss(project: Project) -> Loss:
-    """The only loss that is computed beside a backward pass. Raises NotCertain where it is not certain which."""
+    """The only loss that is computed next to a backward pass. Raises NotCertain where several could be it."""
     found = losses(project)
-    beside = [one for one in found if any(together(one, back) for back in backwards(project))]
-    told = project.place("loss")
-    exact = [one for one in found if told and one.source is told[0] and one.source.covers(one.use, told[1])]
-    chosen = exact if len(exact) == 1 else beside if len(beside) == 1 else found
+    near = [one for one in found if any(together(one, back) for back in backwards(project))]
+    recorded = project.place("loss")
+    exact = [
+        o for o in found if recorded and o.source is recorded[0] and o.source.covers(o.use, recorded[1])
+    ]
+    chosen = exact if len(exact) == 1 else near if len(near) == 1 else found
     if len(chosen) != 1:
-        why = "no loss of torch was found" if not chosen else f"{len(chosen)} losses are computed"
-        first = chosen[0] if chosen else None
-        raise NotCertain(
-            "the change goes to the training loss", why,
-            first.source.path if first else project.script, first.line if first else 0,
-        )  # fmt: skip
+        why = f"{len(chosen)} losses are computed" if chosen else "no loss function of PyTorch was found"
+        write = "the change goes to the training loss"
+        raise chosen[0].doubt(write, why) if chosen else project.doubt(write, why)
     return chosen[0]
 
 
 def together(one: Loss, back: Found) -> bool:
-    """Whether a loss and a backward pass stand in the same loop of the same function."""
+    """Whether a loss and a backward pass are in the same loop of the same function."""
     source = back.source
     if one.source is not source or source.function(one.use) is not source.function(back.call):
         return False
@@ -98,11 +101,17 @@ def together(one: Loss, back: Found) -> bool:
 
 
 def rename(one: Loss, kind: str) -> None:
-    """Another loss in its place: the class of the module, or the function."""
+    """Put another loss in its place: the class of the module, or the function."""
     source, func = one.home, one.made.func
     new = CLASSES[kind] if one.by_module else kind
     if isinstance(func, cst.Attribute):
         source.change(func, lambda node: node.with_changes(attr=cst.Name(new)))
         return
-    why = "it is imported by its own name"
-    raise NotCertain(f"{new} in the place of {source.code(func)}", why, source.path, source.line(one.made))
+    raise source.doubt(one.made, f"{new} in place of {source.code(func)}", "it is imported by its own name")
+
+
+def replace_loss(project: Project, kind: str, wanted: str) -> None:
+    """Put the loss `wanted` in place of every use of the loss `kind`."""
+    for one in {id(one.made): one for one in losses(project) if one.kind == kind}.values():
+        rename(one, wanted)
+        project.say(one.home, one.home.line(one.made), f"{kind} becomes {wanted}")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import libcst as cst
 
-from traindx.lab.edits.follow import Found, assigned
+from traindx.lab.edits.follow import Expression, assigned
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, argument, dotted
 
 NAMESPACES = ("SimpleNamespace", "Namespace", "dict", "EasyDict", "DotDict", "AttrDict", "Munch", "Box")
 ADDING, PARSING = ("add_argument", "add_option"), ("parse_args", "parse_known_args")
-Option = tuple[
-    Source, cst.CSTNode, tuple[str, ...]
-]  # where its value stands, and what sets it on a command line
+# Where its value is written, and what sets it on a command line.
+Option = tuple[Source, cst.CSTNode, tuple[str, ...]]
 
 
 def members(project: Project, source: Source, name: str, maker: str = "") -> list[Option]:
-    """What in a file could be an option of this name. `maker`: what made the object that holds it, where that is
-    known ("parse_args", a class of the project, "SimpleNamespace"): then nothing else could."""
+    """What in a file could be an option of this name. `maker`: what made the object that holds it, where
+    that is known ("parse_args", a class of the project, "SimpleNamespace"). Then nothing else could be
+    it."""
     values: list[Option] = []
     makers = {maker} if maker else {*NAMESPACES, *classes(project)}
     for call in source.calls():
@@ -42,7 +42,7 @@ def members(project: Project, source: Source, name: str, maker: str = "") -> lis
     return values
 
 
-def plain(found: Found | None) -> list[Option]:
+def plain(found: Expression | None) -> list[Option]:
     return [(*found, ())] if found is not None else []
 
 

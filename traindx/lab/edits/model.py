@@ -24,7 +24,7 @@ Elements = list[tuple[cst.Call, str]]  # (the call that makes a module, its kind
 
 
 def kind(source: Source, node: cst.CSTNode) -> str:
-    """ "Linear" of `nn.Linear(...)`; "" of what is no module of torch.nn."""
+    """ "Linear" of `nn.Linear(...)`, "" of anything that is not a module of torch.nn."""
     name = source.name(node.func) if isinstance(node, cst.Call) else ""
     rest = name.removeprefix("torch.nn.")
     return rest if name.startswith("torch.nn.") and "." not in rest and rest[:1].isupper() else ""
@@ -49,20 +49,20 @@ def modules(project: Project, *kinds: str) -> Iterator[tuple[Source, cst.Call]]:
 
 
 def in_sequence(source: Source, call: cst.Call) -> cst.Call | None:
-    """The sequence that a module stands in."""
+    """The sequence that a module is in."""
     parent = source.parents.get(call)
     outer = source.parents.get(parent) if isinstance(parent, cst.Arg) else None
     return outer if isinstance(outer, cst.Call) and source.name(outer.func) == SEQUENTIAL else None
 
 
 def hidden(source: Source, call: cst.Call) -> bool:
-    """Whether a module stands in a sequence with a layer behind it, in there or behind the sequence."""
+    """Whether a module is in a sequence with a layer after it, in the sequence or after it."""
     outer = in_sequence(source, call)
     if outer is None:
         return False
     places = [arg.value is call for arg in outer.args]
-    behind = outer.args[places.index(True) + 1 :]
-    if any(holds_layer(source, arg.value) for arg in behind):
+    after = outer.args[places.index(True) + 1 :]
+    if any(holds_layer(source, arg.value) for arg in after):
         return True
     uses = uses_of(source, outer)
     return hidden(source, outer) or (bool(uses) and all(feeds_layer(source, use) for use in uses))
@@ -83,7 +83,7 @@ def uses_of(source: Source, call: cst.Call) -> list[cst.Call]:
 
 
 def forward_of(source: Source, node: cst.CSTNode) -> cst.FunctionDef | None:
-    """The forward pass that a node stands in, of a class of the project."""
+    """The forward pass that a node is in, of a class of the project."""
     function = source.function(node)
     if function is None or function.name.value != "forward" or source.owner(function) is None:
         return None
@@ -91,8 +91,8 @@ def forward_of(source: Source, node: cst.CSTNode) -> cst.FunctionDef | None:
 
 
 def feeds_layer(source: Source, node: cst.Call) -> bool:
-    """Whether the result of a call in a forward pass goes into a layer: `self.fc2(relu(...))`, or by way of a name
-    that a later call of a member takes."""
+    """Whether the result of a call in a forward pass reaches a layer: `self.fc2(relu(...))`, or by way of a
+    name that a later call of a member takes."""
     forward = forward_of(source, node)
     if forward is None:
         return False
@@ -108,7 +108,7 @@ def feeds_layer(source: Source, node: cst.Call) -> bool:
 
 
 def used_later(source: Source, forward: cst.FunctionDef, after: cst.CSTNode, name: str) -> bool:
-    """Whether a member is called with this name behind a statement, before the name is given another value."""
+    """Whether a member is called with this name after a statement, before the name gets another value."""
     for call in source.calls():
         later = source.line(call) > source.line(after) and source.function(call) is forward
         taken = (n for a in call.args for n in leaves(a) if isinstance(n, cst.Name))
@@ -121,3 +121,13 @@ def leaves(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     yield node
     for child in node.children:
         yield from leaves(child)
+
+
+def insert_behind(sequence: cst.Call, code: str, new: str) -> cst.Call:
+    """A sequence with the module `new` after the first module that reads `code` and does not have it yet."""
+    written, args = cst.Module([]).code_for_node, list(sequence.args)
+    for i, arg in enumerate(args[:-1]):
+        if written(arg.value) == code and written(args[i + 1].value) != new:
+            args.insert(i + 1, arg.with_changes(value=cst.parse_expression(new)))
+            break
+    return sequence.with_changes(args=args)

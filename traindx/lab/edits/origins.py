@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from traindx.lab.edits import configs
-from traindx.lab.edits.follow import DEEP, behind, follow, own
+from traindx.lab.edits.follow import DEEP, follow, places_set, resolve
 from traindx.lab.edits.members import NAMESPACES, PARSING, classes, members
-from traindx.lab.edits.project import CONFIGS, NotCertain, Project
-from traindx.lab.edits.source import Source, dotted, starred
+from traindx.lab.edits.project import CONFIGS, Project
+from traindx.lab.edits.source import NotCertain, Source, dotted, starred
 
 OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Multiply: operator.mul,
@@ -31,8 +31,8 @@ PLAIN = ("int", "float", "str", "bool")
 
 
 class Origin(NamedTuple):
-    """`path`, and in it an expression (`source`, `node`) or an entry of a configuration (`keys`). `value` is what
-    stands there, `options` the options of a command line that would override it."""
+    """`path`, and in it an expression (`source`, `node`) or an entry of a configuration (`keys`). `value` is
+    what is written there, `options` the command-line options that would override it."""
 
     path: str
     value: Any
@@ -47,8 +47,8 @@ class Origin(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What an expression comes to, and where the part of it stands that can be changed: a change of the origin's
-    value by a factor changes `value` by the same, if `linear`."""
+    """What an expression comes to, and the place that can be changed. If `linear`, a change of the origin's
+    value by a factor changes `value` by the same factor."""
 
     value: Any
     origin: Origin
@@ -56,7 +56,7 @@ class Value(NamedTuple):
 
 
 def trace(project: Project, source: Source, node: cst.CSTNode, depth: int = 0) -> Value | None:
-    """Where the value of an expression comes from; None where that is not certain."""
+    """Where the value of an expression comes from. None where that is not certain."""
     if depth > DEEP:
         return None
     literal = literal_of(source, node)
@@ -77,8 +77,34 @@ def trace(project: Project, source: Source, node: cst.CSTNode, depth: int = 0) -
     return None
 
 
+def certain(
+    project: Project, source: Source, node: cst.CSTNode, write: str, at: cst.CSTNode | None = None
+) -> Value:
+    """The number that an expression comes to, and the place that sets it. Raises NotCertain, for the node
+    `at` (default: the expression), where either is not certain."""
+    found = trace(project, source, node)
+    if found is None or not found.linear or isinstance(found.value, (str, bool)):
+        raise source.doubt(at or node, write, f"cannot tell where {source.code(node)} comes from")
+    return found
+
+
+def entries_of(source: Source, name: str, within: cst.CSTNode | None) -> list[cst.BaseExpression]:
+    """The values of the key `name` in the dicts of an expression, such as the parameter groups of an
+    optimizer."""
+    found = [one for one in source.all(cst.DictElement) if within is not None and source.inside(one, within)]
+    return [
+        one.value for one in found
+        if isinstance(one.key, cst.SimpleString) and one.key.evaluated_value == name
+    ]  # fmt: skip
+
+
+def close(a: float, b: float) -> bool:
+    """Whether two numbers are equal but for the rounding of what was recorded."""
+    return abs(a - b) <= 1e-6 * max(abs(a), abs(b))
+
+
 def literal_of(source: Source, node: cst.CSTNode) -> Any:
-    """The value of an expression of literals alone (numbers, words, yes and no); else None."""
+    """The value of an expression of literals alone (numbers, strings, True and False), else None."""
     if isinstance(node, cst.Name) and node.value not in ("True", "False"):
         return None
     try:
@@ -103,7 +129,7 @@ def key_of(node: cst.Subscript) -> str:
 
 
 def combined(project: Project, source: Source, node: cst.BinaryOperation, depth: int) -> Value | None:
-    """`a * 2`, `2 * a`, `a / 2`, `a ** 2` ...: the origin is the name in it, else the left number."""
+    """`a * 2`, `2 * a`, `a / 2`, `a ** 2` ...: the origin is the name in it, else the number on the left."""
     operation = OPERATIONS.get(type(node.operator))
     left, right = trace(project, source, node.left, depth), trace(project, source, node.right, depth)
     if operation is None or left is None or right is None:
@@ -112,7 +138,7 @@ def combined(project: Project, source: Source, node: cst.BinaryOperation, depth:
         return None
     try:
         if not abs(operation(float(left.value), float(right.value))) < LARGEST:
-            return None  # a power of whole numbers may never come to an end
+            return None  # the power of two large integers could take forever
         value = operation(left.value, right.value)
     except (ArithmeticError, TypeError):
         return None
@@ -146,19 +172,19 @@ def called(project: Project, source: Source, node: cst.Call, depth: int) -> Valu
 
 
 def is_own(source: Source, node: cst.Attribute) -> bool:
-    """Whether `self.name` can only be a field of the class: it is set nowhere else."""
+    """Whether `self.name` can only be a field of the class, because it is set nowhere else."""
     owner = source.owner(node)
-    return owner is not None and not own(source, owner, node.attr.value)
+    return owner is not None and not places_set(source, owner, node.attr.value)
 
 
 def member(
     project: Project, source: Source, keys: tuple[str, ...], depth: int, above: cst.CSTNode | None = None
 ) -> Value | None:
-    """A value that some object of options holds: the only thing of this name in the project that could be it."""
+    """A value that some object of options holds, where only one thing of this name in the project can be it."""
     keys, made = path_of(project, source, above, keys)
     maker = maker_of(project, made)
     if len(keys) > 1 and maker not in LOADING:
-        maker = ""  # it made the outer object: what made the inner one is not known
+        maker = ""  # it made the outer object, and the inner one is unknown
     loaded = maker in LOADING
     options = (
         [] if loaded else [o for other in project.sources for o in members(project, other, keys[-1], maker)]
@@ -174,14 +200,14 @@ def member(
     found += in_configs(project, keys) if loaded or not maker else []
     places = {one.origin.place: one for one in found}
     only = next(iter(places.values())) if len(places) == 1 else None
-    # `lr: null` and dates in a configuration are no values that an edit can change.
+    # An edit cannot change `lr: null` or a date of a configuration.
     return only if only is not None and isinstance(only.value, (int, float, str, bool)) else None
 
 
 def path_of(
     project: Project, source: Source, node: cst.CSTNode | None, keys: tuple[str, ...]
 ) -> tuple[tuple[str, ...], cst.CSTNode | None]:
-    """The keys from the outermost object of options on, and what made that."""
+    """The keys from the outermost object of options on, and what made that object."""
     while node is not None:
         if isinstance(node, (cst.Subscript, cst.Attribute)) and dotted(node) != "self":
             key = key_of(node) if isinstance(node, cst.Subscript) else node.attr.value
@@ -189,7 +215,7 @@ def path_of(
                 break
             keys, node = (key, *keys), node.value
             continue
-        home, made = behind(project, source, node)
+        home, made = resolve(project, source, node)
         if made is node:
             break
         source, node = home, made
@@ -197,7 +223,7 @@ def path_of(
 
 
 def maker_of(project: Project, made: cst.CSTNode | None) -> str:
-    """What made an object of options, as far as it is known: a parser of arguments or of files, a class of the
+    """What made an object of options, where known: a parser of arguments or of files, a class of the
     project, a namespace."""
     func = made.func if isinstance(made, cst.Call) else None
     name = func.attr.value if isinstance(func, cst.Attribute) else dotted(func) if func is not None else ""
@@ -208,14 +234,14 @@ def maker_of(project: Project, made: cst.CSTNode | None) -> str:
 
 
 def overridden(project: Project, found: Origin) -> str:
-    """The option by which the command line sets a value; "" where it does not."""
+    """The option by which the command line sets a value, "" where it does not."""
     given = (word.partition("=")[0] for word in project.arguments)
     return next((word for word in given if word in found.options), "")
 
 
 def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
-    """The entries of configuration files, which the sources or the command name, that end with these keys; with
-    fewer of the keys where there are none (`cfg.lr` of a part that has a name of its own)."""
+    """The entries that end with these keys, in configuration files that the sources or the command name.
+    Without such entries, fewer of the keys count (`cfg.lr` of a part that has its own name)."""
     found: list[Value] = []
     for path, text in project.files.items():
         if not path.endswith(CONFIGS) or not is_named(project, path):
@@ -230,7 +256,7 @@ def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
 
 
 def number(value: Any) -> Any:
-    """YAML 1.1 takes "1e-3" for a word."""
+    """The number that a word spells: YAML 1.1 reads "1e-3" as a word."""
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError:
@@ -238,18 +264,18 @@ def number(value: Any) -> Any:
 
 
 def is_named(project: Project, path: str) -> bool:
-    """Whether the sources or the command speak of a file."""
+    """Whether the sources or the command mention a file."""
     base = posixpath.basename(path)
-    told = [str(s.evaluated_value) for source in project.sources for s in source.all(cst.SimpleString)]
-    return any(one == path or posixpath.basename(one) == base for one in (*told, *project.arguments))
+    texts = [str(s.evaluated_value) for source in project.sources for s in source.all(cst.SimpleString)]
+    return any(one == path or posixpath.basename(one) == base for one in (*texts, *project.arguments))
 
 
 def put(project: Project, found: Origin, value: float | int | str | bool, why: str) -> None:
-    """Write another value where one stands. Raises NotCertain where the command line overrides it."""
+    """Write another value in place of one. Raises NotCertain where the command line overrides it."""
     text = words_of(value)
     line = found.source.line(found.node) if found.source is not None and found.node is not None else 0
     if isinstance(value, float) and not math.isfinite(value):  # of a number that no float holds
-        raise NotCertain(f"{why} {value}", "the number that stands there is out of range", found.path, line)
+        raise NotCertain(f"{why} {value}", "the number there is out of range", found.path, line)
     given = overridden(project, found)
     if given:
         raise NotCertain(f"{given} {text} in the command", "the command line sets it", found.path, line)
@@ -265,7 +291,7 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
         )
         if new is None:
             raise NotCertain(
-                f"{'.'.join(found.keys)}: {text}", "the entry's place is not certain", found.path
+                f"{'.'.join(found.keys)}: {text}", "cannot tell which entry of the file it is", found.path
             )
         line = configs.line_of(found.path, project.files[found.path], found.keys)
         project.configs[found.path] = new
@@ -273,16 +299,11 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
 
 
 def words_of(value: float | int | str | bool) -> str:
-    """A value as Python, YAML, JSON and TOML write it alike (words in double quotes, numbers with a point)."""
+    """A value as Python, YAML, JSON and TOML all write it (strings in double quotes, floats with a point)."""
     if isinstance(value, str):
         return f'"{value}"'
-    if isinstance(value, bool):
-        return str(value)
     if isinstance(value, int):
         return str(value)
-    text = f"{value:.10g}"
-    mantissa, exponent, power = text.partition("e")
-    if exponent:
-        mantissa += "" if "." in mantissa else ".0"
-        return f"{mantissa}e{int(power)}"
-    return text if "." in text else f"{text}.0"
+    mantissa, exponent, power = f"{value:.10g}".partition("e")
+    mantissa += "" if "." in mantissa else ".0"
+    return f"{mantissa}e{int(power)}" if exponent else mantissa

@@ -1,4 +1,4 @@
-"""The user's project as an edit sees it: the texts of its files, the script, and what a recording told."""
+"""The user's project as an edit sees it: the texts of its files, the script, and the recorded facts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,11 @@ from functools import cached_property
 import libcst as cst
 
 from traindx.lab.edits.bounds import refusal
-from traindx.lab.edits.source import BOM, Source
-from traindx.vocabulary.edit import Advice, Patch
+from traindx.lab.edits.source import BOM, Found, NotCertain, Source, dotted
+from traindx.vocabulary.edit import Patch
 from traindx.vocabulary.setup import Fact
 
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
-
-
-class NotCertain(Exception):
-    """An edit is not certain to do what it should; holds what a person should write instead."""
-
-    def __init__(self, write: str, why: str, file: str = "", line: int = 0) -> None:
-        super().__init__(why)
-        self.advice = Advice(file=file, line=line, write=write, why=why)
 
 
 class Project:
@@ -56,26 +48,28 @@ class Project:
 
     def parsed(self, path: str) -> Source:
         if why := refusal(self.files[path]):
-            raise NotCertain("(nothing)", f"{why}: it is left as it is", path)
+            raise NotCertain("(nothing)", f"{why}, so it is left unchanged", path)
         try:
             return Source(path, self.files[path])
         except cst.ParserSyntaxError as error:
-            raise NotCertain(
-                "(nothing)", f"the file is not read as Python: {error.message}", path
-            ) from error
+            raise NotCertain("(nothing)", f"the file is not valid Python: {error.message}", path) from error
 
     @property
     def main(self) -> Source:
         if self.script not in self.files:
-            raise NotCertain("(nothing)", f"{self.script} is no file of the project")
+            raise NotCertain("(nothing)", f"{self.script} is not a file of the project")
         return self.sources[0]
 
-    def file_of(self, module: str, beside: str) -> str:
-        """The project's file that a module's name refers to: beside the script, beside the importer, or at the
-        top; "" for packages from elsewhere."""
+    def doubt(self, write: str, why: str, at: Found | None = None) -> NotCertain:
+        """That an edit is not certain: for the call `at`, where there is one, else for the script."""
+        return NotCertain(write, why, self.script) if at is None else at.doubt(write, why)
+
+    def file_of(self, module: str, importer: str) -> str:
+        """The project's file that a module's name refers to: next to the script, next to the importer, or at
+        the top level. "" for packages from elsewhere."""
         level = len(module) - len(module.lstrip("."))
         tail = module.lstrip(".").replace(".", "/")
-        here = posixpath.dirname(beside)
+        here = posixpath.dirname(importer)
         for _ in range(level - 1):
             here = posixpath.dirname(here)
         homes = [here] if level else [posixpath.dirname(self.script), here, "", "src"]
@@ -87,16 +81,12 @@ class Project:
         return ""
 
     def place(self, fact: str) -> tuple[Source, int] | None:
-        """A place that the recording told ("where/step"), as a source and a line."""
-        told = str(self.facts.get(f"where/{fact}", ""))
-        name, _, line = told.rpartition(":")
+        """A place that was recorded ("where/step"), as a source and a line."""
+        name, _, line = str(self.facts.get(f"where/{fact}", "")).rpartition(":")
         if not line.isdigit():
             return None
-        fitting = [
-            s
-            for s in self.sources
-            if s.path == name or posixpath.basename(s.path) == posixpath.basename(name)
-        ]
+        base = posixpath.basename(name)
+        fitting = [s for s in self.sources if s.path == name or posixpath.basename(s.path) == base]
         return (fitting[0], int(line)) if len(fitting) == 1 else None
 
     def number(self, fact: str) -> float | None:
@@ -116,15 +106,16 @@ class Project:
                 try:
                     compile(text.removeprefix(BOM), path, "exec", dont_inherit=True)
                 except SyntaxError as error:
-                    why = f"the edit would leave invalid Python at line {error.lineno}"
-                    raise NotCertain("; ".join(self.words), why, path) from error
+                    raise NotCertain(
+                        "; ".join(self.words),
+                        f"the edit would leave invalid Python at line {error.lineno}",
+                        path,
+                    ) from error
         return Patch(before={p: self.files[p] for p in changed}, after=changed, words=tuple(self.words))
 
 
 def imported(source: Source) -> list[str]:
-    """The names of all modules that a file imports; `from a import b` gives "a" and "a.b"."""
-    from traindx.lab.edits.source import dotted
-
+    """The names of all modules that a file imports. `from a import b` gives "a" and "a.b"."""
     names: list[str] = []
     for statement in source.all(cst.Import):
         names += [dotted(alias.name) for alias in statement.names]

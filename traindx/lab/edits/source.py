@@ -1,29 +1,40 @@
-"""One file of Python, parsed: its names, places and parents, and the changes that are to be made in it."""
+"""One parsed Python file: its names, positions and parents, and the changes to make in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, Scope, ScopeProvider
 
-BOM = "\ufeff"  # editors on Windows begin UTF-8 with it
-GONE = "traindx_statement_that_goes"  # what a removed statement is replaced by until the text is made
+from traindx.vocabulary.edit import Advice
+
+BOM = "\ufeff"  # some editors on Windows start UTF-8 files with it
+GONE = "traindx_removed_statement"  # stands in for a removed statement until the text is made
 Change = Callable[[cst.CSTNode], cst.CSTNode]
 Node = TypeVar("Node", bound=cst.CSTNode)
 Small = cst.BaseSmallStatement
 
 
+class NotCertain(Exception):
+    """An edit is not certain to do what it should. Holds what a person should write instead."""
+
+    def __init__(self, write: str, why: str, file: str = "", line: int = 0) -> None:
+        super().__init__(why)
+        self.advice = Advice(file=file, line=line, write=write, why=why)
+
+
 class Source:
-    """A parsed file. Raises libcst.ParserSyntaxError where the text is no Python."""
+    """A parsed file. Raises libcst.ParserSyntaxError where the text is not valid Python."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
-        self.mark = BOM if text.startswith(BOM) else ""  # LibCST leaves it out
-        # The parser uses no node twice, so the wrapper needs no copy of the tree: half of the time of a long file.
+        self.mark = BOM if text.startswith(BOM) else ""  # LibCST drops it
+        # The parser uses no node twice, so the wrapper needs no copy of the tree. The copy took half of the
+        # time.
         self.wrapper = MetadataWrapper(cst.parse_module(text.removeprefix(BOM)), unsafe_skip_copy=True)
         self.module = self.wrapper.module
         self.changes: dict[cst.CSTNode, list[Change]] = {}
@@ -32,7 +43,7 @@ class Source:
         self.nodes: list[cst.CSTNode] = []  # in the order of the text
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         waiting: list[cst.CSTNode] = [self.module]
-        while waiting:  # `children` is slow: it is read once for each node
+        while waiting:  # `children` is slow, so it is read once for each node
             self.nodes.append(node := waiting.pop())
             children = node.children
             self.parents.update(dict.fromkeys(children, node))
@@ -44,7 +55,7 @@ class Source:
 
     @cached_property
     def names(self) -> dict[cst.CSTNode, str]:
-        """The full name of what each name or attribute refers to ("torch.optim.SGD"), where imports tell it."""
+        """The full name of what each name or attribute refers to ("torch.optim.SGD"), where imports show it."""
         names: dict[cst.CSTNode, str] = {}
         for node in self.nodes:
             scope = self.scopes.get(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
@@ -60,7 +71,7 @@ class Source:
         return (node for node in self.nodes if isinstance(node, kind))
 
     def calls(self, *names: str) -> list[cst.Call]:
-        """Calls of what has one of these full names; all calls where none is given."""
+        """Calls of functions with one of these full names; all calls without a name."""
         found = self.all(cst.Call)
         return [call for call in found if not names or self.name(call.func) in names]
 
@@ -73,14 +84,28 @@ class Source:
         ]
 
     def name(self, node: cst.CSTNode) -> str:
-        """The full name, else the dotted one as it stands there, else ""."""
+        """The full name, else the dotted one as written, else ""."""
         return self.names.get(node, "") or dotted(node)
 
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node).strip()
 
+    def spelled(self, full: str, *homes: str) -> str:
+        """How this file can write `full` ("torch.nn.init"), by the first of the modules `homes` that it
+        imports under a name of its own; "" where it imports none."""
+        aliases: dict[str, str] = {}
+        for node, name in self.names.items():
+            if isinstance(node, cst.Name):
+                aliases.setdefault(name, node.value)
+        home = next((one for one in homes if one in aliases), "")
+        return aliases[home] + full.removeprefix(home) if home else ""
+
     def line(self, node: cst.CSTNode) -> int:
         return int(self.places[node].start.line)
+
+    def doubt(self, node: cst.CSTNode, write: str, why: str) -> NotCertain:
+        """That an edit of a node is not certain, to be raised: what a person should write, and why."""
+        return NotCertain(write, why, self.path, self.line(node))
 
     def covers(self, node: cst.CSTNode, line: int) -> bool:
         place = self.places[node]
@@ -116,7 +141,7 @@ class Source:
         return found
 
     def alone(self, small: cst.CSTNode) -> bool:
-        """Whether a simple statement has its line to itself."""
+        """Whether a simple statement is the only one on its line."""
         line = self.parents[small]
         return isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
 
@@ -124,7 +149,7 @@ class Source:
         self.changes.setdefault(node, []).append(change)  # type: ignore[arg-type]
 
     def replace(self, node: cst.CSTNode, code: str) -> None:
-        """Write another expression in the place of one."""
+        """Write another expression in place of this one."""
         new = cst.parse_expression(code, config=self.module.config_for_parsing)
         self.change(node, lambda _: new)
 
@@ -135,7 +160,8 @@ class Source:
         self.after.setdefault(statement, []).extend(lines)
 
     def remove(self, small: Small) -> None:
-        """Take a simple statement away; the comments above it stay, and a block that becomes empty gets `pass`."""
+        """Remove a simple statement. The comments above it stay, and a block that would be empty gets
+        `pass`."""
         line = self.parents[small]
         block = self.parents[line]
         only = isinstance(block, cst.IndentedBlock) and len(block.body) == 1
@@ -151,6 +177,52 @@ class Source:
             return self.text
         code = self.module.visit(Applied(self)).code
         return self.mark + re.sub(rf"^[ \t]*{GONE}[^\n]*\n", "", code, flags=re.MULTILINE)
+
+
+class Found(NamedTuple):
+    """A call, and the file that it is in."""
+
+    source: Source
+    call: cst.Call
+
+    @property
+    def line(self) -> int:
+        return self.source.line(self.call)
+
+    @property
+    def kind(self) -> str:
+        """ "SGD" of `torch.optim.SGD(...)`."""
+        return self.source.name(self.call.func).rpartition(".")[2]
+
+    @property
+    def target(self) -> str:
+        """ "self.optim" where the call is assigned to that; "" where it is not assigned."""
+        parent = self.source.parents.get(self.call)
+        if not isinstance(parent, (cst.Assign, cst.AnnAssign)):
+            return ""
+        return dotted(parent.targets[0].target if isinstance(parent, cst.Assign) else parent.target)
+
+    def doubt(self, write: str, why: str) -> NotCertain:
+        """That an edit of this call is not certain, to be raised."""
+        return self.source.doubt(self.call, write, why)
+
+    def statement(self, write: str, what: str) -> cst.BaseSmallStatement:
+        """The statement that this call (`what`: "the step") makes up alone. Raises NotCertain for a part of
+        one."""
+        if not isinstance(self.small, cst.Expr):
+            raise self.doubt(write, f"{what} is part of a larger statement")
+        return self.small
+
+    @property
+    def small(self) -> cst.BaseSmallStatement:
+        small = self.source.small(self.call)
+        if small is None:
+            raise self.doubt("(nothing)", "the call is not part of a simple statement")
+        return small
+
+    def given(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
+        arg = argument(self.call, name, place)
+        return arg.value if arg is not None else None
 
 
 class Applied(cst.CSTTransformer):
@@ -177,7 +249,7 @@ class Applied(cst.CSTTransformer):
         original: cst.SimpleStatementLine | cst.SimpleStatementSuite,
         updated: cst.SimpleStatementLine | cst.SimpleStatementSuite,
     ) -> cst.CSTNode:
-        """A line with what is to stand before and after its statements."""
+        """A line with what goes before and after its statements."""
         before, after = self.source.before, self.source.after
         if not any(small in before or small in after for small in original.body):
             return updated
@@ -207,7 +279,7 @@ class Applied(cst.CSTTransformer):
         return cst.parse_statement(code, config=self.source.module.config_for_parsing)
 
     def around(self, updated: cst.CSTNode, before: list[str], after: list[str]) -> cst.CSTNode:
-        """A statement between new ones; empty lines above it stay above all of them."""
+        """A statement between new ones. Empty lines above it stay above all of them."""
         if not before and not after:
             return updated
         first = [self.parsed(code) for code in before]
@@ -230,7 +302,7 @@ def dotted(node: cst.CSTNode) -> str:
 
 
 def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | None:
-    """The argument with this name, or at this place (from 0) where it is given by place."""
+    """The argument with this name, or at this position (from 0) where it is positional."""
     for arg in call.args:
         if arg.keyword is not None and arg.keyword.value == name:
             return arg
@@ -245,7 +317,7 @@ def starred(call: cst.Call) -> bool:
 
 
 def with_argument(call: cst.Call, name: str, code: str) -> cst.Call:
-    """The call with one more keyword, in the manner of those that it has."""
+    """The call with one more keyword argument, formatted like the existing ones."""
     new = cst.Arg(
         value=cst.parse_expression(code),
         keyword=cst.Name(name),

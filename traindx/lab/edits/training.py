@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import libcst as cst
 
-from traindx.lab.edits.follow import behind, own
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source, argument, dotted
+from traindx.lab.edits.follow import places_set, resolve
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, NotCertain, Source, dotted
 
 OPTIMIZERS = "torch.optim."
 SCHEDULES = ("torch.optim.lr_scheduler.", "transformers.get_", "transformers.optimization.get_")
@@ -16,53 +14,16 @@ LOADER = "torch.utils.data.DataLoader"
 WRAPPERS = ("enumerate", "tqdm", "list", "iter", "tqdm.tqdm", "tqdm.auto.tqdm", "track")
 
 
-class Found(NamedTuple):
-    """A call and the file that it stands in."""
-
-    source: Source
-    call: cst.Call
-
-    @property
-    def line(self) -> int:
-        return self.source.line(self.call)
-
-    @property
-    def kind(self) -> str:
-        """ "SGD" of `torch.optim.SGD(...)`."""
-        return self.source.name(self.call.func).rpartition(".")[2]
-
-    @property
-    def target(self) -> str:
-        """ "self.optim" where the call is assigned to that; "" where it is not assigned."""
-        parent = self.source.parents.get(self.call)
-        if not isinstance(parent, (cst.Assign, cst.AnnAssign)):
-            return ""
-        return dotted(parent.targets[0].target if isinstance(parent, cst.Assign) else parent.target)
-
-    @property
-    def small(self) -> cst.BaseSmallStatement:
-        small = self.source.small(self.call)
-        if small is None:
-            raise NotCertain(
-                "(nothing)", "the call is no part of a simple statement", self.source.path, self.line
-            )
-        return small
-
-    def given(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
-        arg = argument(self.call, name, place)
-        return arg.value if arg is not None else None
-
-
 def optimizers(project: Project) -> list[Found]:
-    """The calls that make optimizers; of those in the branches of one condition, the one that was recorded."""
-    found = [
-        Found(source, call)
-        for source in project.sources
-        for call in source.calls()
-        if is_optimizer(source.name(call.func))
+    """The calls that make optimizers. Of several in the branches of one condition, only the recorded one."""
+    calls = [Found(source, call) for source in project.sources for call in source.calls()]
+    found = [one for one in calls if is_optimizer(one.source.name(one.call.func))]
+    recorded = project.place("optimizer")
+    made = [
+        one
+        for one in found
+        if recorded and one.source is recorded[0] and one.source.covers(one.call, recorded[1])
     ]
-    told = project.place("optimizer")
-    made = [one for one in found if told and one.source is told[0] and one.source.covers(one.call, told[1])]
     if len(made) != 1:
         return found
     return [one for one in found if one is made[0] or not alternatives(one, made[0])]
@@ -74,7 +35,7 @@ def is_optimizer(name: str) -> bool:
 
 
 def alternatives(one: Found, other: Found) -> bool:
-    """Whether two calls stand in branches of one condition, of which one is taken."""
+    """Whether two calls are in different branches of one condition, of which only one runs."""
     if one.source is not other.source:
         return False
     above = [a for a in one.source.ancestors(one.call) if isinstance(a, (cst.If, cst.IfExp))]
@@ -101,20 +62,20 @@ def steps(project: Project) -> list[Found]:
             at = dotted(call.func.value).rpartition(".")[2] if isinstance(call.func, cst.Attribute) else ""
             inside = dotted(call.args[0].value).rpartition(".")[2] if len(call.args) == 1 else ""
             if at not in others and (
-                inside in made or (at in made and not inside) or told(project, source, call)
+                inside in made or (at in made and not inside) or was_recorded(project, source, call)
             ):
                 found.append(Found(source, call))
     return found
 
 
-def told(project: Project, source: Source, call: cst.Call) -> bool:
-    """Whether the recording saw a step there."""
+def was_recorded(project: Project, source: Source, call: cst.Call) -> bool:
+    """Whether the recording saw a step at this call."""
     place = project.place("step")
     return place is not None and place[0] is source and source.line(call) == place[1]
 
 
 def optimizer_of(step: Found) -> str:
-    """The optimizer of a step, as it is written there."""
+    """The optimizer of a step, as written there."""
     code = step.source.code
     if step.call.args:
         return code(step.call.args[0].value)
@@ -122,7 +83,7 @@ def optimizer_of(step: Found) -> str:
 
 
 def scaler_of(step: Found) -> str:
-    """The gradient scaler of a step; "" where there is none."""
+    """The gradient scaler of a step, "" without one."""
     with_scaler = step.call.args and isinstance(step.call.func, cst.Attribute)
     return step.source.code(step.call.func.value) if with_scaler else ""  # type: ignore[attr-defined]
 
@@ -136,12 +97,9 @@ def the_step(project: Project) -> Found:
     """The only step of the training. Raises NotCertain where there are several, or none."""
     found = steps(project)
     if len(found) != 1:
-        why = "no optimizer.step() was found" if not found else f"there are {len(found)} calls of step()"
-        first = found[0] if found else None
-        raise NotCertain(
-            "the change goes beside the step of the optimizer that trains the model", why,
-            first.source.path if first else "", first.line if first else 0,
-        )  # fmt: skip
+        why = f"there are {len(found)} calls of step()" if found else "no optimizer.step() was found"
+        write = "the change goes next to the step of the optimizer that trains the model"
+        raise found[0].doubt(write, why) if found else NotCertain(write, why)
     return found[0]
 
 
@@ -149,15 +107,15 @@ def the_backward(project: Project) -> Found:
     """The only backward pass. Raises NotCertain where there are several, or none."""
     found = backwards(project)
     if len(found) != 1:
-        why = "no backward() was found" if not found else f"there are {len(found)} calls of backward()"
+        why = f"there are {len(found)} calls of backward()" if found else "no backward() was found"
         raise NotCertain(
-            "the change goes beside the backward pass", why, found[0].source.path if found else ""
+            "the change goes next to the backward pass", why, found[0].source.path if found else ""
         )
     return found[0]
 
 
 def model_at(project: Project, at: Found) -> str:
-    """The trained model as it can be written at a place; "" where that is not certain."""
+    """How the trained model can be written at a place, "" where that is not certain."""
     found = optimizers(project)
     for one in found[:1] if len(found) == 1 else ():
         params = one.given("params", 0)
@@ -170,8 +128,8 @@ def model_at(project: Project, at: Found) -> str:
 
 
 def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found) -> str:
-    """What an expression beside the optimizer is called at another place: the same name, where it means the same
-    there, an attribute of the object, or the parameter that it is given to."""
+    """How an expression next to the optimizer is written at another place: by the same name where that means
+    the same there, as an attribute of the object, or as the parameter that it is passed to."""
     name = dotted(model)
     same_class = made.source.owner(made.call) is at.source.owner(at.call)
     if name.startswith("self."):
@@ -183,11 +141,11 @@ def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found)
     if made.source is at.source and visible(at.source, model, at.call):
         return name
     owner = at.source.owner(at.call)
-    target = behind(project, made.source, model)
+    target = resolve(project, made.source, model)
     for attribute in at.source.all(cst.Attribute) if owner is not None else ():
         if dotted(attribute.value) == "self" and at.source.owner(attribute) is owner:
-            given = own(at.source, owner, attribute.attr.value) if owner else []
-            if len(given) == 1 and behind(project, at.source, attribute)[1] is target[1]:
+            given = places_set(at.source, owner, attribute.attr.value) if owner else []
+            if len(given) == 1 and resolve(project, at.source, attribute)[1] is target[1]:
                 return dotted(attribute)
     function = at.source.function(at.call)
     for param in function.params.params if function is not None else ():
@@ -196,7 +154,7 @@ def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found)
             for n in at.source.all(cst.Name)
             if n.value == param.name.value and at.source.function(n) is function
         ]
-        if uses and behind(project, at.source, uses[-1])[1] is target[1]:
+        if uses and resolve(project, at.source, uses[-1])[1] is target[1]:
             return param.name.value
     return ""
 
@@ -224,13 +182,14 @@ def loaders(project: Project) -> list[Found]:
 
 
 def training_loaders(project: Project) -> list[Found]:
-    """The loaders whose batches go into a backward pass; where that cannot be followed, the only loader there is."""
+    """The loaders whose batches reach a backward pass. Where that cannot be followed, the only loader there
+    is."""
     every = loaders(project)
     found: list[Found] = []
     for back in backwards(project):
         for loop in back.source.loops(back.call):
             if isinstance(loop, cst.For):
-                source, node = behind(project, back.source, unwrapped(back.source, loop.iter))
+                source, node = resolve(project, back.source, unwrapped(back.source, loop.iter))
                 found += [
                     one for one in every if one.source is source and one.call is node and one not in found
                 ]
@@ -238,7 +197,7 @@ def training_loaders(project: Project) -> list[Found]:
 
 
 def unwrapped(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
-    """What `enumerate`, a progress bar and the like go through."""
+    """What is inside `enumerate`, a progress bar and the like."""
     while isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in WRAPPERS and node.args:
         node = node.args[0].value
     return node

@@ -1,9 +1,8 @@
-"""What arms of an experiment are compared by, and how far a run came by it.
+"""What arms of an experiment are compared by, and what level a run reached.
 
-The order of preference: a validation metric, the validation loss, what capture itself computes of the outputs
-(whatever the loss is: accuracy, share of the targets that is explained), the training loss. A signal whose meaning a
-change alters is not looked at for that change. Speed and memory are compared by themselves.
-"""
+The order of preference: a validation metric, the validation loss, what capture itself computes from the
+outputs (whatever the loss is: accuracy, share of explained variance), the training loss. A signal whose
+meaning a change alters is not used for that change. Speed and memory have separate objectives."""
 
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ import numpy as np
 
 from traindx.features.curves.score_scales import scale_of
 from traindx.lab.judge.significance import CAP, student
-from traindx.vocabulary.run import Floats, Run, Series
+from traindx.vocabulary.run import Floats, Run
 from traindx.vocabulary.signals import direction_of
 from traindx.vocabulary.trial import Objective, Side
 
 SPEED, MEMORY = "time/step", "mem/host"
-# Causes that are about something else than learning: what they are judged by.
+# What to judge by where the cause does not concern learning.
 OF_SYSTEMS: Mapping[str, tuple[str, ...]] = {
     "data-loader-bottleneck": (SPEED,),
     "step-time-creep": (SPEED,),
@@ -31,7 +30,7 @@ OF_SYSTEMS: Mapping[str, tuple[str, ...]] = {
     "memory-leak": ("mem/device", MEMORY),
     "out-of-memory": ("mem/device", MEMORY),
 }
-# What a change alters the meaning of, by the name of its intervention (docs/interventions.md tells why).
+# Signals whose meaning a change alters, by the name of its intervention (docs/interventions.md says why).
 ALTERS: Mapping[str, tuple[str, ...]] = {
     "logits": ("train/loss", "val/loss", "outputs_cross_entropy"),
     "class_weights": ("train/loss", "val/loss"),
@@ -44,7 +43,7 @@ ALTERS: Mapping[str, tuple[str, ...]] = {
     "eval_mode": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
 }
 LOSSES = ("train/loss", "val/loss")
-# And by the fix, where it is tried in the source.
+# The same by fix, for those tried in the source.
 ALTERED_BY: Mapping[str, tuple[str, ...]] = {
     "match-output-to-loss": (*LOSSES, "outputs_cross_entropy"),
     "use-matching-loss": LOSSES,
@@ -56,17 +55,17 @@ ALTERED_BY: Mapping[str, tuple[str, ...]] = {
     "drop-bad-samples": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
 }
 COMPUTED = ("outputs_explained", "outputs_accuracy", "outputs_cross_entropy")
-# Metrics in the order in which they speak for a model, where a script logs several.
+# Metrics in order of preference, for scripts that log several.
 METRICS = ("accuracy", "acc", "f1", "auc", "r2", "iou", "dice", "bleu", "psnr", "return", "reward")
 LATE = 0.1  # share of a run's end whose level is taken
 LATE_TRAINING = 0.2  # of a training signal, which is noisier
-ERROR_FLOOR = 0.005  # of a share of errors: half a hundredth more or less is no gain
-LOSS_FLOOR = 0.01  # of the usual loss: below that hundredth two losses are alike
+ERROR_FLOOR = 0.005  # of an error rate: half a percent point more or less is no gain
+LOSS_FLOOR = 0.01  # of the usual loss: two losses below a hundredth of it count as equal
 FULL = 1.0 + 1e-9
-CLOSE = math.log(1.1)  # a gain: a level that is so near to the final one counts as come to it
-LOOKS = 5  # values that are to come before that: with fewer, when it came is not known
-SMOOTHED = 0.05  # share of a curve's points that are put together before it is asked when it came to a level
-SAMPLED = 4  # batches at the end of a run: fewer tell too little of it
+CLOSE = math.log(1.1)  # a gain: a level this near to the final one has reached it
+LOOKS = 5  # values before that point; with fewer the point is uncertain
+SMOOTHED = 0.05  # share of a curve's points that are averaged before a level counts as reached
+SAMPLED = 4  # batches at the end of a run; fewer say too little about it
 
 
 def choose(
@@ -76,73 +75,75 @@ def choose(
     asked: tuple[str, str] | None = None,
     spared: tuple[str, ...] = (),
 ) -> Objective:
-    """The objective for a change of this run. `asked`: a signal and its direction, the user's own; `spared`: what names
-    of signals begin with that are not to be looked at. The signal is "" where there is nothing to compare by."""
+    """The objective for a change of this run. `asked`: a signal and its direction, chosen by the user;
+    `spared`: prefixes of signals that must not be used. The signal is "" where nothing can be compared."""
     if asked is not None:
-        return made(run, named(run, asked[0]), asked[1], "as asked for (--metric)")
+        return objective_of(run, signal_named(run, asked[0]), asked[1], "as asked for (--metric)")
     for signal in OF_SYSTEMS.get(cause, ()):
-        if usable(run, signal):
-            return made(run, signal, "lower", "the cause is about it")
-    altered = {signal for spec in interventions for signal in meaning(spec)}
-    for least in (SAMPLED, 1):  # few samples are better than nothing
+        if has_values(run, signal):
+            return objective_of(run, signal, "lower", "the suspected cause is about it")
+    altered = {signal for spec in interventions for signal in altered_by(spec)}
+    for least in (SAMPLED, 1):  # few samples are better than none
         for signal, why in candidates(run):
-            if signal not in altered and not signal.startswith(spared) and usable(run, signal, least):
+            if signal not in altered and not signal.startswith(spared) and has_values(run, signal, least):
                 direction = direction_of(signal)
-                return made(run, signal, "higher" if direction == "higher" else "lower", why)
-    if broken(run):  # that it stays finite is a gain, whatever the loss means
-        return made(run, "train/loss", "lower", "the training loss is not finite")
+                return objective_of(run, signal, "higher" if direction == "higher" else "lower", why)
+    if ends_not_finite(run):  # staying finite is a gain, whatever the loss means
+        return objective_of(run, "train/loss", "lower", "the training loss is not finite")
     return Objective(
-        signal="", direction="lower", why="every signal that is there means something else under the change"
+        signal="", direction="lower", why="the change alters the meaning of every recorded signal"
     )
 
 
-def meaning(spec: str) -> tuple[str, ...]:
-    """The signals whose meaning an intervention alters, or a fix that is tried in the source."""
+def altered_by(spec: str) -> tuple[str, ...]:
+    """The signals whose meaning an intervention, or a fix tried in the source, alters."""
     name, _, value = spec.partition("=")
     return ALTERED_BY.get(value, ()) if name == "source" else ALTERS.get(name, ())
 
 
-def broken(run: Run) -> bool:
+def ends_not_finite(run: Run) -> bool:
     """Whether the training loss ends in numbers that are not finite."""
     series = run.series.get("train/loss")
     return series is not None and len(series) > 0 and not bool(np.isfinite(series.values[-1]))
 
 
 def candidates(run: Run) -> list[tuple[str, str]]:
-    """Signals that tell how well a run learns, best first, with the reason."""
+    """Signals that show how well a run learns, best first, with the reason."""
     held_out = [n for n in run.series if n.startswith(("val/", "test/")) and n != "val/loss"]
     higher = [n for n in held_out if direction_of(n) == "higher"]
     lower = [n for n in held_out if direction_of(n) == "lower"]
-    found = [(n, "a metric on held-out data") for n in (*sorted(higher, key=standing), *sorted(lower))]
-    found.append(("val/loss", "the loss on held-out data; there is no metric"))
-    found += [(n, "computed from the outputs; nothing is held out") for n in COMPUTED]
+    found = [(n, "a metric on held-out data") for n in (*sorted(higher, key=preference), *sorted(lower))]
+    found.append(("val/loss", "the loss on held-out data; no metric is logged"))
+    found += [(n, "computed from the outputs; there is no validation set") for n in COMPUTED]
     train = [n for n in run.series if n.startswith("train/") and direction_of(n) == "higher"]
-    found += [(n, "a metric on training data; nothing is held out") for n in sorted(train, key=standing)]
-    return [*found, ("train/loss", "the training loss at equal steps; nothing else is there")]
+    found += [
+        (n, "a metric on training data; there is no validation set") for n in sorted(train, key=preference)
+    ]
+    return [*found, ("train/loss", "the training loss at equal steps; nothing else is recorded")]
 
 
-def standing(name: str) -> tuple[int, str]:
-    """The place of a metric among others, by its name."""
+def preference(name: str) -> tuple[int, str]:
+    """The rank of a metric among others, by its name."""
     last = name.rpartition("/")[2].lower()
     return next((i for i, word in enumerate(METRICS) if word in last), len(METRICS)), name
 
 
-def named(run: Run, name: str) -> str:
-    """The signal that a user calls `name`: its own, or the script's."""
+def signal_named(run: Run, name: str) -> str:
+    """The signal that a user calls `name`: our name for it, or the script's."""
     own = [n for n, original in run.originals.items() if original == name]
     also = [n for n in run.series if n in (name, f"val/{name}", f"train/{name}")]
     return next(iter((*([name] if name in run.series else []), *own, *sorted(also, reverse=True))), name)
 
 
-def usable(run: Run, signal: str, least: int = SAMPLED) -> bool:
-    """Whether a signal has numbers; of those that are sampled now and then, `least` at the end."""
+def has_values(run: Run, signal: str, least: int = SAMPLED) -> bool:
+    """Whether a signal has finite values; of those that capture samples, at least `least` at the end."""
     series = run.series.get(signal)
     if series is None or not np.isfinite(series.values).any():
         return False
     return signal not in COMPUTED or len(tail(series.steps, series.values, signal)) >= least
 
 
-def made(run: Run, signal: str, direction: str, why: str) -> Objective:
+def objective_of(run: Run, signal: str, direction: str, why: str) -> Objective:
     """The objective with its scale, from the values that the run has of it."""
     series = run.series.get(signal)
     values = np.zeros(0) if series is None else series.values[np.isfinite(series.values)]
@@ -154,7 +155,7 @@ def made(run: Run, signal: str, direction: str, why: str) -> Objective:
 
 
 def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", "ratio", "share"], float]:
-    """How two levels of a signal become a gain, and the number that goes with it, see `between`."""
+    """How two levels of a signal become a gain, and the number that belongs to it, see `between`."""
     known = scale_of(signal, values)
     if higher and known is not None and known.high < math.inf:
         return "error", known.perfect
@@ -171,8 +172,9 @@ def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", 
 
 
 def level(run: Run, objective: Objective, until: float | None = None) -> float:
-    """How far a run came by step `until` (None: its end): the mean over its last tenth (of a training signal
-    over its last fifth; of time and memory the median of all). NaN where it has none, infinite where not finite."""
+    """The level that a run reached by step `until` (None: its end): the mean over its last tenth (of a
+    training signal over its last fifth; of time and memory the median of all). NaN without values,
+    infinite where not finite."""
     series = run.series.get(objective.signal)
     if series is None or not len(series):
         return math.nan
@@ -190,7 +192,7 @@ def level(run: Run, objective: Objective, until: float | None = None) -> float:
 
 
 def tail(steps: Floats, values: Floats, signal: str) -> Floats:
-    """The values in the last part of `steps[n]`, the last one at least."""
+    """The values in the last part of `steps[n]`, at least the last one."""
     share = LATE if signal.startswith(("val", "test")) else LATE_TRAINING
     return values[
         min(int(np.searchsorted(steps, steps[-1] - share * (steps[-1] - steps[0]))), len(values) - 1) :
@@ -198,8 +200,8 @@ def tail(steps: Floats, values: Floats, signal: str) -> Floats:
 
 
 def speed(run: Run, objective: Objective) -> Objective | None:
-    """The objective for two runs that end alike: the steps until the signal is as good as `run` ends. None where it is
-    not known well enough when that was."""
+    """The objective for two runs that reach the same end: the steps until the signal is as good as at the
+    end of `run`. None where that step is too uncertain."""
     series, end = run.series.get(objective.signal), level(run, objective)
     if (
         series is None
@@ -212,16 +214,16 @@ def speed(run: Run, objective: Objective) -> Objective | None:
         objective,
         direction="lower",
         scale="steps",
-        unit=nearly(end, objective),
+        unit=level_near(end, objective),
         rises=objective.direction == "higher",
-        why="both end alike: compared by the steps until then",
+        why="both reach the same end: compared by the steps that it takes",
     )
     at = arrival(series.steps, series.values, found)
     return found if int(np.searchsorted(series.steps, at)) >= LOOKS else None
 
 
-def nearly(end: float, objective: Objective) -> float:
-    """The level that is worse than `end` by as much as counts as none."""
+def level_near(end: float, objective: Objective) -> float:
+    """The level that is worse than `end` by just as much as still counts as equal."""
     if objective.scale == "error":
         return objective.unit * (
             1 - (1 - end / objective.unit + ERROR_FLOOR) * math.exp(CLOSE) + ERROR_FLOOR
@@ -233,8 +235,8 @@ def nearly(end: float, objective: Objective) -> float:
 
 
 def arrival(steps: Floats, values: Floats, objective: Objective) -> float:
-    """The step at which a curve comes to `objective.unit`, between two of its points by a straight line; its last where
-    it never does. At least one step."""
+    """The step at which a curve reaches `objective.unit`, interpolated between its points; the last step
+    where it never does. At least 1."""
     window = np.ones(max(1, int(SMOOTHED * len(values))))
     smooth = np.convolve(values, window, "valid") / len(window)
     at, sign = steps[len(window) - 1 :], 1.0 if objective.rises else -1.0
@@ -249,7 +251,8 @@ def arrival(steps: Floats, values: Floats, objective: Objective) -> float:
 
 
 def gain(before: float, after: float, objective: Objective) -> float:
-    """ln(before / after) of what is to be small, within +-CAP: above 0 is better. NaN where one is not known."""
+    """ln(before / after) of a quantity that should be small, within +-CAP: above 0 is better. NaN where one
+    is unknown."""
     if math.isnan(before) or math.isnan(after):
         return math.nan
     if not (math.isfinite(before) and math.isfinite(after)):
@@ -282,7 +285,10 @@ def side(values: Sequence[float]) -> Side | None:
     if len(known) > 1 and all(map(math.isfinite, known)):
         half = student(0.975, len(known) - 1) * stdev(known) / math.sqrt(len(known))
         low = fmean(known) - half
-        interval = (max(low, 0.0) if min(known) >= 0 else low, fmean(known) + half)  # no loss is below 0
+        interval = (
+            max(low, 0.0) if min(known) >= 0 else low,
+            fmean(known) + half,
+        )  # a loss is never below 0
     mean = fmean(known) if all(map(math.isfinite, known)) else next(v for v in known if not math.isfinite(v))
     return Side(mean=mean, n=len(known), interval=interval, values=tuple(known))
 
@@ -296,17 +302,15 @@ def spread(values: Sequence[float], objective: Objective) -> float | None:
 
 
 def same(one: Run, other: Run) -> bool:
-    """Whether two runs trained alike to the last bit, as far as their losses tell."""
+    """Whether two runs trained identically to the last bit, as far as their losses show."""
     a, b = one.series.get("train/loss"), other.series.get("train/loss")
-    return a is not None and b is not None and _equal(a, b)
-
-
-def _equal(a: Series, b: Series) -> bool:
+    if a is None or b is None:
+        return False
     n = min(len(a), len(b))
     return n > 0 and bool(np.array_equal(a.values[:n], b.values[:n], equal_nan=True))
 
 
 def first_step(run: Run) -> float | None:
-    """The step at which the best of the signals on held-out data has its first value; None where there is none."""
-    found = [n for n, _ in candidates(run) if n.startswith(("val/", "test/")) and usable(run, n)]
+    """The step of the first value of the best held-out signal. None without one."""
+    found = [n for n, _ in candidates(run) if n.startswith(("val/", "test/")) and has_values(run, n)]
     return float(run.series[found[0]].steps[0]) if found else None

@@ -1,19 +1,20 @@
 """Whether a change helped: paired gains of a few seeds, judged against their own spread.
 
-A gain is ln(before / after), see `objective`. Three to five pairs carry little, so the rule says what they can carry:
+A gain is ln(before / after), see `objectives`. Three to five pairs carry little evidence, so the rule
+claims no more:
 
-* The decision is by Student's interval over the pairs, one-sided, at `ALPHA` over the number of changes that are
-  judged beside each other (Bonferroni's first step of Holm) and over the two looks (at 3 pairs, and at 5 where 3
-  were too few). Three pairs that agree to a tenth of their mean reach it; a lucky seed does not.
-* The spread of three pairs may be small by chance; it is taken to be at least `LEAST_SPREAD`, and where other arms
-  of the script told what two seeds differ by, at least a fifth of that.
-* Confirmed needs a mean gain of the minimum effect besides; an effect that is real and smaller is refuted (it is
-  equivalent in practice), as is one whose interval excludes the minimum effect.
-* The p-value is the exact one of the signs of the pairs under a symmetric null (1/8 at best with 3 pairs, 1/32
-  with 5), with Holm's correction: it is told, and cannot decide with so few.
+* Student's interval over the pairs decides, one-sided. Its level is `ALPHA` over the number of changes
+  that are judged together (Bonferroni, the first step of Holm's method) and over the two interim analyses
+  (at 3 pairs, and at 5 where 3 were too few). Three pairs that agree to a tenth of their mean reach it; a
+  lucky seed does not.
+* The spread of three pairs may be small by chance. It counts as at least `LEAST_SPREAD`, and as at least
+  a fifth of the spread between seeds where other arms of the script show that.
+* Confirmed also needs a mean gain of the minimum effect. A real but smaller effect is refuted (equivalent in
+practice), as is one whose interval excludes the minimum effect.
+* The p-value is the exact one of the signs of the pairs under a symmetric null (1/8 at best with 3 pairs,
+  1/32 with 5), with Holm's correction. It is reported, and cannot decide with so few pairs.
 
-The bootstrap interval is exact, too: all n**n resamples of n <= 5 pairs, no chance in it.
-"""
+The bootstrap interval is exact as well: all n**n resamples of n <= 5 pairs, without random numbers."""
 
 from __future__ import annotations
 
@@ -26,18 +27,16 @@ import numpy as np
 
 from traindx.vocabulary.trial import Interval, Verdict
 
-ALPHA = 0.05  # chance of confirming any of the changes that do nothing
+ALPHA = 0.05  # probability of confirming any change that does nothing
 LOOKS = 2  # at FIRST pairs, and at MOST
 FIRST, MOST = 3, 5
 MIN_EFFECT = 0.10
-CAP = (
-    3.0  # gains are cut there: twenty times better is as good as fixed, and one seed must not carry the mean
-)
-LEAST_SPREAD = 0.02  # of gains: below that two runs are alike
+# Gains are cut there: 20 times better is as good as fixed, and one seed must not carry the mean.
+CAP = 3.0
+LEAST_SPREAD = 0.02  # of gains: below that two runs count as equal
 OF_NOISE = 0.2  # pairing takes away at most four fifths of the spread between seeds
-HOPELESS = (
-    0.5  # of the minimum effect: a first pair below that, where the noise is known, is not followed up
-)
+# Of the minimum effect: a first pair below that, where the noise is known, is not followed up.
+HOPELESS = 0.5
 
 
 class Judged(NamedTuple):
@@ -54,13 +53,13 @@ def judge(
     gains: Sequence[float],
     *,
     min_effect: float = MIN_EFFECT,
-    beside: int = 1,
+    together: int = 1,
     noise: float | None = None,
     paired: bool = True,
 ) -> Judged:
-    """Judge a change by the gains of its pairs, one for each seed. `beside`: how many changes are judged together;
-    `noise`: the standard deviation of the objective between seeds, as a gain, where other arms told it; `paired`:
-    whether a seed makes the two arms of a pair alike but for the change."""
+    """Judge a change by the gains of its pairs, one for each seed. `together`: how many changes are judged
+    together; `noise`: the standard deviation of the objective between seeds, as a gain, where other arms
+    show it; `paired`: whether the arms of a pair, which share a seed, differ in the change alone."""
     values = np.clip(np.asarray(gains, dtype=np.float64), -CAP, CAP)
     if not len(values):
         return Judged(0.0, None, None, "inconclusive", "no pair was finished")
@@ -69,37 +68,37 @@ def judge(
         return Judged(0.0, (0.0, 0.0), 1.0, "refuted", "it made no difference at all")
     if len(values) < FIRST:
         return Judged(effect, None, signs_p(values), *early(values, margin, noise))
-    of_noise = OF_NOISE if paired else math.sqrt(2)  # two arms that have nothing in common
+    of_noise = OF_NOISE if paired else math.sqrt(2)  # the arms of an unpaired pair are independent
     spread = max(float(values.std(ddof=1)), LEAST_SPREAD, of_noise * (noise or 0.0))
     interval = intervals(values, spread)
-    half = student(1 - ALPHA / LOOKS / max(beside, 1), len(values) - 1) * spread / math.sqrt(len(values))
+    half = student(1 - ALPHA / LOOKS / max(together, 1), len(values) - 1) * spread / math.sqrt(len(values))
     return Judged(effect, interval, signs_p(values), *verdict(effect, half, interval, margin))
 
 
 def verdict(effect: float, half: float, interval: Interval, margin: float) -> tuple[Verdict, str]:
-    """What an effect, known to `half` either way, comes to. `margin`: the least gain that counts."""
+    """The verdict on an effect that is known to within `half`. `margin`: the smallest gain that counts."""
     if effect - half > 0 and effect >= margin:
-        return "confirmed", f"{percent(effect)}, and chance alone would not do that"
+        return "confirmed", f"{percent(effect)}, more than chance alone explains"
     if effect + half < 0 and effect <= -margin:
         return "harmful", f"{percent(effect)}"
     if interval[1] < margin:
-        return "refuted", f"{percent(effect)}: at most {percent(interval[1])}, less than counts"
+        return "refuted", f"{percent(effect)}, at most {percent(interval[1])}: too small to count"
     return (
         "inconclusive",
-        f"{percent(effect)}, but from {percent(interval[0])} to {percent(interval[1])} are possible",
+        f"{percent(effect)}, but anything from {percent(interval[0])} to {percent(interval[1])} is possible",
     )
 
 
 def early(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdict, str]:
-    """What can be said of one or two pairs: nothing for certain."""
-    told = f"{percent(float(values.mean()))} over {len(values)} {'pair' if len(values) == 1 else 'pairs'}"
+    """The verdict over one or two pairs, which is never final."""
+    mean = f"{percent(float(values.mean()))} over {len(values)} {'pair' if len(values) == 1 else 'pairs'}"
     if float(values.max()) < HOPELESS * margin and (noise is None or float(values.max()) < margin - noise):
-        return "inconclusive", f"{told}: not followed up"
-    return "inconclusive", f"{told}: too few to tell"
+        return "inconclusive", f"{mean}: not followed up"
+    return "inconclusive", f"{mean}: too few pairs to judge"
 
 
 def hopeless(gains: Sequence[float], min_effect: float, noise: float | None) -> bool:
-    """Whether the first pairs leave no hope that more of them would confirm the change."""
+    """Whether the first pairs make it hopeless that more would confirm the change."""
     if not gains:
         return False
     margin, best = least_gain(min_effect), max(gains)
@@ -107,7 +106,7 @@ def hopeless(gains: Sequence[float], min_effect: float, noise: float | None) -> 
 
 
 def near(judged: Judged, min_effect: float) -> bool:
-    """Whether more seeds may still decide it."""
+    """Whether more seeds may still decide."""
     return judged.verdict == "inconclusive" and judged.effect >= least_gain(min_effect) / 2
 
 
@@ -117,7 +116,7 @@ def least_gain(min_effect: float) -> float:
 
 
 def percent(gain: float) -> str:
-    """ "62 % less" or "9 % more" of what is to be small, in words of better and worse."""
+    """ "62 % better" or "9 % worse", for a gain."""
     share = 1 - math.exp(-abs(gain))
     if share < 0.005:
         return "no difference"
@@ -133,7 +132,8 @@ def intervals(values: np.ndarray, spread: float) -> Interval:
 
 
 def bootstrap(values: np.ndarray, level: float = 0.95) -> Interval:
-    """The percentile interval of the mean over all n**n resamples of `values[n]`, n at most 6; of more, Student's."""
+    """The percentile interval of the mean over all n**n resamples of `values[n]`, n at most 6; of more,
+    Student's."""
     n = len(values)
     if n > 6:
         half = student((1 + level) / 2, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
@@ -173,7 +173,8 @@ def student(level: float, freedom: int) -> float:
 
 
 def below(t: float, freedom: int) -> float:
-    """P(T <= t) for t >= 0, in closed form for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    """P(T <= t) for t >= 0, in closed form for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and
+    26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
     cos, sin = math.cos(angle), math.sin(angle)
     if freedom % 2:

@@ -1,8 +1,7 @@
-"""What earlier outcomes say of a fix for a cause: Beta counts, capped, fading with age.
+"""What earlier outcomes say about a fix for a cause: Beta counts, capped, fading with age.
 
-Basis: convention. An outcome counts half after half a year: libraries and habits change. All of them together count
-as eight trials at most, so that a long past never outweighs what a run itself shows.
-"""
+Basis: convention. The weight of an outcome halves in half a year, because libraries and habits change.
+Together they count as eight trials at most, so that a long past never outweighs what a run itself shows."""
 
 from __future__ import annotations
 
@@ -17,8 +16,9 @@ YES, NO = ("confirmed",), ("refuted", "harmful")
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial as it is remembered: no data, no source, no path. `at`: seconds since the epoch; `setup` are facts
-    such as the optimizer, `evidence` the slugs of the findings, `effect` a mean gain (see vocabulary.trial)."""
+    """One trial as it is remembered: no data, no source, no path. `at`: seconds since the epoch; `setup` are
+    facts such as the optimizer, `evidence` the slugs of the findings, `effect` a mean gain (see
+    vocabulary.trial)."""
 
     at: Annotated[float, msgspec.Meta(ge=0, lt=2**36)]  # to the year 4147: what a calendar can show
     project: str
@@ -34,14 +34,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def factor(yes: float, no: float) -> float:
-    """What earlier trials make of a cause's probability: the mean of Beta(1 + yes, 1 + no) over that of Beta(1, 1).
-    With the cap between a fifth and nine fifths."""
+    """The factor on a cause's probability by earlier trials: the mean of Beta(1 + yes, 1 + no) over that of
+    Beta(1, 1). With the cap it is between a fifth and nine fifths."""
     return 2 * (1 + yes) / (2 + yes + no)
 
 
 def counts(outcomes: Iterable[Outcome], fix: str | None, cause: str, now: float) -> tuple[float, float]:
-    """How often a fix (None: any) was confirmed for a cause, and how often not, with the weights of their age and the
-    cap."""
+    """How often a fix (None: any) was confirmed for a cause, and how often not, weighted by age and capped."""
     yes = no = 0.0
     for one in outcomes:
         if fix in (None, one.fix) and one.cause == cause:

@@ -1,8 +1,7 @@
-"""Whether a SQLite file is a database of traindx, and what can still be read from one that is damaged.
+"""Whether a SQLite file is a database of traindx, and what can still be read from a damaged one.
 
-A path in `TRAINDX_KB` may lead to anything: a model, a log, another program's database. A file is changed only where it
-carries our application id, or (made before there was one) our table.
-"""
+The path in `TRAINDX_KB` may be anything: a model, a log, another program's database. A file is changed
+only if it carries our application id, or our table (made before there was an id)."""
 
 from __future__ import annotations
 
@@ -20,17 +19,13 @@ from traindx.errors import ConfigError
 MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x7472_6478  # "trdx"; in the bytes 68 to 71 of the file's header
 COLUMNS = ("id", "layout", "at", "project", "fix", "cause", "verdict", "content")
-BESIDE = (
-    "",
-    "-journal",
-    "-wal",
-    "-shm",
-)  # what SQLite keeps next to a file; it would be played back into a new one
+# What SQLite keeps next to a file, and would replay into a new file of that name.
+COMPANIONS = ("", "-journal", "-wal", "-shm")
 
 
 def check_ours(file: Path, what: str) -> bool:
-    """Whether a file carries our application id; False where it has none yet. Raises ConfigError, naming it `what`, for
-    anything that is not ours; that is not changed in any way."""
+    """Whether a file carries our application id; False where it has none yet. Raises ConfigError, naming it
+    `what`, for anything else, which is not changed in any way."""
     try:
         if not file.exists():
             return False
@@ -47,7 +42,9 @@ def check_ours(file: Path, what: str) -> bool:
         return True
     if head.startswith(MAGIC) and not mark and has_our_table(file):
         return False
-    raise ConfigError(f"{what}: is not a database of traindx; it is left as it is (give a new path, or off)")
+    raise ConfigError(
+        f"{what}: is not a database of traindx, so it is left unchanged (give a new path, or off)"
+    )
 
 
 def connected(file: Path, options: str) -> sqlite3.Connection:
@@ -55,29 +52,29 @@ def connected(file: Path, options: str) -> sqlite3.Connection:
 
 
 def has_our_table(file: Path) -> bool:
-    """Whether a database without an application id has the table of outcomes. Nothing is written beside it."""
+    """Whether a database without an application id has the table of outcomes. Nothing is written next to it."""
     with suppress(sqlite3.Error), closing(connected(file, "mode=ro&immutable=1")) as database:
         return set(COLUMNS) <= {row[1] for row in database.execute("PRAGMA table_info(outcomes)")}
     return False
 
 
 def set_aside(file: Path) -> Path:
-    """Rename a damaged database to a name that is free; the name."""
+    """Rename a damaged database to a free name, and return that."""
     base = f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
     names = (file.with_name(base if n == 1 else f"{base}-{n}") for n in count(1))
     aside = next(name for name in names if not name.exists())
-    for end in BESIDE:
+    for end in COMPANIONS:
         with suppress(FileNotFoundError):
             os.rename(f"{file}{end}", f"{aside}{end}")
     return aside
 
 
 def rescued(file: Path) -> list[dict[str, Any]]:
-    """The rows of a damaged database that can be read, from its first on, and from its last back to the damage."""
+    """The readable rows of a damaged database, from both ends up to the damage."""
     found: dict[int, dict[str, Any]] = {}
     with suppress(sqlite3.Error), closing(connected(file, "mode=ro")) as database:
         database.text_factory = lossy
-        database.execute("PRAGMA writable_schema = ON")  # else nothing is read of a file that was cut short
+        database.execute("PRAGMA writable_schema = ON")  # else nothing can be read from a truncated file
         for order in ("ASC", "DESC"):
             for row in rows(
                 database, f"SELECT {', '.join(COLUMNS)} FROM outcomes NOT INDEXED ORDER BY id {order}"
@@ -88,7 +85,7 @@ def rescued(file: Path) -> list[dict[str, Any]]:
 
 
 def rows(database: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
-    """What a query answers before it meets the damage."""
+    """The rows of a query up to the damage."""
     with suppress(sqlite3.Error, OverflowError):
         yield from database.execute(query)
 

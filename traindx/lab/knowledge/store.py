@@ -1,9 +1,9 @@
-"""The database of outcomes: SQLite by default, PostgreSQL by URL, any other that SQLAlchemy reaches.
+"""The database of outcomes: SQLite by default, PostgreSQL by URL, any other that SQLAlchemy supports.
 
-`TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once. Only a file
-that is certainly ours is ever changed (`ours`); a damaged one is kept under another name, and read as far as it goes.
-The tables are made and moved on by Alembic (`migrations`), as the first that opens an older database finds them.
-"""
+`TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once.
+Only a file that is certainly ours is ever changed (`recovery`). A damaged one is kept under another name,
+and read as far as possible. Alembic makes and migrates the tables (`migrations`) when the first process
+opens an older database."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ VARIABLE = "TRAINDX_KB"
 OFF = ("off", "0", "none", "no")
 FILE = Path("traindx") / "knowledge.sqlite"
 WAIT = 30  # seconds for another process that writes
-LAYOUT = 1  # of an outcome's content; a newer one is not read
-HEAD = "2"  # the last of `migrations/versions`
+LAYOUT = 1  # version of an outcome's content; newer ones are not read
+HEAD = "2"  # the latest of `migrations/versions`
 DAMAGED = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB
 MIGRATIONS = Path(__file__).parent / "migrations"
-LOCK = 0x7472_6169  # of PostgreSQL: one moves the tables on, the others wait
+LOCK = 0x7472_6169  # of PostgreSQL: one process migrates, the others wait
 
 
 def address() -> str:
@@ -43,8 +43,9 @@ def address() -> str:
 
 
 class Store:
-    """An open database. `notes` say what a user is to know about its state, `skipped` how many rows could not be read.
-    Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened or a file is not ours."""
+    """An open database. `notes` say what a user should know about its state, `skipped` how many rows could
+    not be read. Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened or a file
+    is not ours."""
 
     def __init__(self, url: str) -> None:
         self.sql = library()
@@ -89,8 +90,9 @@ class Store:
         return redact_text(str(self.url.render_as_string(hide_password=True)))
 
     def run(self, work: Callable[[Any], T]) -> T:
-        """What `work` answers, given a connection in a transaction. A damaged file of ours is replaced, once, by what
-        can be read from it. Raises ConfigError where the database does not answer."""
+        """The result of `work`, called with a connection in a transaction. A damaged file of ours is
+        replaced, once, by what can be read from it. Raises ConfigError where the database does not
+        answer."""
         try:
             with self.engine.begin() as connection:
                 return work(connection)
@@ -105,7 +107,7 @@ class Store:
         return self.run(work)
 
     def damaged(self, error: BaseException) -> bool:
-        """Whether an error says that the file is damaged, and the file is certainly ours."""
+        """Whether an error means that the file is damaged, and the file is certainly ours."""
         code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
         return code in DAMAGED and self.ours and self.file is not None and not self.set_aside
 
@@ -124,11 +126,11 @@ class Store:
         if rows:
             self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
         self.notes.append(
-            f"the database was damaged: it is kept as {aside}, and {len(rows)} outcomes were taken over"
+            f"the database was damaged: it is kept as {aside}, and {len(rows)} outcomes were recovered"
         )
 
     def prepare(self, connection: Any) -> None:
-        """Make the tables, or move them on to what is known here; another process may do so at this moment."""
+        """Make or migrate the tables. Another process may do so at the same moment."""
         if self.file is not None:
             marked = (
                 self.revision(connection) == HEAD
@@ -147,14 +149,14 @@ class Store:
         self.ours = self.file is not None
 
     def begin_writing(self, connection: Any) -> None:
-        """Let no other process write until the transaction ends: what is read in it stays true."""
+        """Let no other process write until the transaction ends, so that what was read stays true."""
         if self.file is not None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         elif self.engine.dialect.name == "postgresql":
             connection.execute(self.sql.select(self.sql.func.pg_advisory_xact_lock(LOCK)))
 
     def revision(self, connection: Any) -> str | None:
-        """Which migration the database has seen last; None before the first, "" where it has lost its table since."""
+        """The latest migration of the database; None before the first, "" if the table was lost since."""
         sql, there = self.sql, self.sql.inspect(connection)
         if not there.has_table("alembic_version"):
             return None
@@ -169,8 +171,8 @@ class Store:
             self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
 
     def add_new(self, outcomes: Sequence[Outcome]) -> int:
-        """Remember those that are not there yet, all or none; how many there were. Two processes that take over the
-        same outcomes at once do not double them."""
+        """Remember those that are not stored yet, all or none, and return how many. Two processes that
+        import the same outcomes at once do not double them."""
         rows = [row_of(one) for one in outcomes]
 
         def take_over(connection: Any) -> int:
@@ -185,8 +187,8 @@ class Store:
         return self.run(take_over)
 
     def all(self) -> list[tuple[int, Outcome]]:
-        """Every outcome with its number, the oldest first; those of a newer traindx are left out, and those that cannot
-        be read are counted."""
+        """Every outcome with its number, the oldest first. Those of a newer traindx are left out, unreadable
+        ones are counted."""
         table, found = self.outcomes.c, []
         wanted = self.sql.select(table.id, table.layout, table.content)
         self.skipped = 0
@@ -201,7 +203,7 @@ class Store:
         return sorted(found, key=lambda row: (row[1].at, row[0]))
 
     def state(self) -> list[str]:
-        """What a user is to know: damage, and rows that were skipped."""
+        """What a user should know: damage, and skipped rows."""
         rows = "1 row of the database cannot be read and is" if self.skipped == 1 else (
             f"{self.skipped} rows of the database cannot be read and are"
         )  # fmt: skip
@@ -257,8 +259,8 @@ def driven(url: str) -> str:
 
 
 def migrated(connection: Any, shown: str) -> None:
-    """Move the tables on to HEAD, in the transaction of `connection`. Raises ConfigError for a database of a newer
-    traindx, MissingExtra without Alembic."""
+    """Migrate the tables to HEAD, in the transaction of `connection`. Raises ConfigError for a database of a
+    newer traindx, MissingExtra without Alembic."""
     try:
         from alembic import command
         from alembic.config import Config

@@ -24,12 +24,11 @@ from traindx.vocabulary.run import Run, Series
 from traindx.whole import make_folder
 
 RECORDS = "records"
-OVERHEAD = (
-    0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
-)
-QUARTER = 4.0  # part of the budget for the script as it is
-TIME_LIMIT = "its time limit"  # in the words of trials.conduct
-ENDING = 3.0  # seconds of the budget that are left for ending the first start, and reading its record
+# Share of a start's time for recording: the outputs may be all there is to compare.
+OVERHEAD = 0.2
+QUARTER = 4.0  # the unchanged script gets this part of the budget
+TIME_LIMIT = "its time limit"  # as `Conducted.words` says it
+ENDING = 3.0  # seconds of the budget reserved for ending the first start and reading its record
 LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
 Found = TypeVar("Found")
 Key = tuple[tuple[str, ...], int | None]
@@ -50,8 +49,8 @@ class Start(Protocol):
 
 
 class Arm(NamedTuple):
-    """One start that came to its end. `run` is None where nothing was recorded, `why` then says why; `ok`: the
-    script came as far as it was to."""
+    """One start that has ended. `run` is None where nothing was recorded, and `why` says the reason. `ok`:
+    the script got as far as it should."""
 
     interventions: tuple[str, ...]
     seed: int | None
@@ -73,10 +72,10 @@ class Arm(NamedTuple):
         return not self.ok and TIME_LIMIT in self.why
 
     def idle(self) -> str:
-        """Which of its interventions changed nothing, with the reason; "" where all did something."""
+        """The message about an intervention of this arm that changed nothing, or ""."""
         events = () if self.run is None else self.run.events
-        told = [e.message for e in events if e.code == "intervention-unused"]
-        return next((m for m in told if m.partition(" ")[0] in self.interventions), "")
+        unused = [e.message for e in events if e.code == "intervention-unused"]
+        return next((m for m in unused if m.partition(" ")[0] in self.interventions), "")
 
 
 class Bench:
@@ -94,7 +93,7 @@ class Bench:
         tell: Callable[[str], None] = lambda _: None,
         how: Callable[[], str] = lambda: "",
     ) -> None:
-        self.how = how  # what is to be known of how the starts were made, or ""
+        self.how = how  # what the user should know about the starts, or ""
         self.command, self.start, self.journal = tuple(command), start, journal
         self.budget, self.jobs, self.tell = budget, jobs, tell
         self.reach: Reach = reach or {}
@@ -102,12 +101,12 @@ class Bench:
         self.records = journal.path.parent / RECORDS
         self.begun = time.monotonic()
         self.steps: int | None = None  # of every arm but the first
-        self.whole: int | None = None  # of the script, or what the user made of it
-        self.keep_models = False  # whether arms that are that long leave their weights beside their record
-        self.source: Source | None = None  # where fixes are tried in the source, too
-        self.slices: tuple[str, ...] = ()  # columns by which arms look at their held-out data in groups
+        self.whole: int | None = None  # steps of the whole script, or of the part that the user asked for
+        self.keep_models = False  # whether arms of that length save their weights next to their record
+        self.source: Source | None = None  # where fixes are tried in the source
+        self.slices: tuple[str, ...] = ()  # columns that group the held-out data
         self.limit: float | None = None
-        self.cut = False  # whether the first start was ended before its end
+        self.cut = False  # whether the first start was stopped before its end
         self.known: dict[Long, Arm] = {}
         self.fresh = 0
         self.spent = 0.0  # seconds of earlier starts of this proof
@@ -117,15 +116,16 @@ class Bench:
             self.remember(entry)
 
     def remember(self, entry: dict[str, Any]) -> None:
-        """Take over an arm that was finished before, if it had the network where these have it. One that recorded
-        nothing is run again: it may have lacked memory, or another thing that the machine has now."""
+        """Take over an arm of an earlier process, if it had the network where these have it. One that
+        recorded nothing is run again: it may have lacked memory, or something else that the machine has
+        now."""
         if entry.get("network", False) != self.network or not entry.get("recorded"):
             return
         folder = self.records / str(entry.get("record"))
         try:
             run = pipeline.read(folder)
         except ReadError:
-            return  # its record is gone: it is run again
+            return  # its record is gone, so it is run again
         interventions, seed = tuple(entry["interventions"]), entry["seed"]
         arm = Arm(interventions, seed, run, entry["ok"], entry["seconds"], entry["why"], entry["record"])
         self.known[((interventions, seed), entry["steps"])] = arm
@@ -136,7 +136,8 @@ class Bench:
         return self.budget - (time.monotonic() - self.begun)
 
     def in_time(self, work: Callable[[], Found], otherwise: Found, lacks: str) -> Found:
-        """What some work gives within the budget; `otherwise`, and a note of what is lacking, where that is used up."""
+        """What some work gives within the budget, or `otherwise`, with a note of what is missing, where that
+        is used up."""
         if self.left() > 0:
             with suppress(OutOfTime), at_most(self.left()):
                 return work()
@@ -144,11 +145,11 @@ class Bench:
         return otherwise
 
     def used_up(self) -> str:
-        return f"the time of {self.budget:.0f} s was used up (--budget)"
+        return f"the budget of {self.budget:.0f} s is used up (--budget)"
 
     def first(self, steps: int | None) -> Arm:
-        """The script as it is; a quarter of the budget is for it, what it has recorded by then is taken. Raises
-        ExperimentFailed where it left no record."""
+        """The unchanged script. It gets a quarter of the budget, and what it has recorded by then counts.
+        Raises ExperimentFailed where it left no record."""
         limit = min(max(self.budget / QUARTER, LEAST_LIMIT), self.left() - ENDING)
         self.limit, self.whole = max(limit, 1.0), steps
         arm = self.arm((), None, steps)
@@ -157,7 +158,7 @@ class Bench:
         self.cut = arm.timed_out
         if self.cut:
             arm = arm._replace(ok=True)
-            self.notes.append(f"the script was ended after {arm.seconds:.0f} s, its part of --budget")
+            self.notes.append(f"the script was stopped after {arm.seconds:.0f} s, its share of --budget")
         self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
         return arm
 
@@ -169,9 +170,9 @@ class Bench:
         longest: Sequence[Long] = (),
         spare: Sequence[Key] = (),
     ) -> list[Arm]:
-        """The arms for interventions and seeds, in their order; those that were run already are not run again.
-        `longest`: arms of other lengths that are going to be asked for; they are begun first. `spare`: arms that may be
-        asked for; as many of them are run as would find a job idle."""
+        """The arms for interventions and seeds, in their order; known ones are not run again. `longest`:
+        arms of other lengths that will be needed, which are started first. `spare`: arms that may be
+        needed, run where a job would be idle."""
         asked = [*longest, *((key, self.steps) for key in wanted)]
         missing = [one for one in dict.fromkeys(asked) if not self.has(one)]
         others = [(key, self.steps) for key in spare if not self.has((key, self.steps))]
@@ -186,7 +187,7 @@ class Bench:
         return [self.known[key, self.steps] for key in wanted]
 
     def has(self, one: Long) -> bool:
-        """Whether an arm is known, or is the beginning of a longer one that is."""
+        """Whether an arm is known, or is the beginning of a longer known one."""
         steps, whole = one[1], self.known.get((one[0], self.whole))
         if one not in self.known and whole is not None and steps is not None and steps < whole.last:
             self.known[one] = whole._replace(run=truncated(whole.run, steps), ok=True)
@@ -224,15 +225,15 @@ class Bench:
         )
         if tried.conducted.ended == "stopped":
             raise InterruptedError("stopped")
-        if tried.conducted.ended in ("full-disk", "not-started"):  # it says nothing of the change
-            raise ExperimentFailed(f"the script {tried.conducted.words()}; what was finished is kept")
+        if tried.conducted.ended in ("full-disk", "not-started"):  # that says nothing about the change
+            raise ExperimentFailed(f"the script {tried.conducted.words()}; finished trials are kept")
         with self.lock:
             wish = tried.conducted.wish()
             self.notes += [wish] if wish and wish not in self.notes else []
             return self.keep(armed(tried, interventions, seed), steps, out.name)
 
     def free(self) -> Path:
-        """A new folder for a record; one that a killed start left behind is not used again."""
+        """A new folder for a record. One that a killed start left behind is not used again."""
         make_folder(self.records)
         while True:
             self.fresh += 1
@@ -242,7 +243,7 @@ class Bench:
                 return out
 
     def keep(self, arm: Arm, steps: int | None, record: str) -> Arm:
-        """Know an arm from now on, and write it down."""
+        """Remember an arm, and write it into the journal."""
         arm = arm._replace(record=record)
         self.known[((arm.interventions, arm.seed), steps)] = arm
         self.journal.write(
@@ -262,7 +263,7 @@ class Bench:
 
 
 def truncated(run: Run | None, steps: int | None) -> Run | None:
-    """What a run had recorded by that step (None: all)."""
+    """What a run had recorded by that step (None: everything)."""
     if steps is None or run is None:
         return run
     series = {}
@@ -273,14 +274,17 @@ def truncated(run: Run | None, steps: int | None) -> Run | None:
 
 
 def armed(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> Arm:
-    """A start as an arm; one that was ended after the steps asked for came as far as it was to."""
+    """A start as an arm. One that was stopped after the requested steps got as far as it should."""
     done = tried.conducted
     cut = tried.run is not None and any(e.code == "steps-limit" for e in tried.run.events)
-    return Arm(interventions, seed, tried.run, cut or done.ok, done.seconds, tried.why or words(tried))
-
-
-def words(tried: Attempt) -> str:
-    return "" if tried.conducted.ok else tried.conducted.words()
+    return Arm(
+        interventions,
+        seed,
+        tried.run,
+        cut or done.ok,
+        done.seconds,
+        tried.why or ("" if done.ok else done.words()),
+    )
 
 
 def label(interventions: Sequence[str], seed: int | None) -> str:

@@ -1,8 +1,7 @@
-"""Two changes at once, where neither alone gains: one fault hides what mending the other would do.
+"""Two changes at once, where neither gains alone, because one fault hides the effect of mending the other.
 
-The run under the first change is looked at anew: what is behind it now tells the second. Else two that were tried go
-together.
-"""
+The run under the first change is diagnosed again, and its likeliest cause suggests the second. Otherwise
+two changes that were tried are combined."""
 
 from __future__ import annotations
 
@@ -21,13 +20,10 @@ from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Objective, Verdict
 
-FIRSTS, SECONDS, MOST = (
-    2,
-    2,
-    4,
-)  # changes that a second is sought for, seconds of each, and pairs that are tried
+# Changes for which a second one is sought, seconds for each, and pairs that are tried.
+FIRSTS, SECONDS, MOST = 2, 2, 4
 AND = " + "  # between the slugs of two fixes that were tried at once
-WELL = 0.5  # belief that nothing is wrong, after all that was tried, above which two at once are not worth their time
+WELL = 0.5  # belief in `healthy`, after everything tried, above which two changes at once are not worth their time
 
 
 class Applied(NamedTuple):
@@ -38,7 +34,7 @@ class Applied(NamedTuple):
 
 
 class Searching(Protocol):
-    """What is asked of the search."""
+    """What this module needs of the search."""
 
     bench: Bench
     config: Config
@@ -51,11 +47,11 @@ class Searching(Protocol):
     def clash(self, candidate: Candidate) -> str: ...
     def affordable(self, arms: int) -> bool: ...
     def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective: ...
-    def prove(self, way: Way, beside: int) -> Judged: ...
+    def prove(self, way: Way, judged_together: int) -> Judged: ...
 
 
 class Two(NamedTuple):
-    """Two changes: the fixes with their interventions, and both together."""
+    """Two changes: the fixes with their interventions, and both as one candidate."""
 
     first: Applied
     second: Applied
@@ -63,8 +59,8 @@ class Two(NamedTuple):
 
     @property
     def apart(self) -> bool:
-        """Whether they change different things: else one would take the place of the other."""
-        first, second = ({what(spec) for spec in one.interventions} for one in (self.first, self.second))
+        """Whether they change different settings. Otherwise one would replace the other."""
+        first, second = ({setting(spec) for spec in one.interventions} for one in (self.first, self.second))
         return not first & second
 
     @property
@@ -74,19 +70,19 @@ class Two(NamedTuple):
         return Candidate(f"{self.first.fix}{AND}{self.second.fix}", self.cause, both, 0.0)
 
 
-def what(spec: str) -> str:
-    """What an intervention changes: its name; of those in the source each is its own."""
+def setting(spec: str) -> str:
+    """What an intervention changes: its name, or the whole spec of a change in the source."""
     return spec if spec.startswith(MARK) else spec.partition("=")[0]
 
 
-def together(search: Searching) -> list[Applied]:
-    """The two that are confirmed at once, or nothing."""
+def try_two(search: Searching) -> list[Applied]:
+    """The two fixes that are confirmed together, or nothing."""
     well = sum(one.probability for one in search.hypotheses if one.cause == "healthy")
     firsts = hopeful(search)
     if not firsts or well > WELL:
         return []
     found: dict[frozenset[str], Two] = {}
-    for two in seconds(search, firsts):
+    for two in twos(search, firsts):
         if two.apart and not search.clash(two.candidate):
             found.setdefault(frozenset(two.candidate.interventions), two)
     some = list(found.values())[:MOST]
@@ -94,13 +90,13 @@ def together(search: Searching) -> list[Applied]:
         return []
     ways = sorted(first_pairs(search, some), key=lambda one: -one[1].pair.gain)
     for two, way in ways[:2]:
-        if search.prove(way._replace(doses=len(ways)), beside=len(search.vain) or 1).verdict == "confirmed":
+        if search.prove(way._replace(doses=len(ways)), len(search.vain) or 1).verdict == "confirmed":
             return [two.first, two.second]
     return []
 
 
 def hopeful(search: Searching) -> list[Way]:
-    """What was tried on what is in place now, did something, and did not harm; the best first."""
+    """What was tried on the current state, had an effect, and did no harm; the best first."""
     here = [
         way
         for way, verdict in search.vain
@@ -109,7 +105,7 @@ def hopeful(search: Searching) -> list[Way]:
     return sorted((w for w in here if w.pair.after.run is not None), key=lambda w: -w.pair.gain)
 
 
-def seconds(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
+def twos(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
     """Pairs of changes, the most promising first."""
     for way in firsts[:FIRSTS]:
         assert way.pair.after.run is not None
@@ -127,7 +123,7 @@ def seconds(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
 
 
 def failed(search: Searching, interventions: tuple[str, ...]) -> bool:
-    """Whether a change was tried by itself, and the script did not come to its end: it hung, or had no memory."""
+    """Whether a change was tried alone and the script did not reach its end."""
     arm = search.bench.known.get(((merged(search.base, interventions), search.seeds[0]), search.bench.steps))
     return arm is not None and (arm.run is None or not arm.ok)
 

@@ -1,4 +1,4 @@
-"""A bound on the time of work that asks no clock: parsers, searches in a source, starts that are waited for."""
+"""A time limit for work that checks no clock: parsers, searches in a source, starts that are waited for."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 from traindx.errors import ExperimentFailed
 
-AGAIN = 15.0  # seconds: processes have been ended, and their folders removed, by then
-SOON = 1e-3  # 0 would mean never
+AGAIN = 15.0  # seconds: by then processes have been ended and their folders removed
+SOON = 1e-3  # 0 would disable the timer
 
 
 class OutOfTime(ExperimentFailed):
@@ -20,9 +20,10 @@ class OutOfTime(ExperimentFailed):
 
 @contextmanager
 def at_most(seconds: float, again: float = AGAIN) -> Iterator[None]:
-    """Raise OutOfTime after so many seconds, wherever the work is then; an earlier bound around it stays in force.
-    It is raised `again` and again (seconds), as long as the work goes on: Python drops an exception that comes in a
-    destructor. Signals reach the main thread alone: in any other there is no bound."""
+    """Raise OutOfTime after so many seconds, wherever the work is then. An earlier limit around it stays in
+    force. It is raised every `again` seconds as long as the work goes on, because Python drops an
+    exception that is raised in a destructor. Signals only reach the main thread, so other threads have no
+    limit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,5 +1,5 @@
-"""What a proof hands back beside the fix: the weights that it ends with, its quality on the script's own test set, and
-how fast the fixed model answers."""
+"""What a proof returns in addition to the fix: its final weights, its quality on the script's own test set,
+and how fast the fixed model answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from traindx.lab.conduct.attempts import Attempt
-from traindx.lab.conduct.checkpoints import SECONDS, look_at
+from traindx.lab.conduct.checkpoints import SECONDS, inspect
 from traindx.lab.conduct.parallel import threads_each
 from traindx.lab.judge.objectives import side
 from traindx.lab.repair.bench import Arm, Bench
@@ -37,20 +37,20 @@ CHUNK = 1 << 20
 
 
 def checkpoint(bench: Bench, final: Arm, folder: Path) -> Checkpoint:
-    """The weights of the fixed run at full length, as a file of `folder`: once its header, shapes and numbers have been
-    looked at, and its digest is the one that the training wrote down."""
+    """The weights of the fixed run at full length, as a file in `folder`, if its header, shapes and numbers
+    are sound and its digest is the one that the training wrote down."""
     kept = (bench.records / final.record / name for name in MODELS)
     file = next((one for one in kept if final.record and one.is_file()), None)
     facts = {} if final.run is None else final.run.setup.facts
     if file is None:
-        told = facts.get("model_not_kept")
-        return Checkpoint(why=str(told) if told else "the fixed script was not run to its end in a trial")
+        why = facts.get("model_not_kept") or "the fixed script was not run to its end in a trial"
+        return Checkpoint(why=str(why))
     what, digest = broken(file), sha256(file)
     if what:
-        return Checkpoint(why=f"the weights of the fixed run are not given: {what}")
+        return Checkpoint(why=f"the weights of the fixed run are not returned: {what}")
     if digest != facts.get("model_sha256"):
         return Checkpoint(
-            why="the weights of the fixed run are not given: their digest is not that of the training"
+            why="the weights of the fixed run are not returned: their digest differs from the training's"
         )
     place = folder / file.name
     shutil.copyfile(file, place)
@@ -59,18 +59,18 @@ def checkpoint(bench: Bench, final: Arm, folder: Path) -> Checkpoint:
 
 
 def broken(file: Path) -> str:
-    """What is wrong with the weights of a file, or "". Of Keras's archive that its parts are whole; its numbers are in
-    HDF5, which is not read."""
+    """What is wrong with a file of weights, or "". Of a Keras archive only the parts are verified; its
+    numbers are in HDF5, which is not read."""
     if file.suffix == ".keras":
         try:
             with zipfile.ZipFile(file) as archive:
                 return f"{found} is damaged" if (found := archive.testzip()) else ""
         except (zipfile.BadZipFile, OSError) as error:
             return str(error)
-    looked = look_at(file, time.monotonic() + SECONDS)
+    looked = inspect(file, time.monotonic() + SECONDS)
     if looked.bad:
         return f"not finite: {', '.join(looked.bad[:3])}"
-    return looked.broken or ("" if looked.known else "their format is not known")
+    return looked.broken or ("" if looked.known else "their format is unknown")
 
 
 def sha256(file: Path) -> str:
@@ -79,15 +79,15 @@ def sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def swept(bench: Bench) -> None:
-    """Take away the weights of the arms."""
+def remove_weights(bench: Bench) -> None:
+    """Remove the weights of the arms."""
     for name in MODELS:
         for file in bench.records.glob(f"*/{name}"):
             file.unlink()
 
 
 def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
-    """What the script says of its test set at full length, as it was and with the fix, over the seeds of the proof."""
+    """The reported test metrics at full length, unchanged and with the fix, over the seeds of the proof."""
     bench = search.bench
     wanted = [((way, seed), bench.whole) for seed in seeds for way in ((), search.base)]
     bench.arms([], longest=wanted)
@@ -95,7 +95,7 @@ def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
     before, after = ends[::2], ends[1::2]
     names = sorted({name for end in ends for name in end})
     if not names:
-        search.notes.append("--test: the script tells nothing of a test set (names that begin with `test`)")
+        search.notes.append("--test: the script reports no test set (names that begin with `test`)")
     return tuple(
         Tested(
             signal=name,
@@ -108,8 +108,8 @@ def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
 
 
 def ended_with(bench: Bench, arm: Arm) -> dict[str, float]:
-    """The last value of every signal of the test set: of those that were recorded, and of those that the script printed
-    but once, which make no curve."""
+    """The last value of every signal of the test set: recorded ones, and those that the script printed only
+    once, which make no curve."""
     series = {} if arm.run is None else arm.run.series
     found = {name: float(s.values[-1]) for name, s in series.items() if name.startswith(TEST) and len(s)}
     log = bench.records / arm.record / PRINTED
@@ -124,7 +124,7 @@ def ended_with(bench: Bench, arm: Arm) -> dict[str, float]:
 
 
 def answering(tried: Attempt, threads: int | None) -> Answering:
-    """What a start of the fixed script with the probe of speed told."""
+    """What a start of the fixed script with the latency probe measured."""
     if tried.run is None:
         return Answering(why=tried.why)
     setup = tried.run.setup
@@ -149,12 +149,12 @@ def answering(tried: Attempt, threads: int | None) -> Answering:
 
 
 def busy(tried: Attempt) -> float | None:
-    """The share of a traced start's steps in which the accelerator computes; None where there is none."""
+    """The share of a traced start's steps in which the accelerator computes. None without one."""
     series = None if tried.run is None else tried.run.series.get("util/device")
     known = series.values[np.isfinite(series.values)] if series is not None else np.zeros(0)
     return float(np.median(known)) if len(known) else None
 
 
 def arm_threads(bench: Bench) -> int | None:
-    """As many as the arms have: another number rounds otherwise."""
+    """As many threads as the arms have, because another number rounds differently."""
     return threads_each(bench.jobs) if bench.jobs > 1 else None

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import msgspec
 
 from traindx import pipeline
-from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge import objectives
 from traindx.lab.judge.objectives import side
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
 from traindx.lab.plan import merged
 from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.deliverables import checkpoint, tested
 from traindx.lab.repair.improvements import further
-from traindx.lab.repair.pairs import Pair, begin_alike, known_gains, paired
+from traindx.lab.repair.pairs import Pair, known_gains, paired, same_start
 from traindx.lab.repair.search import UNWANTED, Search, fine
 from traindx.lab.repair.slices import notes, sliced
 from traindx.lab.repair.source import outside
@@ -27,11 +28,11 @@ from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
 
-NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after what was tried
+NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after all trials
 
 
 class Proof(NamedTuple):
-    """The report, and the runs behind it for the pictures: seed by seed as they were, and as they are with the fix."""
+    """The report, and the runs behind it for the pictures, seed by seed: before, and with the fix."""
 
     report: FixReport
     before: tuple[Run, ...]
@@ -39,7 +40,7 @@ class Proof(NamedTuple):
 
 
 class Winner(NamedTuple):
-    """What was applied, as it was taken apart and run at full length; `why` says what took it back, or ""."""
+    """What was applied, with its ablation and its run at full length. `why` says what rolled it back, or ""."""
 
     objective: Objective
     pairs: list[Pair]
@@ -50,7 +51,7 @@ class Winner(NamedTuple):
 
 
 def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
-    """Take the winner apart, and run it once at full length; None where there is none."""
+    """Ablate the winner, and run it once at full length. None without a winner."""
     if not search.applied:
         return None
     objective = chosen(search)
@@ -58,7 +59,7 @@ def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
     tell("ablation")
     none: tuple[Ablation, ...] = ()
     parts = search.bench.in_time(
-        lambda: ablated(search, objective, pairs), none, "what each part adds is not known"
+        lambda: ablated(search, objective, pairs), none, "the share of each part was not measured"
     )
     final = full_length(search)
     after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
@@ -66,7 +67,7 @@ def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
 
 
 def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda _: None) -> Proof:
-    """Look at the winner once more, and write down what was found."""
+    """Check the winner once more, and write the report."""
     bench, winner = search.bench, won(search, tell)
     pairs = winner.pairs if winner else []
     applied = winner is not None and not winner.why
@@ -114,7 +115,7 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
 
 
 def completed(search: Search, proof: Proof) -> Proof:
-    """The proof with what is not tried any more: when to stop, and what would make a sound run better."""
+    """The proof with advice on what was not tried: when to stop, and what could improve a healthy run."""
     report = proof.report
     end = search.first.run
     if report.verdict == "fixed":
@@ -128,7 +129,8 @@ def completed(search: Search, proof: Proof) -> Proof:
 
 
 def on_test_set(search: Search, pairs: Sequence[Pair], tell: Callable[[str], None]) -> tuple[Tested, ...]:
-    """What the script says of its test set, over the seeds of the pairs, as far as there is time."""
+    """The metrics that the script reports on its test set, over the seeds of the pairs, as far as there is
+    time."""
     tell("test set")
     seeds, none = tuple(p.after.seed or 0 for p in pairs), tuple[Tested, ...]()
     return search.bench.in_time(lambda: tested(search, seeds), none, "the test set was not compared")
@@ -139,7 +141,7 @@ def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:
 
 
 def chosen(search: Search) -> Objective:
-    """What the whole change is compared by: in steps where each part was."""
+    """The objective of the whole change: in steps if every part was judged so."""
     if all(one.scale == "steps" for one in search.proved_by):
         return search.proved_by[0]
     assert search.first.run is not None
@@ -149,7 +151,7 @@ def chosen(search: Search) -> Objective:
 
 
 def pairs_of(search: Search, interventions: tuple[str, ...], objective: Objective) -> list[Pair]:
-    """The script as it is and with the change, for the seeds of the last proof."""
+    """The unchanged script and the changed one, for the seeds of the last proof."""
     seeds = next(t.seeds for t in reversed(search.trials) if t.verdict == "confirmed")
     arms = search.bench.arms([(w, s) for s in seeds for w in ((), interventions)])
     return [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
@@ -166,13 +168,12 @@ def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tupl
         return tuple(Ablation(fix=fix, interventions=way, share=1.0) for fix, way in parts)
     found = []
     for i, (fix, way) in enumerate(parts):
-        rest: tuple[str, ...] = ()
-        for j, (_, other) in enumerate(parts):
-            rest = rest if i == j else merged(rest, other)
-        seeds = [p.after.seed for p in whole]
-        lost = search.bench.arms([(rest, s) for s in seeds])
-        losses = known_gains([paired(a, p.after, objective) for a, p in zip(lost, whole, strict=True)])
-        judged = judge(losses)
+        others = (other for j, (_, other) in enumerate(parts) if j != i)
+        rest = reduce(merged, others, tuple[str, ...]())
+        lost = search.bench.arms([(rest, p.after.seed) for p in whole])
+        judged = judge(
+            known_gains([paired(a, p.after, objective) for a, p in zip(lost, whole, strict=True)])
+        )
         share = None if judged.interval is None else (judged.interval[0] / total, judged.interval[1] / total)
         found.append(
             Ablation(fix=fix, interventions=way, share=round(judged.effect / total, 3), interval=share)
@@ -181,7 +182,7 @@ def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tupl
 
 
 def full_length(search: Search) -> Arm:
-    """The fixed run as long as the script's own."""
+    """The fixed run at the script's own length."""
     bench = search.bench
     if bench.steps == search.options.steps or bench.cut:
         return bench.arms([(search.base, search.seeds[0])])[0]
@@ -207,27 +208,30 @@ def worse(search: Search, final: Arm, objective: Objective) -> str:
 def outcome(
     search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiagnosis | None
 ) -> tuple[Outcome, str]:
-    """The verdict over all, with its reason in one sentence."""
+    """The overall verdict, with its reason in one sentence."""
     if applied:
         gains = known_gains(pairs)
-        told = percent(sum(gains) / len(gains)) if gains else "better"
-        told += " in steps to the same end" if all(o.scale == "steps" for o in search.proved_by) else ""
-        left = "" if after is None or fine(after) else "; the fixed run is not well yet, see what is left"
-        return "fixed", f"{' + '.join(a.fix for a in search.applied)}: {told} over {len(pairs)} seeds{left}"
+        gained = percent(sum(gains) / len(gains)) if gains else "better"
+        gained += " in steps to the same end" if all(o.scale == "steps" for o in search.proved_by) else ""
+        left = "" if after is None or fine(after) else "; the fixed run still has problems, see what is left"
+        return (
+            "fixed",
+            f"{' + '.join(a.fix for a in search.applied)}: {gained} over {len(pairs)} seeds{left}",
+        )
     if search.well:
-        return "nothing-to-fix", "the run is well as it is"
+        return "nothing-to-fix", "the run is healthy"
     first = search.hypotheses[0]
     tried = len(search.trials)
     if not tried and any(one.why == UNWANTED for one in search.untried.values()):
-        return "not-fixed", "none of the changes that were offered was wanted"
+        return "not-fixed", "you declined every change that was offered"
     if first.cause == "healthy" and first.probability >= NOTHING and not search.applied:
-        suspected = "what was suspected was tried, and made no difference"
-        return "nothing-to-fix", suspected if tried else "nothing that is left is suspected"
+        suspected = "the suspected changes were tried, and made no difference"
+        return "nothing-to-fix", suspected if tried else "no remaining cause is suspected"
     if search.applied:
-        return "not-fixed", "what was confirmed did not hold at full length"
+        return "not-fixed", "the confirmed change did not hold at full length"
     if not tried:
-        return "not-fixed", f"no fix for '{first.title}' can be tried from outside"
-    return "not-fixed", f"none of the {tried} changes that were tried is shown to help"
+        return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
+    return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
 
 
 def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:
@@ -241,28 +245,25 @@ def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def untried(search: Search) -> tuple[Untried, ...]:
-    """What was not tried, without what a trial speaks of."""
+    """What was not tried, without fixes that a trial covers."""
     tried = {t.fix for t in search.trials}
     return tuple(u for u in search.untried.values() if u.fix not in tried)
 
 
 def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:
-    """What is to be known of the seeds."""
-    told = []
-    if len(pairs) > 1:
-        firsts = [p.before.run for p in pairs if p.before.run is not None]
-        if any(objectives.same(firsts[0], other) for other in firsts[1:]):
-            told.append(
-                "the script draws its numbers from generators of its own: other seeds change nothing in it"
-            )
-    if not begin_alike(pairs):
-        told.append(
-            "the same seed does not give the same numbers twice in this script: its pairs are judged as runs that have "
-            "nothing in common, which takes larger effects"
+    """What the user should know about the seeds."""
+    notes = []
+    firsts = [p.before.run for p in pairs if p.before.run is not None]
+    if len(pairs) > 1 and any(objectives.same(firsts[0], other) for other in firsts[1:]):
+        notes.append("other seeds change nothing in this script, because it uses its own random generators")
+    if not same_start(pairs):
+        notes.append(
+            "the same seed does not give the same numbers twice in this script, so its pairs count as independent runs, "
+            "which takes larger effects"
         )
     if pairs and len(pairs) < FIRST:
-        told.append(f"only {len(pairs)} pairs of seeds were run")
-    return told
+        notes.append(f"only {len(pairs)} pairs of seeds were run")
+    return notes
 
 
 def command(bench: Bench, interventions: Sequence[str]) -> str:

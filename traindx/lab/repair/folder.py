@@ -1,4 +1,4 @@
-"""The folder of a proof: what lies there, and going on with one that was stopped."""
+"""The folder of a proof: what is in it, and how an interrupted proof continues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from traindx.lab.conduct.experiment import Reach
 from traindx.lab.conduct.inputs import inputs
 from traindx.lab.conduct.journal import Journal, about, sentence, unfinished
 from traindx.lab.repair.bench import Bench
-from traindx.lab.repair.deliverables import swept
+from traindx.lab.repair.deliverables import remove_weights
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.search import Options
 from traindx.locks import holder, take_lock
@@ -38,13 +38,13 @@ def opened(
     tell: Callable[[str], None] = lambda _: None,
     **further: Any,
 ) -> Journal:
-    """The diary to write into: of the folder `name`, or of the newest that was stopped in the middle, or a new one; it
-    is locked as long as the diary is in use. `reach` and `further`: options of the starts. Why earlier work is not gone
-    on with is told. Raises ConfigError where the folder cannot be made, or is in use."""
-    besides = list(reach.get("writable", ()))  # the network counts for each trial by itself
-    written_to = [*besides, str(base if name is None else name)]
+    """The journal to write into: of the folder `name`, or of the newest interrupted proof, or a new one. It
+    is locked while it is in use. `reach` and `further`: options of the starts. `tell` is told why earlier
+    work cannot continue. Raises ConfigError where the folder cannot be made, or is in use."""
+    written = list(reach.get("writable", ()))  # the network is noted for each trial
+    written_to = [*written, str(base if name is None else name)]
     now = partial(inputs, command, Path.cwd(), written_to)
-    what = about(command, now(), **options._asdict(), **further, writable=besides)
+    what = about(command, now(), **options._asdict(), **further, writable=written)
     folder = base if name is None else Path(name)
     try:
         make_folder(folder)
@@ -63,12 +63,12 @@ def opened(
     journal.lock, journal.inputs_now = lock, now
     changed = journal.changed if name is not None else changed
     if changed:
-        tell(f"{changed}; starting anew")
+        tell(f"{changed}; starting over")
     return journal
 
 
 def leave_nothing(folder: Path) -> None:
-    """Remove a folder that was made and could not be written to: on a full disk, files without content can be made."""
+    """Remove a new folder that could not be written to: on a full disk, empty files can still be made."""
     with suppress(OSError):
         if os.listdir(folder) == [LOCK]:
             (folder / LOCK).unlink()
@@ -77,10 +77,10 @@ def leave_nothing(folder: Path) -> None:
 
 
 def changed_meanwhile(journal: Journal) -> list[str]:
-    """A note where something that the starts depend on changed while they were made."""
+    """A note where something that the starts depend on changed while they ran."""
     changed = sentence(journal.about["inputs"], journal.inputs_now())
     return (
-        [f"{changed.removesuffix(' since')} while the trials ran: they may not be comparable"]
+        [f"{changed.removesuffix(' since')} while the trials ran, so they may not be comparable"]
         if changed
         else []
     )
@@ -88,7 +88,8 @@ def changed_meanwhile(journal: Journal) -> list[str]:
 
 @contextmanager
 def choosing(base: Path) -> Iterator[None]:
-    """While a folder is chosen, and locked, nobody else does so: of two that begin at once, one sees the other."""
+    """Let nobody else choose or lock a folder meanwhile: of two processes that start at once, one sees the
+    other."""
     descriptor = os.open(base, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without locks
@@ -99,14 +100,14 @@ def choosing(base: Path) -> Iterator[None]:
 
 
 def in_use(folder: Path) -> str:
-    """That another process is at work in a folder."""
+    """The message that another process is using a folder."""
     who = holder(folder / LOCK)
     who = f" ({who})" if who else ""
-    return f"another traindx is at work in {folder}{who}: wait for it, or give another folder (--out)"
+    return f"another traindx{who} is at work in {folder}: wait for it, or give another folder (--out)"
 
 
 def written(proof: Proof, folder: Path, bench: Bench) -> None:
-    """Write the report in all its forms; fix.json last, whose presence says that the proof is finished."""
+    """Write the report in all its formats; fix.json comes last, because its presence marks a finished proof."""
     report = proof.report
     with naming(folder):
         (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
@@ -120,7 +121,7 @@ def written(proof: Proof, folder: Path, bench: Bench) -> None:
             from traindx.reports import figures_fix
 
             figures_fix.save(report, proof.before, proof.after, folder)
-        swept(bench)
+        remove_weights(bench)
         (folder / DONE).write_text(page.to_json(report), encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
-"""What would make a run better that is well, or was fixed: each piece of advice with its reason from this run.
+"""What could improve a run that is healthy, or was fixed: each piece of advice with its reason from this
+run.
 
-None of it was tried: it is advice, and never counts as a fix.
-"""
+None of it was tried. It is advice, and never counts as a fix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ LARGER = 4  # times the batch that is spoken of
 
 
 class Scene(NamedTuple):
-    """What the advice looks at: the run at full length, and how fast its model answers (None: not measured)."""
+    """What the advice is based on: the run at full length, and how fast its model answers (None: not
+    measured)."""
 
     run: Run
     features: Features
@@ -44,7 +45,8 @@ class Scene(NamedTuple):
         return self.features.curve("val/loss") or self.features.curve("train/loss")
 
     def settled(self, name: str) -> bool:
-        """Whether a loss no longer falls over the last quarter of the run, by more than its noise and a fiftieth."""
+        """Whether a loss no longer falls over the last quarter of the run, by more than its noise and a
+        fiftieth."""
         curve = self.features.curve(name)
         if curve is None or curve.n < 12:
             return False
@@ -56,7 +58,7 @@ Advice = tuple[Recommendation, ...]
 
 
 def further(run: Run, answering: Answering | None, known: Advice = ()) -> Advice:
-    """At most six pieces of advice for a sound run, of kinds that are not `known` already."""
+    """At most six pieces of advice for a healthy run, of kinds that are not `known` already."""
     scene = Scene(run, Features(run), answering)
     kinds = {one.kind for one in known}
     found = [r for advice in ADVICE if (r := advice(scene)) is not None and r.kind not in kinds]
@@ -79,8 +81,8 @@ def train_longer(
     return Recommendation(
         "train longer",
         f"Train up to {scene.run.axis} {target:.6g}, twice as far, and stretch the schedule with it.",
-        f"{curve.name} still falls: {number(curve.end)} at the end, {number(ahead[0])} is forecast "
-        f"({number(low)} to {number(high)} at 80 %)",
+        f"{curve.name} is still falling: {number(curve.end)} at the end, and {number(ahead[0])} is forecast "
+        f"(80 % interval {number(low)} to {number(high)})",
     )
 
 
@@ -91,7 +93,7 @@ def schedule(
         0.01, "relative range", basis="convention", source="a rate that hardly changes"
     ),
     swings: float = threshold(
-        0.05, "of the loss", basis="convention", source="what a lower rate would take away"
+        0.05, "of the loss", basis="convention", source="what a lower rate would remove"
     ),
 ) -> Recommendation | None:
     rate, loss = scene.features.curve("lr"), scene.features.curve("train/loss")
@@ -108,7 +110,7 @@ def schedule(
     return Recommendation(
         "schedule",
         f"Let the rate fall from {number(float(rate.values[-1]))} towards 0 over the last half (cosine or linear).",
-        f"it is constant, and the training loss no longer falls but swings by {number(swing)} around {number(level)}",
+        f"it is constant, and the training loss has stopped falling: it varies by {number(swing)} around {number(level)}",
     )
 
 
@@ -131,7 +133,7 @@ def regularize(
     if decay and dropout:
         return Recommendation(
             "data",
-            "More or more varied samples (augmentation) come before more regularization.",
+            "Add samples, or augment them, before more regularization.",
             f"{why}, with a weight decay of {number(decay)} and a dropout of {number(dropout)} in place",
         )
     what = (
@@ -139,7 +141,7 @@ def regularize(
         if not decay
         else "dropout (0.1) before the last layers"
     )
-    return Recommendation("regularization", f"Try {what}.", f"{why}, and there is none")
+    return Recommendation("regularization", f"Try {what}.", f"{why}, and none is used")
 
 
 def capacity(
@@ -148,7 +150,7 @@ def capacity(
     left: float = threshold(
         0.3, "of the first loss", basis="convention", source="most of the task is not learned"
     ),
-    alike: float = threshold(0.1, "of the training loss", basis="convention", source="no gap to speak of"),
+    alike: float = threshold(0.1, "of the training loss", basis="convention", source="no relevant gap"),
 ) -> Recommendation | None:
     train, held = scene.features.curve("train/loss"), scene.features.curve("val/loss")
     if train is None or held is None or train.n < 12 or held.n < 3 or not scene.settled("train/loss"):
@@ -160,8 +162,8 @@ def capacity(
     return Recommendation(
         "capacity",
         f"Try a model with twice the width{now}.",
-        f"the training loss stands still at {percent(train.end / train.start)} of where it began, and held-out data is "
-        "no worse: nothing is memorized",
+        f"the training loss has stalled at {percent(train.end / train.start)} of its first value, and the validation loss "
+        "is no worse, so nothing is memorized",
     )
 
 
@@ -185,7 +187,7 @@ def warm_up(
     return Recommendation(
         "warm-up",
         f"Let the rate rise over the first {max(1, int(norms.steps[first] - norms.steps[0]))} steps.",
-        f"gradients of up to {number(most)} come first, {most / usual:.0f} times what is usual later, at the full rate",
+        f"gradient norms reach {number(most)} at the start, {most / usual:.0f} times the later median, at the full rate",
     )
 
 
@@ -193,7 +195,7 @@ def loader(
     scene: Scene,
     *,
     waits: float = threshold(
-        0.15, "of a step", basis="convention", source="what workers beside it would give back"
+        0.15, "of a step", basis="convention", source="what parallel workers would recover"
     ),
 ) -> Recommendation | None:
     data, step = scene.features.curve("time/data"), scene.features.curve("time/step")
@@ -206,7 +208,7 @@ def loader(
     return Recommendation(
         "loader",
         f"Load with {2 * workers or 2} workers (now {workers}), or keep prepared samples in memory.",
-        f"a step waits for its data for {percent(min(share, 1.0))} of its time",
+        f"each step waits for its data {percent(min(share, 1.0))} of the time",
     )
 
 
@@ -217,11 +219,11 @@ def batch(
         2.0, "times one sample", basis="convention", source="most of a call is overhead"
     ),
     least: int = threshold(
-        4, "samples", basis="convention", source="batches of one tell nothing of overhead"
+        4, "samples", basis="convention", source="batches of one say nothing about overhead"
     ),
 ) -> Recommendation | None:
-    """A larger batch, with the rate that goes with it: linear for SGD (Goyal et al. 2017), by the square root for Adam
-    (Malladi et al. 2022)."""
+    """A larger batch, with the rate that goes with it: linear for SGD (Goyal et al. 2017), by the square
+    root for Adam (Malladi et al. 2022)."""
     fast, rate, size = scene.answering, scene.setup.number("lr"), scene.setup.number("batch_size")
     if fast is None or not (fast.p50 and fast.batch_p50 and rate and size) or (fast.batch or 0) < least:
         return None
@@ -235,7 +237,7 @@ def batch(
     return Recommendation(
         "batch size",
         f"Try batches of {LARGER * size:.0f} with a rate of {number(scaled)} (scaled {rule}).",
-        f"a call with {fast.batch} samples takes {times:.1f} times as long as with one: the rest is overhead",
+        f"a call with {fast.batch} samples takes only {times:.1f} times as long as with one, so most of it is overhead",
     )
 
 
@@ -246,7 +248,7 @@ def compiled(
         600.0, "s of training", basis="convention", source="shorter is done before it pays"
     ),
     computing: float = threshold(
-        0.7, "of a step", basis="convention", source="the passes are what takes the time"
+        0.7, "of a step", basis="convention", source="the passes take most of the time"
     ),
 ) -> Recommendation | None:
     step, last = scene.features.curve("time/step"), scene.run.last_step
@@ -260,7 +262,7 @@ def compiled(
     return Recommendation(
         "compile",
         "Try torch.compile(model).",
-        f"the passes take {percent(min(share, 1.0))} of a step, and all steps {usual * last / 60:.0f} min",
+        f"the passes take {percent(min(share, 1.0))} of a step, and all steps together {usual * last / 60:.0f} min",
     )
 
 

@@ -1,7 +1,6 @@
 """Experiments until one cause is settled: each is the change that would cure one, tried on two seeds.
 
-Which one is next: the most bits that its outcome is expected to tell about the cause; they all cost two starts.
-"""
+Next is the one with the largest expected information gain about the cause. They all cost two starts."""
 
 from __future__ import annotations
 
@@ -13,29 +12,28 @@ import msgspec
 import numpy as np
 
 from traindx import pipeline
-from traindx.capture.interventions import parse
 from traindx.causes.experiments import HELPED, TRIED
 from traindx.causes.experiments.belief import chance, updated
 from traindx.causes.measures.next_measures import Question, gain
 from traindx.config import Config
-from traindx.errors import ConfigError
-from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import HOPELESS, MIN_EFFECT, Judged, least_gain, percent
 from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.pairs import known_gains, paired, trial
+from traindx.lab.repair.search import refusal
 from traindx.reports.labels import percent as sure
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Trial, Verdict
 
 SETTLED = 0.9
-WORTH = 0.05  # bits; an experiment that is expected to tell less is not made
+WORTH = 0.05  # bits; an experiment with a smaller expected information gain is not made
 PLAUSIBLE = 0.03
 SEEDS = 2
 
 
 class Experiment(NamedTuple):
-    """A change that would cure `causes`, the most likely first; `bits`: what its outcome is expected to tell."""
+    """A change that would cure `causes`, the most likely first; `bits`: its expected information gain."""
 
     causes: tuple[str, ...]
     what: str
@@ -44,7 +42,7 @@ class Experiment(NamedTuple):
 
 
 class Investigation(NamedTuple):
-    """What came of it: the diagnosis with the belief after all, and the runs of the script as it is."""
+    """The result: the diagnosis with the final belief, and the run of the unchanged script."""
 
     diagnosis: RunDiagnosis
     run: Run
@@ -60,7 +58,7 @@ def investigate(
     tell: Callable[[str], None] = lambda _: None,
     believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
-    """Run the script as it is, then experiments. Raises ExperimentFailed where the script left no record."""
+    """Run the unchanged script, then experiments. Raises ExperimentFailed where the script left no record."""
     first = bench.first(steps)
     assert first.run is not None
     bench.steps = steps
@@ -77,7 +75,7 @@ def settled(
     tell: Callable[[str], None] = lambda _: None,
     believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
-    """Experiments on a script that has run as it is (`first`), from what its `diagnosis` believes."""
+    """Experiments on a script that has run unchanged (`first`), starting from the belief of its `diagnosis`."""
     assert first.run is not None
     belief = diagnosis.hypotheses
     trail = [("as it is", shares(belief))]
@@ -85,9 +83,9 @@ def settled(
     tried = set[tuple[str, ...]]()
     show(belief, experiments(belief, tried), first.seconds)
     believed(belief)
-    while not (why := over(belief, tried, bench, first)):
+    while not (why := why_over(belief, tried, bench, first)):
         one = experiments(belief, tried)[0]
-        made = bench.in_time(partial(carried_out, bench, first, one), None, one.what)
+        made = bench.in_time(partial(try_experiment, bench, first, one), None, one.what)
         if made is None:
             why = bench.used_up()
             break
@@ -101,27 +99,27 @@ def settled(
         tell(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{sure(belief[0].probability)}")  # fmt: skip
     left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))
-    told = msgspec.structs.replace(
+    concluded = msgspec.structs.replace(
         diagnosis,
         next=left,
         hypotheses=belief,
         trials=tuple(msgspec.to_builtins(t) for t in trials),
         belief=tuple(trail),
     )
-    return Investigation(told, first.run, why)
+    return Investigation(concluded, first.run, why)
 
 
 def shares(belief: Sequence[Hypothesis]) -> dict[str, float]:
     return {h.cause: round(h.probability, 4) for h in belief}
 
 
-def over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench, first: Arm) -> str:
+def why_over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench, first: Arm) -> str:
     """Why no more experiments are made, or ""."""
     if belief[0].probability >= SETTLED:
         return f"settled: {belief[0].title} ({sure(belief[0].probability)})"
     left = experiments(belief, tried)
     if not left:
-        return "nothing is left that can be tried from outside and would tell more"
+        return "no experiment is left that would narrow the causes down further"
     starts = SEEDS * (1 if tried else 2)
     if bench.left() < starts * first.seconds / max(bench.jobs, 1):
         return bench.used_up()
@@ -129,13 +127,13 @@ def over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench
 
 
 def experiments(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]]) -> list[Experiment]:
-    """What can be tried, the most telling first."""
+    """What can be tried, the most informative first."""
     chances = np.array([h.probability for h in belief])
     chances = chances / chances.sum()
     ways: dict[tuple[str, ...], list[Hypothesis]] = {}
     for one in belief:
         way = TRIED.get(one.cause, ("", ()))[1]
-        if way and way not in tried and one.probability >= PLAUSIBLE and possible(way):
+        if way and way not in tried and one.probability >= PLAUSIBLE and not refusal(*way):
             ways.setdefault(way, []).append(one)
     found = []
     for way, cured in ways.items():
@@ -148,16 +146,8 @@ def experiments(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]]) -> li
     return sorted(found, key=lambda e: (-e.bits, e.interventions))
 
 
-def possible(way: Sequence[str]) -> bool:
-    try:
-        parse(way)
-    except ConfigError:
-        return False
-    return True
-
-
-def carried_out(bench: Bench, first: Arm, one: Experiment) -> Trial:
-    """Two pairs, and what they say."""
+def try_experiment(bench: Bench, first: Arm, one: Experiment) -> Trial:
+    """Run two pairs, and judge them."""
     assert first.run is not None
     own = first.run.setup.number("seed")
     start = int(own) if own is not None else 0
@@ -173,23 +163,23 @@ def carried_out(bench: Bench, first: Arm, one: Experiment) -> Trial:
         pairs = []
     else:
         pairs = [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
-        found = Judged(*said(known_gains(pairs)))
+        found = Judged(*judge_two(known_gains(pairs)))
     return trial(
         pairs, found, interventions=one.interventions, on_top_of=(), cause=one.causes[0], experiment=one.what
     )  # fmt: skip
 
 
-def said(gains: Sequence[float]) -> tuple[float, None, None, Verdict, str]:
-    """The outcome of an experiment over two pairs: both must agree."""
+def judge_two(gains: Sequence[float]) -> tuple[float, None, None, Verdict, str]:
+    """The outcome of an experiment over two pairs, which must agree."""
     margin = least_gain(MIN_EFFECT)
     mean = sum(gains) / len(gains) if gains else 0.0
-    told = f"{percent(mean)} over {len(gains)} seeds"
+    measured = f"{percent(mean)} over {len(gains)} seeds"
     if not gains:
         return 0.0, None, None, "inconclusive", "nothing could be compared"
     if min(gains) >= margin:
-        return mean, None, None, "confirmed", told
+        return mean, None, None, "confirmed", measured
     if max(gains) <= -margin:
-        return mean, None, None, "harmful", told
+        return mean, None, None, "harmful", measured
     if max(gains) < HOPELESS * margin:
-        return mean, None, None, "refuted", told
-    return mean, None, None, "inconclusive", told
+        return mean, None, None, "refuted", measured
+    return mean, None, None, "inconclusive", measured

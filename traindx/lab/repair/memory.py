@@ -1,4 +1,4 @@
-"""What earlier proofs told of fixes, and what this one adds."""
+"""What earlier proofs say about fixes, and what this one adds."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ FACTS = (
 
 
 class Memory:
-    """Earlier outcomes: `record` is asked for each fix of a plan. Empty, with the reason in `why`, where it is switched
-    off or cannot be opened: a proof does not fail for that."""
+    """Earlier outcomes: `record` is asked for each fix of a plan. Empty, with the reason in `why`, where it
+    is switched off or cannot be opened. A proof does not fail because of that."""
 
     def __init__(self, use: bool = True) -> None:
         self.store: Store | None = None
         self.outcomes: list[Outcome] = []
-        self.told: dict[str, tuple[float, float]] = {}
+        self.found: dict[str, tuple[float, float]] = {}
         self.moved: dict[str, float] = {}  # causes, and what their probability was multiplied by
         self.why = ""
         url = address() if use else ""
@@ -46,7 +46,7 @@ class Memory:
             self.store = Store(url)
             self.outcomes = [one for _, one in self.store.all()]
         except (MissingExtra, ConfigError) as error:
-            self.why = f"nothing is remembered: {error}"
+            self.why = f"the knowledge database is not used: {error}"
         else:
             self.why = "; ".join(self.store.state())
 
@@ -54,12 +54,12 @@ class Memory:
         """How often a fix was confirmed for a cause, and how often not."""
         found = counts(self.outcomes, fix, cause, time.time())
         if any(found):
-            self.told[f"{fix} for {cause}"] = found
+            self.found[f"{fix} for {cause}"] = found
         return found
 
     def weigh(self, hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
-        """The belief with what earlier trials told of its causes, each with the term that moved it. What the diagnosis
-        says of the run stays as it is."""
+        """The belief updated by earlier trials of its causes, each with the term that moved it. The
+        diagnosis itself stays as it is."""
         found = []
         for one in hypotheses:
             yes, no = counts(self.outcomes, None, one.cause, time.time())
@@ -81,18 +81,19 @@ class Memory:
         )
 
     def notes(self) -> list[str]:
-        """What it contributed to the order of fixes and to the belief."""
-        told = [
-            f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.told.items())
+        """How it changed the order of fixes and the belief."""
+        counted = [
+            f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.found.items())
         ]
-        found = [f"the order of fixes was moved by earlier trials ({'; '.join(told)})"] if told else []
+        found = [f"earlier trials changed the order of fixes ({'; '.join(counted)})"] if counted else []
         if self.moved:
             moved = ", ".join(f"{cause} x {times:.2g}" for cause, times in sorted(self.moved.items()))
-            found.append(f"the belief in causes was moved by earlier trials ({moved})")
+            found.append(f"earlier trials changed the belief in causes ({moved})")
         return [self.why, *found] if self.why else found
 
     def add(self, proof: Proof) -> str:
-        """Remember the trials of a proof that came to a verdict; why not, or "". A proof does not fail for that."""
+        """Store the trials of a proof that reached a verdict. Returns why that failed, or "": a proof does
+        not fail because of it."""
         if self.store is None:
             return ""
         setup = proof.before[0].setup
@@ -117,7 +118,7 @@ class Memory:
         try:
             self.store.add(outcomes)
         except ConfigError as error:
-            return f"the trials are not remembered: {error}"
+            return f"the trials are not stored in the knowledge database: {error}"
         return ""
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Arms in pairs: gains of a change over what it stands on, seed by seed, and the trial they make."""
+"""Arms in pairs: gains of a change over what it builds on, seed by seed, and the trial that they make."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SAME = 1e-5  # relative: the same numbers, added in another order
 
 
 class Pair(NamedTuple):
-    """Two arms of one seed, with the objective's level of each by the last step that both reached, and the gain."""
+    """Two arms of one seed, with the objective's level of each by the last step that both reached, and the
+    gain."""
 
     before: Arm
     after: Arm
@@ -31,7 +32,8 @@ class Pair(NamedTuple):
 
 
 def paired(before: Arm, after: Arm, objective: Objective) -> Pair:
-    """Compare two arms. One that fails where the other does not has lost; where both do, what they reached counts."""
+    """Compare two arms. One that fails where the other does not has lost. Where both fail, what they reached
+    counts."""
     if before.run is None or after.run is None:
         known = CAP * ((after.run is not None) - (before.run is not None))
         return Pair(before, after, (float("nan"), float("nan")), known)
@@ -44,9 +46,9 @@ def paired(before: Arm, after: Arm, objective: Objective) -> Pair:
     return Pair(before, after, levels, gain(*levels, objective))
 
 
-def begin_alike(pairs: Sequence[Pair]) -> bool:
-    """Whether a seed governs the script: a change that acts from the first step on leaves the first loss as it is. True
-    where no pair can tell."""
+def same_start(pairs: Sequence[Pair]) -> bool:
+    """Whether a seed determines the script: a change that acts from the first step on leaves the first loss
+    as it is. True where no pair can show it."""
     for pair in pairs:
         added = set(pair.after.interventions) - set(pair.before.interventions)
         if all(spec.partition("=")[0] in FROM_THE_STEP for spec in added):
@@ -64,21 +66,21 @@ def first_loss(run: Run | None) -> tuple[float, float] | None:
 
 
 def noise_of(arms: Sequence[Arm], objective: Objective) -> float | None:
-    """What seeds differ by, as a gain, from arms that differ in nothing else."""
+    """The spread between seeds, as a gain, from arms that differ in nothing else."""
     found = [spread([level(arm.run, objective) for arm in arms if arm.run is not None], objective)]
     return next((x for x in found if x is not None), None)
 
 
 def known_gains(pairs: Sequence[Pair]) -> list[float]:
-    """The gains of the pairs that tell one."""
+    """The gains of the pairs that have one."""
     return [p.gain for p in pairs if not np.isnan(p.gain)]
 
 
-def judged(pairs: Sequence[Pair], objective: Objective, min_effect: float, beside: int) -> Judged:
-    """The verdict over pairs; an idle change is refuted at once."""
+def judged(pairs: Sequence[Pair], objective: Objective, min_effect: float, together: int) -> Judged:
+    """The verdict over pairs. A change without any effect is refuted at once."""
     noise = noise_of([p.before for p in pairs], objective)
-    alike = begin_alike(pairs)
-    return judge(known_gains(pairs), min_effect=min_effect, beside=beside, noise=noise, paired=alike)
+    paired = same_start(pairs)
+    return judge(known_gains(pairs), min_effect=min_effect, together=together, noise=noise, paired=paired)
 
 
 def trial(
@@ -90,7 +92,6 @@ def trial(
     cause: str,
     fix: str | None = None,
     experiment: str | None = None,
-    why: str = "",
 ) -> Trial:
     """The document's form of what was tried."""
     return Trial(
@@ -108,7 +109,7 @@ def trial(
         else (round(found.interval[0], 4), round(found.interval[1], 4)),
         p_value=found.p_value,
         verdict=found.verdict,
-        why=why or found.why,
+        why=found.why,
         gains=tuple(round(g, 4) for g in known_gains(pairs)),
         seconds=round(sum(p.after.seconds for p in pairs), 1),
     )

@@ -1,4 +1,5 @@
-"""What was proven from outside, written into the source: fix.patch, the edited tree, and whether it behaves alike."""
+"""What was proven from outside, written into the source: fix.patch, the edited tree, and whether it behaves
+like the intervention."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import msgspec
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.edits import Advice, Patch
 from traindx.lab.edits.files import diff, write
-from traindx.lab.judge.equivalence import STEPS, Alike, alike, losses
+from traindx.lab.judge.equivalence import STEPS, Agreement, agreement, losses
 from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.search import Search
@@ -24,17 +25,17 @@ TRACED = (10, 20)  # steps before the first that is traced, and those
 
 
 class Patched(NamedTuple):
-    """The proof with what became of its source edit; `patch` is None where there is none, `alike` where no intervention
-    is there to compare it with."""
+    """The proof with the result of its source edit. `patch` is None without an edit, `agreement` where there
+    is no intervention to compare it with."""
 
     proof: Proof
     patch: Patch | None
-    alike: Alike | None
+    agreement: Agreement | None
 
 
 def patched(search: Search, proof: Proof, folder: Path) -> Patched:
-    """Write the applied fixes into the source, below `folder`; the project itself stays as it is. The fixed script, or
-    the script under its interventions where there is no edit, is run for its first steps."""
+    """Write the applied fixes into the source, below `folder`; the project itself stays unchanged. The fixed
+    script, or the script under its interventions where there is no edit, is run for its first steps."""
     source, base = search.bench.source, search.base
     if not proof.report.applied:
         return Patched(proof, None, None)
@@ -43,7 +44,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
         where = f"{found.place}: " if found.place else ""
         proof = noted(proof, f"no certain edit of the source: {where}{found.write} ({found.why})")
     elif found is not None and not found.after:
-        proof = noted(proof, "the source has it already")
+        proof = noted(proof, "the source does this already")
     if source is None or not isinstance(found, Patch) or not found.after:
         tried = search.bench.in_time(lambda: begun(search, base, None, folder), None, "")
         return Patched(proof if tried is None else answered(proof, tried, search), None, None)
@@ -56,9 +57,9 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
         answers = answered(proof, first, search)
         proof = search.bench.in_time(lambda: utilized(answers, edited, search, folder), answers, "")
     if outside(base) == base:
-        like = Alike(False, 0, float("inf"), search.bench.used_up(), False)
+        like = Agreement(why=search.bench.used_up())
         like = like if first is None else behaves(search, base, first)
-        proof = noted(proof, words(like))
+        proof = noted(proof, describe(like))
     else:
         line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
         proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
@@ -71,7 +72,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
 
 
 def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
-    """The proof with what was measured of the fixed model's speed."""
+    """The proof with the measured speed of the fixed model."""
     found = answering(first, arm_threads(search.bench))
     return proof._replace(report=msgspec.structs.replace(proof.report, answering=found))
 
@@ -85,8 +86,8 @@ def tree(files: dict[str, str], place: Path) -> None:
 
 
 def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, folder: Path) -> Attempt:
-    """The first few steps of the edited script, or of the script under interventions, with the seed of the first arm;
-    how fast its model answers is measured then."""
+    """The first steps of the edited script, or of the script under interventions, with the seed of the first
+    arm. The latency of its model is measured then."""
     bench = search.bench
     bench.tell("the first steps of the fixed script")
     return bench.start(
@@ -112,7 +113,7 @@ def limit(search: Search) -> float:
 
 
 def fresh(folder: Path) -> Path:
-    """A record's place that was not used before."""
+    """A folder for a record that was not used before."""
     number = 1
     while (folder / f"{RECORDS}-{number}").exists():
         number += 1
@@ -120,7 +121,7 @@ def fresh(folder: Path) -> Path:
 
 
 def utilized(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
-    """The proof with how busy the edited script keeps the accelerator, traced in a start of its own."""
+    """The proof with how busy the edited script keeps the accelerator, traced in a separate start."""
     known, bench = proof.report.answering, search.bench
     if known is None or (known.device or "cpu").startswith("cpu"):
         return proof
@@ -133,25 +134,23 @@ def utilized(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
     return proof._replace(report=msgspec.structs.replace(proof.report, answering=known))
 
 
-def behaves(search: Search, base: tuple[str, ...], tried: Attempt) -> Alike:
-    """Whether the edited script began as the arm that had the interventions, with its seed."""
+def behaves(search: Search, base: tuple[str, ...], tried: Attempt) -> Agreement:
+    """Whether the edited script starts like the arm that had the interventions, with the same seed."""
     arm = search.bench.arms([(base, search.seeds[0])])[0]
     if tried.run is None or arm.run is None:
-        return Alike(
-            False, 0, float("inf"), f"the edited script left no record: {tried.why}", arm.run is not None
-        )
-    return alike(losses(arm.run, STEPS), losses(tried.run, STEPS))
+        return Agreement(why=f"the edited script left no record: {tried.why}", broken=arm.run is not None)
+    return agreement(losses(arm.run, STEPS), losses(tried.run, STEPS))
 
 
-def words(alike: Alike) -> str:
+def describe(found: Agreement) -> str:
     """Whether the edited script does what was proven."""
-    if alike.same:
-        return f"the edited script makes the same first {alike.steps} losses as the intervention"
-    if alike.broken:
-        return f"the edit is not given: {alike.why}"
-    if alike.why:
-        return f"the edited script could not be compared with the intervention: {alike.why}"
-    return f"the first {alike.steps} losses of the edited script are up to {alike.apart:.1g} off the intervention's"
+    if found.same:
+        return f"the first {found.steps} losses of the edited script equal those of the intervention"
+    if found.broken:
+        return f"the edit was dropped: {found.why}"
+    if found.why:
+        return f"the edited script could not be compared with the intervention: {found.why}"
+    return f"the first {found.steps} losses of the edited script differ from the intervention's by up to {found.apart:.1g}"
 
 
 def noted(proof: Proof, line: str) -> Proof:
@@ -159,10 +158,13 @@ def noted(proof: Proof, line: str) -> Proof:
 
 
 def put_in_place(found: Patched, folder: Path) -> list[str]:
-    """Write a patch into the project itself, beside backups; what was done, one line each. An edit that does not behave
-    like what was proven is not written. Raises ConfigError where a file has changed meanwhile."""
+    """Write a patch into the project itself, with backups. Returns what was done, one line each. An edit
+    that does not behave like what was proven is not written. Raises ConfigError where a file has changed
+    meanwhile."""
     if found.patch is None:
         return ["nothing was written: there is no patch"]
-    if found.alike is not None and not found.alike.same:
-        return [f"nothing was written: {words(found.alike)}"]
-    return [f"{path} was edited; as it was: {backup}" for path, backup in write(folder, found.patch).items()]
+    if found.agreement is not None and not found.agreement.same:
+        return [f"nothing was written: {describe(found.agreement)}"]
+    return [
+        f"{path} was edited; the original is {backup}" for path, backup in write(folder, found.patch).items()
+    ]

@@ -1,4 +1,4 @@
-"""Rounds of fixes: screened with one pair, proved with more seeds, and what is proved stays for the next round."""
+"""Rounds of fixes: screened with one pair, proved with more seeds. What is proved stays for the next round."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from traindx.causes.experiments import TRIED
 from traindx.causes.experiments.belief import updated
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST, Judged, hopeless, least_gain, near
 from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_record
 from traindx.lab.repair.bench import Arm, Bench, Long, truncated
-from traindx.lab.repair.combinations import AND, Applied, together
+from traindx.lab.repair.combinations import AND, Applied, try_two
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.lab.repair.source import THERE, Source, outside
@@ -30,22 +30,20 @@ from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict
 
 ROUNDS = 3  # of fixes on top of each other
 REACHED = 0.8  # of the steps that the first start made within its time
-PROMISING = 0.36  # a gain of three tenths and more: the run at full length is begun beside the proof
-ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
+PROMISING = 0.36  # a gain of 30 % and more: the run at full length starts together with the proof
+ENOUGH = 0.69  # a gain of 50 % and more, in a healthy run: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
-DOUBT, SURE = (
-    0.2,
-    0.75,
-)  # belief in a cause, and in none, between which a run that looks well is tried after all
-AGAIN = 3  # and once more, by the belief after that, and over all steps where a part of them left it open
-UNWANTED = "it was not wanted (--ask)"
+# Belief in a cause, and in `healthy`, between which a run that looks healthy is tried all the same.
+DOUBT, SURE = 0.2, 0.75
+AGAIN = 3  # in a second round by the new belief, and at full length where a shortened run was inconclusive
+UNWANTED = "you declined it (--ask)"
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 
 class Options(NamedTuple):
-    """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a verdict,
-    `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of all choices,
-    `slices`: columns whose groups are compared before and after."""
+    """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a
+    verdict, `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of
+    all choices, `slices`: columns whose groups are compared before and after."""
 
     steps: int | None = None
     seeds: int = FIRST
@@ -74,7 +72,7 @@ class Search:
         self.bench, self.config, self.options, self.record = bench, config, options, record
         bench.keep_models, bench.slices = True, options.slices
         self.show, self.tell, self.weigh, self.believed = show, tell, weigh, believed
-        self.agree = agree  # asked before each change, which is then tried by itself
+        self.agree = agree  # asked before each change, which is then tried alone
         self.trials: list[Trial] = []
         self.untried: dict[str, Untried] = {}
         self.applied: list[Applied] = []
@@ -83,11 +81,11 @@ class Search:
         self.seeds: tuple[int, ...] = ()
         self.notes: list[str] = []
         self.vain: list[tuple[Way, Verdict]] = []
-        self.superseded = 0  # trials that were too short to tell
-        self.proved_by: list[Objective] = []  # of the confirmed changes, in their order
+        self.superseded = 0  # trials that were too short to be conclusive
+        self.proved_by: list[Objective] = []  # of the confirmed changes, in order
 
     def diagnose(self) -> RunDiagnosis:
-        """Run the script as it is, and say what is wrong with it. Raises ExperimentFailed."""
+        """Run the unchanged script, and diagnose it. Raises ExperimentFailed."""
         self.first = self.bench.first(self.options.steps)
         assert self.first.run is not None
         self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
@@ -96,7 +94,7 @@ class Search:
         return self.diagnosis
 
     def judge_again(self, run: Run, what: str) -> None:
-        """Diagnose the script as it is by what is known of it now."""
+        """Diagnose the unchanged script by everything known about it now."""
         self.diagnosis = pipeline.diagnose(run, self.config).first
         self.hypotheses: tuple[Hypothesis, ...] = self.diagnosis.hypotheses
         self.believe(what)
@@ -106,15 +104,15 @@ class Search:
             self.believe("with earlier trials")
 
     def learn(self, facts: Mapping[str, Fact]) -> None:
-        """Take in what somebody knows of the script."""
+        """Take in what the user knows about the script."""
         run = self.first.run
         if facts and run is not None:
             run = replace(run, setup=run.setup.with_facts(facts, "answer"))
             self.first = self.first._replace(run=run)
-            self.judge_again(run, f"told {', '.join(facts)}")
+            self.judge_again(run, f"given {', '.join(facts)}")
 
     def rule_out(self, causes: Sequence[str]) -> None:
-        """Believe in these causes no more: somebody knows better."""
+        """Drop these causes, because the user knows better."""
         left = [h for h in self.hypotheses if h.cause not in causes]
         total = sum(h.probability for h in left)
         if causes and total > 0:
@@ -129,18 +127,18 @@ class Search:
 
     @property
     def well(self) -> bool:
-        """Whether there is nothing to repair in the script as it is, and no doubt that one pair could take away."""
+        """Whether the unchanged script needs no repair, and no doubt remains that one pair could remove."""
         return fine(self.diagnosis) and not self.doubted()
 
     def doubted(self) -> tuple[str, ...]:
-        """The causes with a cure of their own that are suspected of a run that is more likely well than not."""
+        """The causes with a cure that are suspected of a run that is more likely healthy than not."""
         well = next((h.probability for h in self.hypotheses if h.cause == "healthy"), 0.0)
         if not fine(self.diagnosis) or well >= SURE:
             return ()
         return tuple(h.cause for h in self.hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
 
     def proceed(self) -> None:
-        """Round after round, until the run is well or nothing more helps."""
+        """Round after round, until the run is healthy or nothing more helps."""
         self.prepare()
         shown = self.hypotheses
         for number in range(ROUNDS):
@@ -150,7 +148,7 @@ class Search:
             if number == 0:
                 self.show(self, plan)
             winner = self.round(plan) or self.round(self.renewed())
-            winners = together(self) if winner is None else [winner]
+            winners = try_two(self) if winner is None else [winner]
             if not winners and number == 0 and self.lengthened():
                 winner = self.round(self.plan(self.hypotheses)[:AGAIN])
                 winners = [] if winner is None else [winner]
@@ -167,14 +165,14 @@ class Search:
                 return
 
     def renewed(self) -> tuple[Candidate, ...]:
-        """What has become likely through what was tried in vain."""
+        """What has become likely because other changes failed."""
         if self.base or self.hypotheses[0].cause == "healthy":
             return ()
         return tuple(c for c in self.plan(self.hypotheses) if c.fix not in self.untried)[:AGAIN]
 
     def lengthened(self) -> bool:
-        """Whether what a part of the run left open is to be tried over all of it: then arms are that long from now on.
-        Not where what was tried speaks for a run that is well."""
+        """Whether inconclusive trials of a shortened run are to be repeated at full length, which is the
+        length of arms from now on. Not where the trials suggest a healthy run."""
         bench, whole = self.bench, self.options.steps
         left_open = [t for t in self.trials if t.verdict == "inconclusive"]
         if bench.cut or bench.steps == whole or not left_open or self.hypotheses[0].cause == "healthy":
@@ -185,11 +183,11 @@ class Search:
             return False
         self.superseded = len(self.trials)
         self.vain.clear()
-        self.tell("a part of the run leaves it open: over all of its steps now")
+        self.tell("a shortened run is inconclusive: repeating the changes at full length")
         return True
 
     def prepare(self) -> None:
-        """Steps and seeds of the arms; the first run is the arm of its own seed, where it has one."""
+        """Steps and seeds of the arms. The first run is the arm of its own seed, where it has one."""
         run, bench = self.first.run, self.bench
         assert run is not None
         cut = self.options.steps
@@ -206,7 +204,7 @@ class Search:
             bench.known[((), start), found] = self.first._replace(seed=start, run=truncated(run, found))
 
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
-        """What to try, most promising first, without what was tried in vain."""
+        """What to try, most promising first, without what failed already."""
         assert self.first.run is not None
         found, left = candidates(
             hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record, self.no_source
@@ -216,26 +214,26 @@ class Search:
                 self.untried.setdefault(one.fix, one)
             elif one.fix not in {t.fix for t in self.trials}:  # its lack is not the cause, then
                 found_there = Judged(0.0, (0.0, 0.0), 1.0, "refuted", THERE)
-                self.told(Candidate(one.fix, one.cause, (), 0.0), (), [], found_there)
+                self.record_trial(Candidate(one.fix, one.cause, (), 0.0), (), [], found_there)
         final = [t for i, t in enumerate(self.trials) if i >= self.superseded or t.verdict != "inconclusive"]
         vain = {t.fix for t in final if t.verdict != "confirmed"}
         return tuple(c for c in found if c.fix not in vain and not self.clash(c))[:SCREENED]
 
     def clash(self, candidate: Candidate) -> str:
-        """Why a candidate does not go together with what is in place, or ""."""
+        """Why a candidate cannot be combined with what is applied, or ""."""
         doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
         return next(filter(None, (refusal(*outside(merged(self.base, dose))) for dose in doses)), "")
 
     def no_source(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
         return (
-            "it is a change of the script's code"
+            "it needs a change of the script's code"
             if self.bench.source is None
             else self.bench.source.can(fix)
         )
 
     def round(self, plan: Sequence[Candidate]) -> Applied | None:
-        """Try candidates, some at a time; the first that is confirmed."""
+        """Try candidates, several at a time; the first that is confirmed."""
         waiting = list(plan)
         while waiting:
             some = self.batch(waiting)
@@ -250,20 +248,21 @@ class Search:
             self.bench.arms([(way, self.seeds[0]) for way in doses], spare=spare)
             ways = [way for one in some for way in self.screen(one)]
             for way in sorted(ways, key=lambda w: -w.pair.gain):
-                if self.prove(way, self.beside(some)).verdict == "confirmed":
+                if self.prove(way, self.judged_together(some)).verdict == "confirmed":
                     return Applied(way.candidate.fix, way.interventions)
         for one in waiting:
-            self.leave(one, f"the time of {self.bench.budget:.0f} s was used up (--budget)")
+            self.leave(one, self.bench.used_up())
         return None
 
-    def beside(self, some: Sequence[Candidate]) -> int:
-        """How many changes a proof pays for: all that were tried on what is in place, and twice where that was at two
-        lengths."""
+    def judged_together(self, some: Sequence[Candidate]) -> int:
+        """How many changes a proof pays for: all that were tried on the current state, and twice where that
+        was at two lengths."""
         tried = {t.fix for t in self.trials if t.on_top_of == self.base} | {c.fix for c in some}
         return len(tried) * (2 if self.superseded else 1)
 
     def batch(self, waiting: list[Candidate]) -> list[Candidate]:
-        """The next candidates: as many as run at a time, one where somebody is asked; none where none is wanted."""
+        """The next candidates: as many as run at a time, one where the user is asked, none where none is
+        wanted."""
         some: list[Candidate] = []
         while waiting and (not some or (len(some) < self.bench.jobs and not self.agree)):
             if some and (some[0].doses or waiting[0].doses):
@@ -282,18 +281,16 @@ class Search:
         return self.bench.left() > starts * share * self.first.seconds / max(self.bench.jobs, 1)
 
     def screen(self, candidate: Candidate) -> list[Way]:
-        """One pair for each dose; the best of them, and the next where it promises as much as counts. None where none
-        can be compared (then what became of them is told)."""
+        """One pair for each dose. The best of them, and the next one where its gain counts. None where none
+        can be compared; what happened to them is recorded then."""
         stages: Sequence[Sequence[tuple[str, ...]]] = candidate.doses or ((candidate.interventions,),)
         tried: list[Way] = []
         for stage in stages:
             tried = sorted([*tried, *self.first_pairs(candidate, stage)], key=lambda w: -w.pair.gain)
             if not tried or tried[0].interventions != stage[-1] or self.enough(tried[0]):
                 break
-        told = tried[:1] + [
-            way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)
-        ]
-        return [way._replace(doses=len(tried)) for way in told]
+        worth = [way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)]
+        return [way._replace(doses=len(tried)) for way in (*tried[:1], *worth)]
 
     def enough(self, way: Way) -> bool:
         """Whether a dose has cured the run, so that no further one is needed."""
@@ -302,7 +299,8 @@ class Search:
         return fine(pipeline.diagnose(way.pair.after.run, self.config).first)
 
     def first_pairs(self, candidate: Candidate, doses: Sequence[tuple[str, ...]]) -> list[Way]:
-        """The ways with their first pairs; those that cannot be compared, or did nothing, are told and left out."""
+        """The ways with their first pairs. Those that cannot be compared, or did nothing, are recorded and
+        left out."""
         seed = self.seeds[0]
         mine = [merged(self.base, dose) for dose in doses]
         arms = self.bench.arms([(self.base, seed), *((m, seed) for m in mine)])
@@ -313,7 +311,7 @@ class Search:
             if arm.run is None:
                 self.leave(candidate, arm.why)
             elif idle := arm.idle():
-                self.told(candidate, dose, [], Judged(0.0, (0.0, 0.0), 1.0, "refuted", idle))
+                self.record_trial(candidate, dose, [], Judged(0.0, (0.0, 0.0), 1.0, "refuted", idle))
             elif not objective.signal:
                 self.leave(candidate, objective.why)
             else:
@@ -325,25 +323,25 @@ class Search:
         spared = ("test/",) if self.options.test else ()
         return objectives.choose(run, interventions, cause, self.options.metric, spared)
 
-    def prove(self, way: Way, beside: int) -> Judged:
-        """More seeds for a change that may help; the verdict, which is told."""
+    def prove(self, way: Way, judged_together: int) -> Judged:
+        """More seeds for a change that may help, and the verdict, which is recorded."""
         options = self.options
         way = by_speed(way, options.metric is None, options.min_effect)
         pairs = [way.pair]
         if hopeless(known_gains(pairs), options.min_effect, self.noise(way.objective)):
-            found = judged(pairs, way.objective, options.min_effect, beside)
+            found = judged(pairs, way.objective, options.min_effect, judged_together)
         else:
-            beside *= way.doses
+            judged_together *= way.doses
             pairs = self.pairs(way, self.seeds[: options.seeds], self.ahead(way))
-            found = judged(pairs, way.objective, options.min_effect, beside)
+            found = judged(pairs, way.objective, options.min_effect, judged_together)
             if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
                 pairs = self.pairs(way, self.seeds[:MOST])
-                found = judged(pairs, way.objective, options.min_effect, beside)
+                found = judged(pairs, way.objective, options.min_effect, judged_together)
             if options.metric is None:
-                way, pairs, found = sooner(way, pairs, found, options.min_effect, beside)
+                way, pairs, found = sooner(way, pairs, found, options.min_effect, judged_together)
         if way.objective.scale == "steps":
-            found = found._replace(why=f"both end alike; in steps until then {found.why}")
-        self.told(way.candidate, way.interventions, pairs, found)
+            found = found._replace(why=f"same end, but in steps {found.why}")
+        self.record_trial(way.candidate, way.interventions, pairs, found)
         if found.verdict == "confirmed":
             self.proved_by.append(way.objective)
         else:
@@ -351,51 +349,48 @@ class Search:
         return found
 
     def noise(self, objective: Objective) -> float | None:
-        """What seeds make of the script as it is, as far as such arms have been run."""
+        """The spread between seeds of the unchanged script, as far as such arms have been run."""
         known, steps = self.bench.known.items(), self.bench.steps
         arms = [a for ((w, s), n), a in known if w == self.base and s is not None and n == steps]
         return noise_of(arms, objective)
 
     def ahead(self, way: Way) -> list[Long]:
-        """The run at full length that a change is going to need if it is confirmed, where its first pair leaves little
-        doubt of that: begun beside the other pairs, it takes no time of its own."""
+        """The run at full length that a confirmed change will need, where its first pair leaves little doubt
+        that it will be confirmed. Started together with the other pairs, it takes no extra time."""
         bench = self.bench
         if bench.cut or bench.steps == self.options.steps or way.pair.gain < PROMISING:
             return []
         return [((merged(self.base, way.interventions), self.seeds[0]), self.options.steps)]
 
     def pairs(self, way: Way, seeds: Sequence[int], ahead: Sequence[Long] = ()) -> list[Pair]:
-        """The pairs for these seeds; what is missing is run."""
+        """The pairs for these seeds. Missing arms are run."""
         on = merged(self.base, way.interventions)
         jobs = 1 if way.objective.signal.startswith("time/") else None
         arms = self.bench.arms([(w, s) for s in seeds for w in (self.base, on)], jobs, longest=ahead)
         return [paired(a, b, way.objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
 
-    def told(self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged) -> None:
-        """Keep a trial, and what it does to the belief."""
+    def record_trial(
+        self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged
+    ) -> None:
+        """Keep a trial, and update the belief by it."""
         made = trial(
             pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix
         )
         self.trials.append(made)
-        cured = [
-            c
-            for slug in candidate.fix.split(AND)
-            for f in (fixes.find(slug),)
-            if f is not None
-            for c in f.causes
-        ]
+        known = filter(None, map(fixes.find, candidate.fix.split(AND)))
+        cured = [cause for fix in known for cause in fix.causes]
         if not self.base:
             self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
             self.believe(f"{candidate.fix}: {found.verdict}")
         self.tell(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
 
     def leave(self, candidate: Candidate, why: str) -> None:
-        """A candidate that was not tried, and why."""
+        """Note a candidate that was not tried, and why."""
         one = Untried(candidate.fix, candidate.cause, " ".join(candidate.interventions), why)
         self.untried.setdefault(one.fix, one)
 
     def apply(self, winners: Sequence[Applied]) -> Arm:
-        """Keep confirmed fixes, or a larger dose of one; the arm of the first seed that has them."""
+        """Keep confirmed fixes, or a larger dose of one. Returns the arm of the first seed that has them."""
         kept = {a.fix: a.interventions for a in self.applied}
         for one in winners:
             kept[one.fix] = merged(kept.get(one.fix, ()), one.interventions)
@@ -413,7 +408,7 @@ def fine(diagnosis: RunDiagnosis) -> bool:
 
 
 def refusal(*specs: str) -> str:
-    """Why interventions cannot be (together), or ""."""
+    """Why interventions are impossible (together), or ""."""
     try:
         parse(specs)
     except ConfigError as error:

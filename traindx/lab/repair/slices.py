@@ -1,4 +1,4 @@
-"""Groups of the held-out data before and after a fix: whether one of them pays for the gain of the others."""
+"""Groups of the held-out data before and after a fix: whether one of them gets worse while others gain."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PREFIX, SAMPLES, MEASURE = "slice/", "slice_samples/", "slice_measure"
 
 
 def sliced(pairs: Sequence[Pair], min_effect: float = MIN_EFFECT) -> tuple[Slice, ...]:
-    """Every group that all arms tell of, with a verdict of its own: `harmful` is a group that pays."""
-    sides = [(told(p.before), told(p.after)) for p in pairs]
+    """Every group that all arms recorded, with its own verdict: `harmful` is a group that gets worse."""
+    sides = [(groups_of(p.before), groups_of(p.after)) for p in pairs]
     names = [n for n in (sides[0][0] if sides else {}) if all(n in one for both in sides for one in both)]
     return tuple(compared(name, pairs, [(a[name], b[name]) for a, b in sides], min_effect) for name in names)
 
 
-def told(arm: Arm) -> dict[str, float]:
-    """What a run told of its groups, in the order in which they came."""
+def groups_of(arm: Arm) -> dict[str, float]:
+    """The level of each group of a run, in the order in which they appeared."""
     facts = {} if arm.run is None else arm.run.setup.facts
     return {n: float(v) for n, v in facts.items() if n.startswith(PREFIX) and isinstance(v, int | float)}
 
@@ -53,13 +53,13 @@ def compared(
 
 
 def notes(found: Sequence[Slice], columns: Sequence[str]) -> list[str]:
-    """Groups that pay, and columns that nothing was seen of."""
+    """Groups that get worse, and columns without recorded groups."""
     paying = [f"{s.column} {s.group}" for s in found if s.verdict == "harmful"]
     unseen = [c for c in columns if c not in {s.column for s in found}]
     lines = [f"worse with the fix: {', '.join(paying)} (--slices)"] if paying else []
     if unseen:
         lines.append(
-            f"--slices {', '.join(unseen)}: no such groups were seen (a key of the batch, a column's number or "
-            "`target`, at a loss that is computed on held-out data)"
+            f"--slices {', '.join(unseen)}: no such groups were recorded (give a key of the batch, a column's number or "
+            "`target`; they are seen where a loss is computed on held-out data)"
         )
     return lines

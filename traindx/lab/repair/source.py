@@ -1,7 +1,7 @@
-"""The user's source, with fixes written into it: what is tried where no intervention is, and what is returned at last.
+"""The user's source, with fixes written into it: what is tried where there is no intervention, and what is
+returned in the end.
 
-A fix that is tried in the source stands among the interventions of an arm as `source=<slug>`.
-"""
+A fix that is tried in the source is `source=<slug>` among the interventions of an arm."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from traindx.lab.repair.deadline import OutOfTime, at_most
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
 MARK = "source="
-THERE = "the source has it already"
+THERE = "the source does this already"
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 LONGEST = 20.0  # seconds for one edit; a usual one takes less than one
 
 
 class Source:
-    """The project in `folder`, whose script a command runs. `why` says what keeps it from being edited, or ""."""
+    """The project in `folder`, whose script a command runs. `why` says what prevents edits, or ""."""
 
     def __init__(self, command: Sequence[str], folder: Path, setup: Setup) -> None:
         self.folder, self.why = folder, ""
-        self.looked: dict[str, str] = {}  # what `can` found, by fix
-        self.facts: dict[str, Fact] = {**setup.facts, **known(setup)}
+        self.reasons: dict[str, str] = {}  # what `can` found, by fix
+        fields = {name: value for name in FACT_FIELDS if (value := getattr(setup, name)) is not None}
+        self.facts: dict[str, Fact] = {**setup.facts, **fields}
         script = script_of(command, folder)
         if script is None or not script.resolve().is_relative_to(folder.resolve()):
             self.files: dict[str, str] = {}
-            self.why = "the command names no Python file of this folder"
+            self.why = "the command names no Python file in this folder"
             return
         self.files = read_tree(folder)
         self.script = script.relative_to(folder).as_posix()
@@ -40,19 +41,19 @@ class Source:
         self.arguments = tuple(command[place + 1 :])
 
     def written(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
-        """The project with `interventions`, some of them `source=<slug>`, written into it; `fixes` are behind them."""
+        """The project with `interventions`, some of them `source=<slug>`, written into it for the `fixes`."""
         if not self.why:
             try:
                 with at_most(LONGEST, 1.0):
                     return self.edit(fixes, interventions)
             except OutOfTime:
-                self.why = f"to find an edit took longer than {LONGEST:.0f} s"
+                self.why = f"finding an edit took longer than {LONGEST:.0f} s"
             except (RecursionError, MemoryError):
-                self.why = "a file of the project is nested too deep to be edited"
+                self.why = "a file of the project is nested too deeply to be edited"
         return Advice(file="", line=0, write=" ".join(interventions), why=self.why)
 
     def unread(self) -> list[str]:
-        """A note for each configuration that the sources or the command name and that is left alone."""
+        """A note for each configuration that the sources or the command name but that cannot be edited."""
         if self.why:
             return []
         named = "\n".join(
@@ -65,18 +66,18 @@ class Source:
                     with at_most(LONGEST, 1.0):
                         why = configs.read(path, text).why
                 except OutOfTime:
-                    why = f"that took longer than {LONGEST:.0f} s"
+                    why = f"reading it took longer than {LONGEST:.0f} s"
                 except MissingExtra:
                     continue  # an edit that needs it says so
                 if why:
-                    notes.append(f"{path} is not read, and left alone: {why}")
+                    notes.append(f"{path} is not read or changed: {why}")
         return notes
 
     def edit(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
-        """As `written`, without a bound."""
+        """As `written`, without a time limit."""
         now, words = dict(self.files), tuple[str, ...]()
         for spec in interventions:
-            slug = spec.removeprefix(MARK) if spec.startswith(MARK) else behind(spec, fixes)
+            slug = spec.removeprefix(MARK) if spec.startswith(MARK) else fix_behind(spec, fixes)
             given = () if spec.startswith(MARK) else (spec,)
             try:
                 found = edit(now, self.script, slug, given, arguments=self.arguments, facts=self.facts)
@@ -95,24 +96,19 @@ class Source:
         return found.after if isinstance(found, Patch) else {}
 
     def can(self, fix: str) -> str:
-        """Empty where a fix without an intervention can be written into the source, else why not."""
-        if fix not in self.looked:
+        """Empty where a fix without an intervention can be written into the source, else the reason."""
+        if fix not in self.reasons:
             found = self.written((), (f"{MARK}{fix}",))
             if isinstance(found, Advice):
-                self.looked[fix] = (
+                self.reasons[fix] = (
                     f"{found.place}: {found.write} ({found.why})" if found.place else found.why
                 )
             else:
-                self.looked[fix] = "" if found.after else THERE
-        return self.looked[fix]
+                self.reasons[fix] = "" if found.after else THERE
+        return self.reasons[fix]
 
 
-def known(setup: Setup) -> dict[str, Fact]:
-    told = {name: getattr(setup, name) for name in FACT_FIELDS}
-    return {name: value for name, value in told.items() if value is not None}
-
-
-def behind(spec: str, fixes: Sequence[str]) -> str:
+def fix_behind(spec: str, fixes: Sequence[str]) -> str:
     """The fix that an intervention belongs to, by its name."""
     name = spec.partition("=")[0]
     for slug in fixes:
@@ -123,5 +119,5 @@ def behind(spec: str, fixes: Sequence[str]) -> str:
 
 
 def outside(interventions: Sequence[str]) -> tuple[str, ...]:
-    """Those that are applied from outside."""
+    """The interventions that are applied from outside."""
     return tuple(spec for spec in interventions if not spec.startswith(MARK))

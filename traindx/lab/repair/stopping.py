@@ -1,4 +1,4 @@
-"""When to stop debugging: what the most promising change that is left may bring, against what its proof costs."""
+"""When to stop debugging: what the most promising remaining change may gain, against what its proof costs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from traindx.vocabulary.diagnosis import RunDiagnosis
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.trial import Stopping
 
-TYPICAL = math.log(2)  # gain of a change that is confirmed, where none was: half of what was wrong
+TYPICAL = math.log(2)  # assumed gain of a confirmed change, where none was confirmed yet: 50 %
 
 
 def stopping(
     search: Search,
     after: RunDiagnosis | None,
     *,
-    worth: float = threshold(0.10, "chance", basis="convention", source="ten proofs for one that helps"),
+    worth: float = threshold(
+        0.10, "chance", basis="convention", source="ten proofs for each change that helps"
+    ),
 ) -> Stopping | None:
-    """What is left to be tried, its chance and its price; None where the script is well as it is. `after`: the
-    diagnosis of the fixed run, None where nothing was applied."""
+    """What remains to be tried, its chance and its cost. None where the unchanged script is healthy.
+    `after`: the diagnosis of the fixed run, None where nothing was applied."""
     if search.well:
         return None
     shown = search.hypotheses if after is None else after.hypotheses
@@ -32,8 +34,8 @@ def stopping(
     left = search.plan(shown)
     if not left:
         person = ", ".join(u.fix for u in list(search.untried.values())[:3])
-        told = f"what is left takes a person: {person}" if person else "nothing is left that could be tried"
-        return Stopping(stop=True, why=told)
+        why = f"the remaining fixes need a person: {person}" if person else "nothing is left to try"
+        return Stopping(stop=True, why=why)
     first = left[0]
     chance = first.chance * CHANCES["confirmed"][0]
     stop = chance < worth
@@ -41,7 +43,11 @@ def stopping(
         f"{first.fix} would help with a chance of {100 * chance:.0f} %"
         f" (then about {gained(gain)}), and its proof takes about {lasting(seconds)}"
     )
-    tail = f": {lasting(seconds / chance)} of trials for one that helps" if stop and chance > 0 else ""
+    tail = (
+        f": about {lasting(seconds / chance)} of trials for each change that helps"
+        if stop and chance > 0
+        else ""
+    )
     return Stopping(stop=stop, fix=first.fix, chance=round(chance, 4), gain=round(chance * gain, 4),
                     seconds=round(seconds, 1), why=words + tail)  # fmt: skip
 

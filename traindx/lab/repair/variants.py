@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from traindx.lab.judge import objectives as objectives
+from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, Judged, least_gain
 from traindx.lab.plan import Candidate
 from traindx.lab.repair.pairs import Pair, judged, paired
 from traindx.vocabulary.trial import Objective
 
-SOONER = math.log(1.25)  # a gain in steps from which a change that ends alike is judged by them
+SOONER = math.log(1.25)  # a gain in steps from which a change with the same end is judged by its steps
 
 
 class Way(NamedTuple):
@@ -25,8 +25,8 @@ class Way(NamedTuple):
 
 
 def by_speed(way: Way, allowed: bool, min_effect: float) -> Way:
-    """A change whose first pair ends alike, and comes there in clearly fewer steps, is judged by these: the proof pays
-    for two objectives. Not where it is not `allowed`: the user named one."""
+    """A change whose first pair reaches the same end in clearly fewer steps is judged by these, and the
+    proof pays for two objectives. Not where it is not `allowed`, because the user named an objective."""
     least = least_gain(min_effect)
     before, after = way.pair.before.run, way.pair.after.run
     if not allowed or before is None or after is None or not -least < way.pair.gain < least:
@@ -39,17 +39,19 @@ def by_speed(way: Way, allowed: bool, min_effect: float) -> Way:
 
 
 def sooner(
-    way: Way, pairs: list[Pair], found: Judged, min_effect: float, beside: int
+    way: Way, pairs: list[Pair], found: Judged, min_effect: float, together: int
 ) -> tuple[Way, list[Pair], Judged]:
-    """What was judged by its level, to no effect that counts, judged by its steps: these instead, where they confirm
-    it."""
+    """A change that was judged by its level, without an effect that counts, judged by its steps instead,
+    where these confirm it."""
     before = pairs[0].before.run
-    alike = found.verdict in ("inconclusive", "refuted") and abs(found.effect) < 2 * least_gain(min_effect)
-    objective = objectives.speed(before, way.objective) if alike and before is not None else None
+    undecided = found.verdict in ("inconclusive", "refuted") and abs(found.effect) < 2 * least_gain(
+        min_effect
+    )
+    objective = objectives.speed(before, way.objective) if undecided and before is not None else None
     if objective is None or len(pairs) < FIRST:
         return way, pairs, found
     again = [paired(one.before, one.after, objective) for one in pairs]
-    told = judged(again, objective, min_effect, 2 * beside)
-    if told.verdict != "confirmed" or told.effect < SOONER:
+    judgement = judged(again, objective, min_effect, 2 * together)
+    if judgement.verdict != "confirmed" or judgement.effect < SOONER:
         return way, pairs, found
-    return way._replace(objective=objective, pair=again[0]), again, told
+    return way._replace(objective=objective, pair=again[0]), again, judgement

@@ -8,32 +8,32 @@ from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, It
     needs=("setup:bias_before_normalization",),
     min_points=1,
     severity="info",
-    message="{count:.0f} layers have a bias that the normalization after them takes away ({names})",
+    message="{count:.0f} layers have a bias that the normalization after them removes ({names})",
 )
 def bias_before_normalization(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "layers", "theory", "the mean is subtracted right after"),
+    any_at_all: float = threshold(0, "layers", "theory", "the normalization subtracts the mean"),
 ) -> Iterator[Evidence]:
-    """A bias stands directly before a batch normalization.
+    """A bias is directly before a batch normalization.
 
     ## What it sees
     A linear layer or a convolution with a bias whose output goes straight into a batch or instance
-    normalization (made by traindx check). Information.
+    normalization (`traindx check`). Information.
 
     ## Why it matters
-    The normalization subtracts the mean, and with it the bias: parameters without an effect, and weight
-    decay that works on nothing.
+    The normalization subtracts the mean, and with it the bias: these parameters have no effect, and
+    their weight decay does nothing.
 
     ## When it is wrong
-    It does no harm; layers that are called in another order than they are written.
+    It does no harm. Layers may be called in another order than they are defined.
 
     ## What to try
-    `bias=False` before normalization.
+    Set `bias=False` before a normalization.
 
     ## Sources
-    Ioffe, Szegedy (2015), Batch normalization, section 3.2; fault catalogue row 114.
+    Ioffe, Szegedy (2015), Batch normalization, section 3.2, https://arxiv.org/abs/1502.03167.
     """
     count = run.setup.number("bias_before_normalization")
     if count is None:

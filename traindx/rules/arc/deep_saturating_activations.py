@@ -12,7 +12,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     ),
     min_points=1,
     severity="medium",
-    message="{depth:.0f} layers with weights and only {kinds} between them",
+    message="{depth:.0f} layers with weights have only {kinds} between them",
 )
 def deep_saturating_activations(
     run: Run,
@@ -22,26 +22,25 @@ def deep_saturating_activations(
         5, "layers", "theory", "a sigmoid keeps at most a quarter of the gradient: 1/256 after four"
     ),
 ) -> Iterator[Evidence]:
-    """Many layers with sigmoid, tanh or softmax between them, in a net that does not learn.
+    """Many layers have sigmoid, tanh or softmax between them, in a model that does not learn.
 
     ## What it sees
-    Five layers with weights or more (three where softmax is the only activation), no rectifier or its kin
-    among the activations, no normalization, and an objective that does not learn. Nothing where the run
-    learns, low where that cannot be told.
+    Five or more layers with weights (three where softmax is the only activation), no rectifier among the
+    activations, no normalization, and an objective that does not improve. Not reported where the run
+    learns; low where this is unknown.
 
     ## Why it matters
-    The derivative of these functions is below 1 nearly everywhere, so every layer takes away from the
-    gradient.
+    The derivative of these functions is below 1 almost everywhere, so every layer makes the gradient
+    smaller.
 
     ## When it is wrong
-    Gates of recurrent nets; tanh with a good initialization carries for a while; a net that learns is not
-    named.
+    Gates of recurrent nets; tanh with a good initialization works for a moderate depth.
 
     ## What to try
-    ReLU or GELU with He initialization; normalization; skip connections.
+    Use ReLU or GELU with He initialization, normalization, or skip connections.
 
     ## Sources
-    Glorot, Bengio (2010); Hochreiter (1991); fault catalogue rows 30, 44.
+    Glorot, Bengio (2010), https://proceedings.mlr.press/v9/glorot10a.html.
     """
     depth, kinds = run.setup.number("depth") or 0.0, run.setup.word("activations")
     used = {word.strip() for word in kinds.split(",") if word.strip()}

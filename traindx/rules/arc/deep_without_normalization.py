@@ -12,33 +12,33 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     ),
     min_points=1,
     severity="medium",
-    message="{depth:.0f} layers with weights and no normalization among them",
+    message="{depth:.0f} layers with weights have no normalization between them",
 )
 def deep_without_normalization(
     run: Run,
     features: Features,
     *,
-    deep: float = threshold(10, "layers", "seed", "requirements: more than 10 layers"),
+    deep: float = threshold(10, "layers", "convention", "plain nets of this depth rarely train"),
 ) -> Iterator[Evidence]:
-    """A deep net has no normalization, and does not learn.
+    """A deep model has no normalization and does not learn.
 
     ## What it sees
-    Ten layers with weights or more, no module that normalizes, and an objective that does not learn. Nothing
-    where the run learns, low where that cannot be told.
+    Ten or more layers with weights, no normalization layer, and an objective that does not improve. Not
+    reported where the run learns; low where this is unknown.
 
     ## Why it matters
-    In a plain stack each layer scales the signal a little; after ten the product is far from one.
+    In a plain stack each layer scales the signal a little. After ten layers the product is far from one.
 
     ## When it is wrong
-    Skip connections or a good initialization do the same service and cannot be seen in a count; a net that
-    learns is not named.
+    Skip connections or a good initialization have the same effect and cannot be seen in a count of
+    layers.
 
     ## What to try
-    Normalization after each layer, skip connections, He initialization.
+    Add normalization after each layer, skip connections, or He initialization.
 
     ## Sources
-    Ioffe, Szegedy (2015), Batch normalization; He et al. (2016), Deep residual learning; fault catalogue
-    rows 30, 31.
+    Ioffe, Szegedy (2015), Batch normalization, https://arxiv.org/abs/1502.03167; He et al. (2016), Deep
+    residual learning, https://arxiv.org/abs/1512.03385.
     """
     depth = run.setup.number("depth") or 0.0
     if depth < deep or run.setup.flag("has_normalization") is not False:

@@ -19,7 +19,7 @@ from traindx.rules.api import (
     needs=("train/loss", "setup:loss_name|setup:loss"),
     min_points=1,
     severity="medium",
-    message="the first loss is {first:.3g}; a net that only guesses scores {theory:.3g} ({which})",
+    message="the first loss is {first:.3g}, but guessing gives {theory:.3g} ({which})",
     follows=(
         "inputs-not-normalized",
         "targets-not-normalized",
@@ -32,36 +32,37 @@ def first_loss_far_from_guessing(
     features: Features,
     *,
     far: float = threshold(
-        3.0, "x the loss of a guess", "convention", "sane initializations start within a quarter of ln k"
+        3.0, "x the loss of a guess", "convention", "good initializations start within a quarter of ln k"
     ),
 ) -> Iterator[Evidence]:
-    """The first loss is many times that of a net that knows nothing.
+    """The first loss is many times that of guessing.
 
     ## What it sees
-    The loss of the first step, beside ln k for a cross-entropy over k classes, ln 2 for a binary one, and
-    the mean square of the targets for a squared error. Medium where the run does not learn, low where that
-    cannot be told, information where it learns. Means only: a sum over the batch is another matter.
+    The loss of the first step compared with ln k for a cross-entropy over k classes, ln 2 for a binary
+    one, and the mean square of the targets for a squared error. Medium where the run does not learn, low
+    where this is unknown, information where it learns. Only for losses that are a mean over the batch.
 
     ## Why it matters
-    The initial outputs are large and wrong: initialization, the scale of the inputs or the loss's arguments
-    are off, and the first steps are spent on undoing that.
+    The initial outputs are large and wrong because of the initialization, the scale of the inputs, or
+    wrong arguments of the loss. The first steps only undo that.
 
     ## When it is wrong
-    Fine-tuning on other classes; losses with further terms; targets of which only a few were seen.
+    Fine-tuning on other classes; losses with further terms; targets of which only a few were read.
 
     ## What to try
-    Print the scale of inputs and of outputs at the first step; a smaller last layer.
+    Print the scale of inputs and outputs at the first step. Initialize the last layer with smaller
+    weights.
 
     ## Sources
-    Karpathy (2019), A recipe for training neural networks (verify loss at init); fault catalogue rows 35,
-    64, 65.
+    Karpathy (2019), A recipe for training neural networks, https://karpathy.github.io/2019/04/25/recipe/
+    (verify loss at init).
     """
     curve, setup = features.curve("train/loss"), run.setup
     if curve is None or curve.n == 0 or any(event.code == "late-start" for event in run.events):
         raise CannotJudge("the loss of the first step was not recorded")
     if setup.word("loss_reduction") not in ("", "mean"):
         raise CannotJudge("the loss is a sum over the batch, not a mean")
-    theory, which = guess(run)
+    theory, which = guessing_loss(run)
     first = float(curve.raw.values[0])
     if not first > far * theory:
         return
@@ -74,8 +75,8 @@ def first_loss_far_from_guessing(
     )
 
 
-def guess(run: Run) -> tuple[float, str]:
-    """The loss of the best net that ignores its input, or of one that answers zero, and its name."""
+def guessing_loss(run: Run) -> tuple[float, str]:
+    """The loss of the best model that ignores its input, or of one that predicts zero, and its name."""
     setup = run.setup
     loss, classes = setup.word("loss_name") or setup.word("loss"), setup.number("classes")
     if "binary_cross_entropy" in loss:
@@ -87,4 +88,4 @@ def guess(run: Run) -> tuple[float, str]:
     spread, mean = setup.number("targets_std_mean"), setup.number("targets_mean_abs")
     if "mse_loss" in loss and spread is not None and mean is not None and spread > 0:
         return spread**2 + mean**2, "the mean square of the targets"
-    raise CannotJudge("what a guess scores is not known for this loss")
+    raise CannotJudge("the loss of guessing is not known for this loss function")

@@ -8,38 +8,38 @@ from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, It
     needs=("setup:future_effect|setup:future_not_checked",),
     min_points=1,
     severity="high",
-    message="outputs for earlier tokens change by {effect:.2g} of their size with the tokens that come after them",
+    message="outputs for earlier tokens change by {effect:.2g} of their size when later tokens change",
 )
 def future_leaks_into_output(
     run: Run,
     features: Features,
     *,
-    rounding: float = threshold(1e-3, "of the outputs", "theory", "0 in a causal model, but for rounding"),
+    rounding: float = threshold(1e-3, "of the outputs", "theory", "0 in a causal model, except rounding"),
 ) -> Iterator[Evidence]:
-    """A model that foretells the next token sees the tokens that it foretells.
+    """A model that predicts the next token can see that token.
 
     ## What it sees
-    In a training batch whose targets are its own tokens moved by one, sequences are given the second half of
-    others when the recording is over; the outputs for the first half move.
+    A training batch whose targets are its inputs shifted by one. After the recording, the second half of
+    each sequence is replaced by that of another; the outputs for the first half change.
 
     ## Why it matters
-    The answer is copied instead of foretold. The loss and the validation loss become better than is
-    possible, and text that is generated token by token is of no use.
+    The model copies the answer instead of predicting it. Training and validation loss become better than
+    possible, and text generated token by token is useless.
 
     ## When it is wrong
-    Models that are meant to see both sides, trained on targets that happen to be their inputs moved by one.
+    Models that use both directions on purpose, with targets that happen to be their inputs shifted by
+    one.
 
     ## What to try
-    A causal mask in every attention (`is_causal=True`, `torch.tril`), on the right side of the diagonal; no
-    bidirectional recurrence; the targets moved once, not twice.
+    Use a causal mask in every attention (`is_causal=True`, `torch.tril`), on the right side of the
+    diagonal, and no bidirectional recurrence. Shift the targets once, not twice.
 
     ## Sources
-    Vaswani et al. (2017), Attention is all you need (3.2.3, masking in the decoder); Karpathy (2019), A
-    recipe for training neural networks (chart dependencies).
+    Vaswani et al. (2017), Attention is all you need, section 3.2.3, https://arxiv.org/abs/1706.03762.
     """
     effect = run.setup.number("future_effect")
     if effect is None:
-        raise CannotJudge(str(run.setup.known("future_not_checked") or "no next token is foretold"))
+        raise CannotJudge(str(run.setup.known("future_not_checked") or "the model predicts no next token"))
     if effect <= rounding:
         return
     yield Evidence(

@@ -27,29 +27,30 @@ def loss_does_not_fit_targets(
     run: Run,
     features: Features,
     *,
-    one: float = threshold(1.0, "output", "theory", "the softmax over a single score is always 1"),
+    one: float = threshold(1.0, "output", "theory", "the softmax over a single logit is always 1"),
 ) -> Iterator[Evidence]:
-    """The loss function does not belong to these targets.
+    """The loss function does not fit these targets.
 
     ## What it sees
-    A squared or absolute error between shapes that only fit by broadcasting, also written by hand; a
-    cross-entropy over a single output; a squared error on whole class numbers, or on classes as zeros and
-    ones over several outputs. The first two are certain (high); the others are medium where the run does not
-    learn, low elsewhere.
+    A squared or absolute error between shapes that match only by broadcasting (also in custom losses); a
+    cross-entropy over a single output; a squared error on class indices, or on one-hot classes over
+    several outputs. The first two are certain (high). The others are medium where the run does not
+    learn, low otherwise.
 
     ## Why it matters
-    Minimizing it does not make the model good: a broadcast difference compares every output with every
-    target.
+    Minimizing such a loss does not make the model good. A broadcast difference compares every output
+    with every target.
 
     ## When it is wrong
-    Ratings and counts are whole numbers that a squared error suits; reconstructing black-and-white images.
+    Ratings and counts are whole numbers for which a squared error is right; reconstruction of
+    black-and-white images.
 
     ## What to try
-    Cross-entropy for classes; targets with the outputs' shape for regression (squeeze or unsqueeze one of
-    them).
+    Use cross-entropy for classes, and targets with the shape of the outputs for regression (squeeze or
+    unsqueeze one of them).
 
     ## Sources
-    PyTorch's own warning about broadcasting in mse_loss; fault catalogue rows 50, 54, 61.
+    PyTorch documentation, MSELoss, https://docs.pytorch.org/docs/stable/generated/torch.nn.MSELoss.html.
     """
     setup = run.setup
     loss = setup.word("loss_name") or setup.word("loss")
@@ -59,25 +60,19 @@ def loss_does_not_fit_targets(
     scores = classes_of(given) if given else width
     severity: Severity = "medium" if is_learning(features) is False else "low"
     if squared and given and wanted and given != wanted and broadcast(given, wanted):
-        what, aspect, severity = (
-            f"{loss} compares outputs of {given} with targets of {wanted}",
-            "broadcast",
-            "high",
-        )
+        what, aspect = f"{loss} compares outputs of {given} with targets of {wanted}", "broadcast"
+        severity = "high"
     elif setup.word("loss_broadcasts"):
-        what, aspect, severity = (
-            f"a difference in the loss turns {setup.word('loss_broadcasts')}",
-            "broadcast",
-            "high",
-        )
+        what, aspect = f"a difference in the loss turns {setup.word('loss_broadcasts')}", "broadcast"
+        severity = "high"
     elif "cross_entropy" in loss and "binary" not in loss and scores is not None and scores <= one:
         what, aspect, severity = f"{loss} over a single output is always 0", "single-output", "high"
     elif squared and (setup.number("classes") or 0) > one and setup.number("classes_seen") is not None:
-        what, aspect = f"{loss} on class numbers", "class-numbers"
+        what, aspect = f"{loss} on class indices", "class-numbers"
     elif squared and "int" in setup.word("label_dtype") and setup.number("classes_seen") is not None:
-        what, aspect = f"{loss} on whole numbers, as classes have them", "class-numbers"
+        what, aspect = f"{loss} on whole numbers, such as class indices", "class-numbers"
     elif squared and setup.flag("targets_binary") and width is not None and width > one:
-        what, aspect = f"{loss} on classes as zeros and ones", "zeros-and-ones"
+        what, aspect = f"{loss} on one-hot classes", "zeros-and-ones"
     else:
         return
     yield Evidence(
@@ -90,13 +85,12 @@ def loss_does_not_fit_targets(
 
 
 def classes_of(given: str) -> float | None:
-    """How many scores a sample has in outputs of the shape "64x10": they lie along the second dimension, and the
-    only one of a single sample."""
+    """The number of outputs per sample for the shape "64x10": its second dimension, or the only one."""
     sizes = [size for size in given.split("x") if size.isdigit()]
     return float(sizes[min(1, len(sizes) - 1)]) if sizes else None
 
 
 def broadcast(given: str, wanted: str) -> bool:
-    """Whether two shapes as "64x1" differ in their number of dimensions, or in a dimension of 1."""
+    """Whether two shapes such as "64x1" differ in their number of dimensions, or in a dimension of 1."""
     first, second = given.split("x"), wanted.split("x")
     return "scalar" not in (given, wanted) and (len(first) != len(second) or "1" in (*first, *second))

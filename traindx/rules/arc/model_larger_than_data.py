@@ -17,29 +17,29 @@ def model_larger_than_data(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(10.0, "parameters a sample", "seed", "requirements: over 10"),
-    gap: float = threshold(0.5, "of the best held-out loss", "convention", "has clearly risen again"),
+    ratio: float = threshold(10.0, "parameters per sample", "convention", "a common rule of thumb"),
+    gap: float = threshold(0.5, "of the best validation loss", "convention", "has clearly risen again"),
     few: float = threshold(5, "evaluations", "convention", "a minimum needs points on both sides"),
 ) -> Iterator[Evidence]:
     """The model has many more parameters than there are training samples.
 
     ## What it sees
-    Parameters over samples above 10. Information; low where the held-out loss has clearly risen from its
-    best. Not said where it has not, nor of fine-tuning.
+    More than 10 parameters per sample. Information; low where the validation loss has clearly risen from
+    its best value. Not reported where it has not risen, or for fine-tuning.
 
     ## Why it matters
-    There is room to learn every sample by heart.
+    The model can memorize every sample.
 
     ## When it is wrong
-    Most large models are larger than their data and generalize well, which is why it is mere information;
-    samples can be long sequences or images.
+    Most large models are larger than their data and generalize well, which is why this is only
+    information. Samples can be long sequences or images.
 
     ## What to try
-    Weight decay, dropout, augmentation, early stopping; a smaller model; more data.
+    Use weight decay, dropout, augmentation or early stopping, a smaller model, or more data.
 
     ## Sources
-    Zhang et al. (2017), Understanding deep learning requires rethinking generalization; fault catalogue rows
-    28, 87.
+    Zhang et al. (2017), Understanding deep learning requires rethinking generalization,
+    https://arxiv.org/abs/1611.03530.
     """
     parameters, samples = run.setup.number("parameters"), run.setup.number("dataset_size")
     if not parameters or not samples or parameters <= ratio * samples or run.setup.flag("finetuning"):

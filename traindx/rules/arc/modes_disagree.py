@@ -14,28 +14,28 @@ def modes_disagree(
     run: Run,
     features: Features,
     *,
-    learnt: float = threshold(0.3, "of the first loss", "convention", "less could be the batch's noise"),
-    lost: float = threshold(0.5, "of the progress", "convention", "half of what was learned is gone"),
+    learnt: float = threshold(0.3, "of the first loss", "convention", "a smaller fall may be batch noise"),
+    lost: float = threshold(0.5, "of the progress", "convention", "half of what was learned is lost"),
 ) -> Iterator[Evidence]:
-    """In evaluation mode the model has forgotten what it does in training mode.
+    """The model is much worse in evaluation mode than in training mode.
 
     ## What it sees
-    The loss of the last training batch in both modes (made by traindx check): more than half of what
-    training has gained is gone in evaluation mode.
+    The loss of the last training batch in both modes (`traindx check`): in evaluation mode more than
+    half of the progress of the training is lost.
 
     ## Why it matters
-    Normalization layers use their running statistics then; where these never moved or belong to other data,
-    every evaluation and every use of the model is wrong, however well it trains.
+    Normalization layers use their running statistics in evaluation mode. If these never changed or
+    belong to other data, every evaluation and every use of the model is wrong, however well it trains.
 
     ## When it is wrong
-    Statistics that have not caught up after a few steps; dropout is the other way round and not meant.
+    Statistics that have not caught up after a few steps. (Dropout has the opposite effect.)
 
     ## What to try
-    The momentum of batch normalization at its default; batches of a decent size; layers that are used on
-    different data share no statistics; group or layer normalization.
+    Use the default momentum of batch normalization and larger batches. Do not share statistics between
+    layers with different data. Or use group or layer normalization.
 
     ## Sources
-    Ioffe, Szegedy (2015), Batch normalization; fault catalogue rows 88, 89.
+    Ioffe, Szegedy (2015), Batch normalization, https://arxiv.org/abs/1502.03167.
     """
     names = ("modes_loss_train", "modes_loss_eval", "modes_loss_first")
     train, evaluated, first = (run.setup.number(name) for name in names)
@@ -43,7 +43,7 @@ def modes_disagree(
         raise CannotJudge("a loss is not finite")
     gained = first - train
     if gained < learnt * abs(first):
-        raise CannotJudge("too little was learned to tell the modes apart")
+        raise CannotJudge("too little was learned to compare the modes")
     if evaluated - train <= lost * gained:
         return
     yield Evidence(

@@ -27,30 +27,32 @@ def output_cannot_reach_targets(
     run: Run,
     features: Features,
     *,
-    edge: float = threshold(1e-06, "output", "theory", "bounds of sigmoid, tanh and ReLU, to rounding"),
-    beyond: float = threshold(0.05, "of the targets' range", "convention", "a few targets may stick out"),
-    near: float = threshold(0.02, "of the bound", "convention", "outputs that press against it"),
+    edge: float = threshold(1e-06, "output", "theory", "bounds of sigmoid, tanh and ReLU, up to rounding"),
+    beyond: float = threshold(0.05, "of the targets' range", "convention", "a few targets may be outside"),
+    near: float = threshold(0.02, "of the bound", "convention", "outputs at the bound"),
 ) -> Iterator[Evidence]:
-    """The model's last activation cannot produce the targets.
+    """The last activation of the model cannot produce the targets.
 
     ## What it sees
-    Outputs that never leave the range of a ReLU (exactly 0 at least), sigmoid (0 to 1) or tanh (-1 to 1),
-    beside real-valued targets that do; scores for a cross-entropy that end in a ReLU (exactly 0 at least) or
-    a sigmoid; for a binary one, which may be given probabilities, in a ReLU; an output that is one constant.
-    High where the run does not learn, medium where that cannot be told, low where it learns all the same.
+    Outputs that never leave the range of a ReLU (at least exactly 0), sigmoid (0 to 1) or tanh (-1 to
+    1), with real-valued targets outside of it; logits for a cross-entropy that end in a ReLU or a
+    sigmoid (for a binary cross-entropy, which may be given probabilities, in a ReLU); an output that is
+    constant. High where the run does not learn, medium where this is unknown, low where it learns.
 
     ## Why it matters
-    The loss cannot fall below what lies out of reach, and saturated or dead outputs pass no gradient.
+    The loss cannot fall below the error of the unreachable targets, and saturated or dead outputs pass
+    no gradient.
 
     ## When it is wrong
-    Outputs that happen to stay within such a range; the bound must be touched, or the last operation be such
-    an activation (known from the graph), and is not asked where that is known to be a linear one.
+    Outputs that happen to stay within such a range. Therefore the bound must be reached, or the last
+    operation must be such an activation (known from the graph). Not judged where the last operation is
+    known to be linear.
 
     ## What to try
     End with a linear layer, or scale the targets into the range.
 
     ## Sources
-    Goodfellow et al. (2016), Deep learning, section 6.2.2; fault catalogue rows 45, 47, 48, 58, 59.
+    Goodfellow et al. (2016), Deep learning, section 6.2.2, https://www.deeplearningbook.org.
     """
     setup = run.setup
     low, high = setup.number("outputs_min"), setup.number("outputs_max")
@@ -66,14 +68,14 @@ def output_cannot_reach_targets(
         if bound not in ("relu", "sigmoid"):
             return
         what, aspect = (
-            f"scores for {loss} end in a {bound}: they reach from {low:.3g} to {high:.3g}",
+            f"logits for {loss} end in a {bound}: they range from {low:.3g} to {high:.3g}",
             f"{bound}-scores",
         )
     else:
         outside = unreachable(run, bounded(low, high, last, edge, near), beyond)
         if not outside:
             return
-        what, aspect = f"outputs reach from {low:.3g} to {high:.3g}, targets {outside}", "range"
+        what, aspect = f"outputs range from {low:.3g} to {high:.3g}, targets {outside}", "range"
     yield Evidence(
         severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
         strength=1.0,
@@ -84,20 +86,21 @@ def output_cannot_reach_targets(
 
 
 def last_activation(run: Run) -> str:
-    """The activation that the loss's input came out of ("other" where it is known not to be bounded), by its graph,
-    else the last of the model's list of modules; "" where neither says so."""
-    told = run.setup.word("outputs_last_activation")
-    if told in ("relu", "sigmoid", "tanh"):
-        return told
-    if told and told not in ("clamp", "hardtanh", "hardsigmoid"):
+    """The activation before the loss ("other" where it is known to be unbounded): by the graph, else the
+    last of the modules; "" where unknown."""
+    known = run.setup.word("outputs_last_activation")
+    if known in ("relu", "sigmoid", "tanh"):
+        return known
+    if known and known not in ("clamp", "hardtanh", "hardsigmoid"):
         return "other"
     modules = run.setup.word("modules").rsplit(",", 1)[-1].split()
     return modules[-1] if modules and modules[-1] in ("relu", "sigmoid", "tanh") else ""
 
 
 def bounded(low: float, high: float, last: str, edge: float, near: float) -> str:
-    """Which activation bounds the outputs: "relu", "sigmoid", "tanh" or "". Without its name (""), the bound must
-    be touched (a ReLU's: a least value of exactly 0, and others: a layer of zeros gives zeros alone)."""
+    """The activation that bounds the outputs: "relu", "sigmoid", "tanh" or "". Where its name is unknown
+    (""), the bound must be reached. For a ReLU the minimum is exactly 0 and other values occur: a layer
+    of zeros gives only zeros."""
     within = low >= -edge and high <= 1 + edge
     if last == "relu" or (not last and low == 0.0 < high != 1.0):
         return "relu" if low >= 0 else ""
@@ -108,7 +111,7 @@ def bounded(low: float, high: float, last: str, edge: float, near: float) -> str
 
 
 def unreachable(run: Run, bound: str, beyond: float) -> str:
-    """The targets' range in words where a good part of it lies beyond the bound, else ""."""
+    """The range of the targets in words, where much of it is beyond the bound; otherwise ""."""
     start, end = run.setup.number("targets_min"), run.setup.number("targets_max")
     if not bound or start is None or end is None or end <= start:
         return ""

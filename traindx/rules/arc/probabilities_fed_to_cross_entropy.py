@@ -11,50 +11,49 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     ),
     min_points=1,
     severity="high",
-    message="{loss} expects scores and is given probabilities (between {low:.3g} and {high:.3g}{rows})",
+    message="{loss} expects logits and is given probabilities (between {low:.3g} and {high:.3g}{rows})",
 )
 def probabilities_fed_to_cross_entropy(
     run: Run,
     features: Features,
     *,
-    unit: float = threshold(1.0, "output", "theory", "probabilities end there"),
-    spread: float = threshold(0.5, "output", "convention", "a dead net's scores lie in 0..1 by chance too"),
+    unit: float = threshold(1.0, "output", "theory", "the largest probability"),
+    spread: float = threshold(
+        0.5, "output", "convention", "logits of a dead net may be within 0..1 by chance"
+    ),
 ) -> Iterator[Evidence]:
-    """A cross-entropy that applies its own softmax is given probabilities.
+    """A cross-entropy that applies softmax itself is given probabilities.
 
     ## What it sees
-    What the loss is computed from lies between 0 and 1 and sums to 1 in every row (or, for the binary one,
-    covers much of 0 to 1 and nothing else), throughout the run; or nll_loss or kl_div gets probabilities
-    instead of their logarithms. High where the run does not learn, medium elsewhere.
+    The input of the loss is between 0 and 1 and sums to 1 in every row (or, for a binary cross-entropy,
+    covers much of 0 to 1 and nothing else) throughout the run; or nll_loss or kl_div gets probabilities
+    instead of their logarithms. High where the run does not learn, medium otherwise.
 
     ## Why it matters
-    Softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e) and gradients are
-    faint.
+    The softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e), and gradients
+    are small.
 
     ## When it is wrong
-    Log-probabilities are harmless and not meant; a binary output that happens to stay within 0 and 1.
+    Log-probabilities are harmless and not reported; a binary output that happens to stay within 0 and 1.
 
     ## What to try
-    Remove the last softmax or sigmoid and feed the scores.
+    Remove the last softmax or sigmoid and pass the logits.
 
     ## Sources
-    PyTorch documentation, CrossEntropyLoss; fault catalogue row 46.
+    PyTorch documentation, CrossEntropyLoss,
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html.
     """
     setup = run.setup
-    loss, told = setup.word("loss_name") or setup.word("loss"), setup.word("loss_input")
+    loss, fed = setup.word("loss_name") or setup.word("loss"), setup.word("loss_input")
     expects = "cross_entropy" in loss and ("binary" not in loss or "logits" in loss)
-    looks = bool(setup.flag("loss_input_looks_like_probabilities")) or told == "probabilities"
+    looks = bool(setup.flag("loss_input_looks_like_probabilities")) or fed == "probabilities"
     throughout = setup.flag("loss_input_looks_like_probabilities") is not False
     logs = "kl_div" in loss or ("nll_loss" in loss and "gaussian" not in loss and "poisson" not in loss)
     if not (expects or logs) or not (looks and throughout):
         return
     low, high = setup.number("outputs_min"), setup.number("outputs_max")
-    if (
-        setup.number("outputs_width") == unit
-        and low is not None
-        and high is not None
-        and high - low < spread
-    ):
+    single = setup.number("outputs_width") == unit
+    if single and low is not None and high is not None and high - low < spread:
         return
     yield Evidence(
         severity=by_progress(features, stuck="high", unknown="medium", learns="medium"),

@@ -18,37 +18,38 @@ from traindx.rules.api import (
     needs=("setup:leak_pairs_checked", "setup:leak_pairs"),
     min_points=1,
     severity="high",
-    message="the output of one sample depends on the input of another, in {found:.0f} of {checked:.0f} pairs",
+    message="the output of one sample depends on the input of another, in {found:.0f} of "
+    "{checked:.0f} pairs",
 )
 def samples_affect_each_other(
     run: Run,
     features: Features,
     *,
     any_at_all: float = threshold(
-        0, "pairs", "theory", "in evaluation mode a sample's output is a function of that sample alone"
+        0, "pairs", "theory", "in evaluation mode an output depends on its sample alone"
     ),
 ) -> Iterator[Evidence]:
     """Information leaks from one sample of a batch to another.
 
     ## What it sees
-    The gradient of one sample's output with respect to the input of another sample, with the model in
-    evaluation mode; for whole-number inputs, whether an output changes when another sample is replaced (made
-    by traindx check). High where the run does not learn or that cannot be told, medium where it learns.
+    The gradient of one sample's output with respect to another sample's input, with the model in
+    evaluation mode. For whole-number inputs: whether an output changes when another sample is replaced
+    (`traindx check`). High where the run does not learn or this is unknown, medium where it learns.
 
     ## Why it matters
-    A reshape, transpose or softmax along the wrong dimension mixes samples: the model trains on answers to
-    other questions, and behaves otherwise for another batch size.
+    A reshape, transpose or softmax along the wrong dimension mixes samples: the model trains on the
+    answers of other samples, and behaves differently for another batch size.
 
     ## When it is wrong
-    Nets over one graph, whose rows are nodes that see each other; attention between samples that is meant.
+    Graph neural networks, whose rows are connected nodes; attention between samples on purpose.
 
     ## What to try
-    Replace view and reshape after a transpose by permute; look at every dim= of softmax, mean and cat;
-    batch_first=True for recurrent layers.
+    Use permute instead of view and reshape after a transpose. Check every dim= of softmax, mean and cat,
+    and use batch_first=True for recurrent layers.
 
     ## Sources
-    Karpathy (2019), A recipe for training neural networks (use backprop to chart dependencies); fault
-    catalogue rows 53, 85.
+    Karpathy (2019), A recipe for training neural networks, https://karpathy.github.io/2019/04/25/recipe/
+    (use backprop to chart dependencies).
     """
     found, checked = run.setup.number("leak_pairs") or 0.0, run.setup.number("leak_pairs_checked") or 0.0
     if checked <= 0:

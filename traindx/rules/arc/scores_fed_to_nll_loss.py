@@ -8,7 +8,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:loss_name|setup:loss", "setup:loss_input", "setup:loss_input_shape", "setup:outputs_max"),
     min_points=1,
     severity="high",
-    message="{loss} expects log-probabilities over the classes, and is given {what} (up to {high:.3g})",
+    message="{loss} expects log-probabilities over the classes, but is given {what} (up to {high:.3g})",
 )
 def scores_fed_to_nll_loss(
     run: Run,
@@ -18,24 +18,24 @@ def scores_fed_to_nll_loss(
         1e-3, "log-probability", "theory", "the logarithm of a probability is at most 0"
     ),
 ) -> Iterator[Evidence]:
-    """A negative log-likelihood is computed from numbers that are no log-probabilities over the classes.
+    """A negative log-likelihood is computed from numbers that are not log-probabilities over the classes.
 
     ## What it sees
-    `nll_loss` is given rows whose exponentials do not sum to 1. High of raw scores, and where the run does not
-    learn; medium elsewhere.
+    `nll_loss` is given rows whose exponentials do not sum to 1. High for raw logits and where the run
+    does not learn; medium otherwise.
 
     ## Why it matters
-    Of raw scores the loss falls without end, below zero too, and says nothing; of a softmax over another
-    dimension (the batch) each answer depends on the other samples.
+    With raw logits the loss falls without limit, also below zero, and has no meaning. With a softmax
+    over another dimension (the batch) each output depends on the other samples.
 
     ## When it is wrong
-    Class log-likelihoods that are deliberately not normalized.
+    Class log-likelihoods that are not normalized on purpose.
 
     ## What to try
-    `log_softmax` over the dimension of the classes before nll_loss, or cross_entropy on the scores.
+    Apply `log_softmax` over the class dimension before nll_loss, or use cross_entropy on the logits.
 
     ## Sources
-    PyTorch documentation, NLLLoss.
+    PyTorch documentation, NLLLoss, https://docs.pytorch.org/docs/stable/generated/torch.nn.NLLLoss.html.
     """
     setup = run.setup
     loss, high = setup.word("loss_name") or setup.word("loss"), setup.number("outputs_max")
@@ -50,7 +50,7 @@ def scores_fed_to_nll_loss(
         values={
             "loss": loss,
             "high": high,
-            "what": "scores" if raw else "logarithms that are normalized otherwise",
+            "what": "logits" if raw else "logarithms normalized over another dimension",
         },
         points=(EvidencePoint("outputs_max", None, high, 0.0),),
     )

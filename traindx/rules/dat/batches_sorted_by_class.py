@@ -18,23 +18,24 @@ from traindx.rules.api import (
     needs=("setup:batch_class_purity",),
     min_points=1,
     severity="high",
-    message="batches hold few classes at a time (purity {purity:.2f}; 0 is shuffled, 1 is one class a batch)",
+    message="batches contain few classes at a time (purity {purity:.2f}; 0 is shuffled, 1 is one "
+    "class per batch)",
 )
 def batches_sorted_by_class(
     run: Run,
     features: Features,
     *,
-    one: float = threshold(1, "optimizer", "theory", "more than one: a game, not a classifier"),
+    one: float = threshold(1, "optimizer", "theory", "several optimizers: a game, not a classifier"),
     purity: float = threshold(0.3, "0..1", "measured", "shuffled: within 0.02 of 0; sorted: 0.6 and more"),
 ) -> Iterator[Evidence]:
-    """The training samples come sorted by class.
+    """The training samples are sorted by class.
 
     ## What it sees
-    How much more often two samples of a batch share their class than chance would have it (0 shuffled, 1
-    pure). High where the run does not learn, medium elsewhere.
+    How much more often two samples of a batch share their class than by chance (0: shuffled, 1: one
+    class per batch). High where the run does not learn, medium otherwise.
 
     ## Why it matters
-    The net follows the class it saw last, and forgets the others; batch statistics describe one class.
+    The model follows the class it saw last and forgets the others. Batch statistics describe one class.
 
     ## When it is wrong
     Samplers for metric learning put few classes in a batch on purpose.
@@ -43,10 +44,10 @@ def batches_sorted_by_class(
     Shuffle the samples, not only the batches.
 
     ## Sources
-    Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
+    Bottou (2012), Stochastic gradient descent tricks, https://doi.org/10.1007/978-3-642-35289-8_25.
     """
     if (run.setup.number("optimizers") or one) > one:
-        raise CannotJudge("several optimizers: opponents are shown one class at a time on purpose")
+        raise CannotJudge("several optimizers: adversarial networks get one class at a time on purpose")
     found = run.setup.number("batch_class_purity")
     if found is None or found < purity:
         return

@@ -18,47 +18,47 @@ from traindx.rules.api import (
     needs=("setup:class_counts_max_min_ratio",),
     min_points=1,
     severity="low",
-    message="the most frequent class has {ratio:.0f} times the samples of the rarest",
+    message="the most frequent class has {ratio:.0f} times as many samples as the rarest",
 )
 def classes_imbalanced(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(10.0, "x", "seed", "requirements: max/min over 10"),
+    ratio: float = threshold(10.0, "x", "convention", "ten to one is usually called imbalanced"),
     samples: float = threshold(
-        20.0, "samples a class", "theory", "chance alone makes ratios of 3 at 10 a class"
+        20.0, "samples a class", "theory", "with 10 per class, chance alone gives ratios of 3"
     ),
     sorted_by_class: float = threshold(0.3, "0..1", "measured", "as batches-sorted-by-class"),
 ) -> Iterator[Evidence]:
     """Some classes are much rarer than others in the training data.
 
     ## What it sees
-    Counts per class over the batches looked at. Medium where the run does not learn, low elsewhere; info
-    where rare classes count more in the loss already.
+    Counts per class in the batches that were read. Medium where the run does not learn, low otherwise;
+    information where rare classes already count more in the loss.
 
     ## Why it matters
-    Always answering the frequent class is a good start and often the end; accuracy does not show it.
+    Always predicting the most frequent class gives a low loss, and training often stops there. Accuracy
+    does not show it.
 
     ## When it is wrong
-    Long tails are in the nature of many tasks (words, species); next-token targets are not judged.
+    Many tasks have rare classes by nature (words, species). Next-token targets are not judged.
 
     ## What to try
-    Recall per class, balanced accuracy; class weights or resampling.
+    Report recall per class or balanced accuracy. Use class weights or resampling.
 
     ## Sources
-    He, Garcia (2009), Learning from imbalanced data; fault catalogue row 74.
+    He, Garcia (2009), Learning from imbalanced data, https://doi.org/10.1109/TKDE.2008.239.
     """
     setup = run.setup
     times, seen = setup.number("class_counts_max_min_ratio"), setup.number("classes_seen")
     read = setup.number("inputs_samples_read")
-    if (
-        setup.number("tokens_max") is not None and setup.facts.get("targets_shape") != ""
-    ):  # "": one class a text
+    # A targets_shape of "" is one class per text, whose frequencies can be judged.
+    if setup.number("tokens_max") is not None and setup.facts.get("targets_shape") != "":
         raise CannotJudge("targets are tokens, whose frequencies differ by nature")
     if (setup.number("batch_class_purity") or 0.0) >= sorted_by_class:
-        raise CannotJudge("samples come sorted by class, so that only some classes were counted")
+        raise CannotJudge("samples are sorted by class, so only some classes were counted")
     if read is not None and seen and read < samples * seen:
-        raise CannotJudge(f"needs {samples:.0f} samples a class")
+        raise CannotJudge(f"needs {samples:.0f} samples per class")
     if times is None or times <= ratio:
         return
     weighted = bool(setup.flag("loss_weighted"))

@@ -8,34 +8,34 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:feature_skill_best", "setup:feature_skill_next"),
     min_points=1,
     severity="high",
-    message="{name} alone tells the target (skill {skill:.3f}; 0 is guessing, 1 is perfect): {where}",
+    message="{name} alone predicts the target (skill {skill:.3f}; 0 is guessing, 1 is perfect): {where}",
 )
 def feature_predicts_target(
     run: Run,
     features: Features,
     *,
     skill: float = threshold(
-        0.98, "0..1", "measured", "best honest feature: iris 0.94, breast cancer 0.75, wine 0.70"
+        0.98, "0..1", "measured", "best legitimate feature: iris 0.94, breast cancer 0.75, wine 0.70"
     ),
 ) -> Iterator[Evidence]:
-    """One feature alone answers the question.
+    """One feature alone predicts the target.
 
     ## What it sees
-    A table of the target over the bins of one feature, made on half of the samples, that is as good as
-    perfect on the other half (missing values have a bin of their own).
+    A table of the target over the bins of one feature, built on half of the samples, that predicts the
+    other half almost perfectly. Missing values have a separate bin.
 
     ## Why it matters
-    Such a feature is mostly made from the answer (an outcome recorded later, a code of the class, the name
-    of a file); with it the net scores near 100 % and without it, in use, near nothing.
+    Such a feature is often derived from the target (an outcome recorded later, a code of the class, a
+    file name). With it the model scores near 100 %, and without it, in production, near chance.
 
     ## When it is wrong
-    Some tasks are that easy; a threshold on one measurement may be the definition of the class.
+    Some tasks are that easy: a threshold on one measurement may define the class.
 
     ## What to try
-    Ask whether the feature is known when the prediction is made; train without it.
+    Check whether the feature is known when the prediction is made. Train without it.
 
     ## Sources
-    Kaufman et al. (2012), Leakage in data mining; fault catalogue row 78.
+    Kaufman et al. (2012), Leakage in data mining, https://doi.org/10.1145/2382577.2382579.
     """
     setup = run.setup
     best, following = setup.number("feature_skill_best"), setup.number("feature_skill_next") or 0.0

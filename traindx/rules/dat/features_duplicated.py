@@ -8,7 +8,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:inputs_duplicate_features", "setup:inputs_features"),
     min_points=1,
     severity="low",
-    message="{count:.0f} of {all:.0f} features repeat another, but for offset and scale: {where}",
+    message="{count:.0f} of {all:.0f} features repeat another one, up to offset and scale: {where}",
 )
 def features_duplicated(
     run: Run,
@@ -16,23 +16,24 @@ def features_duplicated(
     *,
     any_at_all: float = threshold(0, "features", "theory", "equal in every row, or correlated by 1 - 1e-9"),
 ) -> Iterator[Evidence]:
-    """A feature says the same as another one.
+    """A feature repeats another one.
 
     ## What it sees
-    Features that are equal in every row, or that are another one times a factor plus an offset.
+    Features that are equal in every row, or equal to another one times a factor plus an offset.
 
     ## Why it matters
-    Their common weight is not determined, importances are split between them, and a join or an export has
-    probably gone wrong.
+    Their common weight is not determined, importances are split between them, and often a join or an
+    export has gone wrong.
 
     ## When it is wrong
-    A unit in two spellings is harmless to a net with weight decay.
+    One quantity in two units is harmless for a net with weight decay.
 
     ## What to try
-    Drop one of each pair.
+    Drop one feature of each pair.
 
     ## Sources
-    Hastie, Tibshirani, Friedman (2009), The elements of statistical learning, 3.4; fault catalogue row 70.
+    Hastie, Tibshirani, Friedman (2009), The elements of statistical learning, section 3.4,
+    https://hastie.su.domains/ElemStatLearn/.
     """
     count = run.setup.number("inputs_duplicate_features")
     if count is None or count <= any_at_all:

@@ -14,26 +14,26 @@ def files_unreadable(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "files", "theory", "a single one ends the epoch that reaches it"),
+    any_at_all: float = threshold(0, "files", "theory", "a single one ends the epoch"),
 ) -> Iterator[Evidence]:
-    """Image or sound files are empty, cut short, or not what their name says.
+    """Image or audio files are empty, truncated, or not of the type that their name says.
 
     ## What it sees
-    Files that their library cannot decode; without the library, files whose first bytes fit no known format,
-    or whose length is less than their header promises.
+    Files that their library cannot decode. Without the library: files whose first bytes match no known
+    format, or that are shorter than their header says.
 
     ## Why it matters
-    The loader raises in the middle of an epoch; or it skips, pads or repeats in silence, and the net trains
-    on that.
+    The loader raises in the middle of an epoch. Or it silently skips, pads or repeats samples, and the
+    model trains on that.
 
     ## When it is wrong
-    Formats that are not known here are not counted, they are named as not checked.
+    Files of unknown formats are not counted; they are listed as not checked.
 
     ## What to try
-    Fetch the files again, or drop them from the list.
+    Download the files again, or remove them from the list.
 
     ## Sources
-    File format specifications (PNG, JFIF, RIFF, FLAC); standard advice.
+    The specifications of PNG (https://www.w3.org/TR/png/), JFIF, RIFF and FLAC.
     """
     count, total = run.setup.number("files_unreadable"), run.setup.number("files_checked") or 0.0
     if count is None or count <= any_at_all:

@@ -11,33 +11,34 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     ),
     min_points=1,
     severity="info",
-    message="{count:.0f} of {all:.0f} input features are the same in every sample{where}",
+    message="{count:.0f} of {all:.0f} input features have the same value in every sample{where}",
 )
 def inputs_have_constant_features(
     run: Run,
     features: Features,
     *,
     some: float = threshold(0.25, "of the features", "measured", "image borders: 5 % (digits) to 15 %"),
-    most: float = threshold(0.5, "of the features", "convention", "half of the input says nothing"),
+    most: float = threshold(0.5, "of the features", "convention", "half of the input has no information"),
 ) -> Iterator[Evidence]:
     """Some input features never change.
 
     ## What it sees
-    A quarter of the features and more that had one value in all samples looked at. Information; low when it
-    is half of them or more (in a table any, with its name), high when it is all (the input is blank).
+    A quarter or more of the features have one value in all samples that were read. Information; low when
+    it is half of them or more (in a table: any, with its name), high when it is all (the input is
+    blank).
 
     ## Why it matters
-    They cannot help, and dividing by their spread of zero makes NaN.
+    They cannot help, and dividing by their standard deviation of zero gives NaN.
 
     ## When it is wrong
     Image borders and rare categories are constant in part of the data.
 
     ## What to try
-    Drop them, or protect the standardization with a small constant; if all are constant, look at the data
-    pipeline.
+    Drop them, or add a small constant when standardizing. If all are constant, check the data pipeline.
 
     ## Sources
-    Fault catalogue row 70; standard preprocessing advice.
+    scikit-learn user guide, Removing features with low variance,
+    https://scikit-learn.org/stable/modules/feature_selection.html.
     """
     count, total = run.setup.number("inputs_constant_features"), run.setup.number("inputs_features")
     where = run.setup.facts.get("inputs_constant_where")

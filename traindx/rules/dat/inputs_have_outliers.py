@@ -17,31 +17,33 @@ def inputs_have_outliers(
     share: float = threshold(
         0.002, "of the values", "measured", "healthy: 0.05 % at most (breast cancer); faults more"
     ),
-    reach: float = threshold(100.0, "x the mean spread", "convention", "single values that dwarf the rest"),
+    reach: float = threshold(
+        100.0, "x the mean spread", "convention", "single values far larger than the rest"
+    ),
     beyond: float = threshold(
         30.0, "x the 95 % distance", "measured", "tables: healthy at most 10; a missing decimal point: 900"
     ),
 ) -> Iterator[Evidence]:
-    """A few input values are far away from all others.
+    """A few input values are far from all others.
 
     ## What it sees
-    The share of values farther than ten standard deviations from their feature's mean, or a largest value a
-    hundred times the mean spread. In a table, whose features differ in scale, values are counted that lie
-    ten times as far from their feature's median as 95 % of them. Medium where the run does not learn or that
-    cannot be told, information where it learns.
+    The share of values more than ten standard deviations from their feature's mean, or a largest value a
+    hundred times the mean standard deviation. In a table, whose features differ in scale: values ten
+    times as far from their feature's median as 95 % of the others. Medium where the run does not learn
+    or this is unknown, information where it learns.
 
     ## Why it matters
-    A batch with such a sample has a huge gradient: the loss spikes, or the weights are thrown away at once.
+    A batch with such a sample has a huge gradient: the loss spikes, or one step ruins the weights.
 
     ## When it is wrong
-    Counts, prices and other heavy-tailed features are like that; a logarithm suits them better than a mean
-    and a spread.
+    Counts, prices and other heavy-tailed features look like this. A logarithm suits them better than a
+    mean and a standard deviation.
 
     ## What to try
-    Look at the samples; clip, transform, or drop them; clip the gradient.
+    Inspect the samples. Clip, transform or drop them, and clip the gradient.
 
     ## Sources
-    Huber (1981), Robust statistics; fault catalogue row 77.
+    Huber (1981), Robust statistics, https://doi.org/10.1002/0471725250.
     """
     outliers = run.setup.number("inputs_outlier_share") or 0.0
     spread = run.setup.number("inputs_std_mean") or 0.0
@@ -54,18 +56,19 @@ def inputs_have_outliers(
         severity=by_progress(features, stuck="medium", unknown="medium", learns="info"),
         strength=1.0 if outliers >= share and far else 0.5,
         aspects=("far",) if far else (),
-        values={"what": told(run, outliers, largest)},
+        values={"what": farthest_values(run, outliers, largest)},
         points=(EvidencePoint("inputs_outlier_share", None, outliers, share, "0..1"),),
     )
 
 
-def told(run: Run, share: float, largest: float) -> str:
-    """How far out the farthest value is, and in which features."""
+def farthest_values(run: Run, share: float, largest: float) -> str:
+    """How far away the farthest value is, and in which features."""
     apart, where = run.setup.number("inputs_outlier_reach"), run.setup.facts.get("inputs_outlier_where")
     count = run.setup.number("inputs_outliers") or 0.0
     if apart is None:
-        return f"{share:.2%} of the input values lie more than 10 spreads from their mean, the largest at {largest:.3g}"
-    some = "1 value lies" if count == 1 else f"{count:.0f} values lie"
+        share_far = f"{share:.2%} of the input values are more than 10 standard deviations from their mean"
+        return f"{share_far}, the largest at {largest:.3g}"
+    some = "1 value is" if count == 1 else f"{count:.0f} values are"
     return (
         f"{some} far from all others of the feature, up to {apart:.3g} times as far as 95 % of them: {where}"
     )

@@ -20,14 +20,14 @@ from traindx.rules.api import (
     needs=("setup:inputs_std_max",),
     min_points=1,
     severity="medium",
-    message="the inputs are {how}: mean {mean:.3g}, spread {spread:.3g}",
+    message="the inputs are {how}: mean {mean:.3g}, standard deviation {spread:.3g}",
 )
 def inputs_not_normalized(
     run: Run,
     features: Features,
     *,
     large: float = threshold(
-        10.0, "mean or spread", "seed", "requirements: spread over 10; bytes have 60 to 70"
+        10.0, "mean or spread", "convention", "ten times the intended scale; bytes have 60 to 70"
     ),
     small: float = threshold(
         0.01, "largest spread", "measured", "divided by 255 twice: 0.002; healthy: 0.25 and more"
@@ -35,32 +35,33 @@ def inputs_not_normalized(
     offset: float = threshold(
         5.0, "mean over spread", "convention", "almost all of the input is a constant"
     ),
-    spoilt: float = threshold(0.002, "of the values", "measured", "outliers: then they set the spread"),
+    spoilt: float = threshold(0.002, "of the values", "measured", "outliers then dominate the deviation"),
     reach: float = threshold(3.0, "spreads", "theory", "the largest of 100 to 1000 normal values"),
-    rare: float = threshold(0.5, "a batch", "convention", "most batches then hold none in a feature"),
+    rare: float = threshold(0.5, "a batch", "convention", "most batches then have none in a feature"),
 ) -> Iterator[Evidence]:
-    """The inputs of the model are in raw units: far from a mean near 0 and a spread near 1.
+    """The inputs are in raw units: their mean is far from 0, or their standard deviation far from 1.
 
     ## What it sees
-    Mean and spread over the features, from the batches that passed by: either above 10, all spreads below
-    0.01 (scaled twice), or a mean many times the spread. High where the run does not learn, medium where
-    that cannot be told, information where it learns, or where a file was looked at: what scales it comes
-    later. Where outliers set the mean and the spread, the scale is a third of the largest value of a batch,
-    in the median over features and batches.
+    Mean and standard deviation over the features of the batches that were read: either is above 10, all
+    deviations are below 0.01 (scaled twice), or the mean is many times the deviation. High where the run
+    does not learn, medium where this is unknown, information where it learns or where only a file was
+    read, because the script may scale it later. Where outliers dominate both, the scale is a third of
+    the largest value of a batch (median over features and batches).
 
     ## Why it matters
-    Weights are initialized for inputs of unit size; others saturate the first layer, blow up its gradient,
-    or starve it.
+    Weights are initialized for inputs of unit scale. Other inputs saturate the first layer, or make its
+    gradient too large or too small.
 
     ## When it is wrong
-    A normalization inside of the model (or bytes, which it must convert) makes up for it; then the run
+    A normalization layer inside the model (or the conversion of bytes) compensates for it; then the run
     learns.
 
     ## What to try
-    Standardize each feature with the training set's mean and spread; divide images by 255 once.
+    Standardize each feature with the mean and standard deviation of the training data. Divide images by
+    255 once.
 
     ## Sources
-    LeCun et al. (1998), Efficient backprop; fault catalogue rows 39, 64, 65, 66.
+    LeCun et al. (1998), Efficient backprop, https://doi.org/10.1007/3-540-49430-8_2.
     """
     setup = run.setup
     if setup.word("inputs_dtype") == "uint8":
@@ -71,7 +72,7 @@ def inputs_not_normalized(
     if outliers >= spoilt:
         usual = setup.number("inputs_absmax_median")
         if usual is None or outliers * (setup.number("batch_size") or 0.0) >= rare:
-            raise CannotJudge("a few outliers set the mean and the spread")
+            raise CannotJudge("a few outliers dominate the mean and the standard deviation")
         widest = spread = usual / reach
         mean = 0.0
     how = "large" if max(mean, spread) > large else "tiny" if 0 < widest < small and mean < small else ""
@@ -79,7 +80,7 @@ def inputs_not_normalized(
     if not how:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown=unknown(run), learns="info"),
+        severity=by_progress(features, stuck="high", unknown=severity_unknown(run), learns="info"),
         strength=1.0 if is_learning(features) is False else 0.5,
         aspects=(how.split()[0],),
         values={"how": how, "mean": mean, "spread": spread},
@@ -90,6 +91,6 @@ def inputs_not_normalized(
     )
 
 
-def unknown(run: Run) -> Severity:
-    """How grave it is where nothing tells whether the run learns: a file may still be scaled."""
+def severity_unknown(run: Run) -> Severity:
+    """The severity where it is unknown whether the run learns: the script may still scale a file."""
     return "info" if run.setup.flag("data_is_raw") else "medium"

@@ -8,33 +8,38 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:samples_conflicting", "setup:samples_conflicting_share"),
     min_points=1,
     severity="medium",
-    message="{count:.0f} samples come again with another target",
+    message="{count:.0f} samples occur again with a different target",
 )
 def labels_contradict(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.005, "of the samples", "convention", "ciFAIR finds fewer in public sets"),
-    natural: float = threshold(0.05, "by chance", "theory", "few values repeat without being copies"),
+    share: float = threshold(
+        0.005, "of the samples", "convention", "ciFAIR finds fewer in public data sets"
+    ),
+    natural: float = threshold(
+        0.05, "by chance", "theory", "samples with few values repeat without being copies"
+    ),
 ) -> Iterator[Evidence]:
     """The same sample has different targets in different places.
 
     ## What it sees
-    Samples that are equal in every feature and differ in their target. Medium from half a percent,
-    information below, and where the features take so few values that samples repeat by chance.
+    Samples that are equal in every feature and differ in their target. Medium from half a percent of the
+    samples. Information below, and where the features have so few values that samples repeat by chance.
 
     ## Why it matters
-    No model can fit both; at least one of the labels is wrong, or a feature that tells them apart is
+    No model can fit both. At least one label is wrong, or a feature that distinguishes the samples is
     missing.
 
     ## When it is wrong
-    Features of few values (survey answers, genotypes) leave room for chance; several annotators on purpose.
+    Features with few values (survey answers, genotypes) coincide by chance; several annotators on
+    purpose.
 
     ## What to try
-    Look at the rows; settle the label, or add the feature that tells them apart.
+    Inspect the rows. Correct the label, or add the feature that distinguishes them.
 
     ## Sources
-    Barz, Denzler (2020), Do we train on test data?; standard advice.
+    Barz, Denzler (2020), Do we train on test data?, https://arxiv.org/abs/1902.00423.
     """
     setup = run.setup
     count, part = setup.number("samples_conflicting"), setup.number("samples_conflicting_share") or 0.0

@@ -2,7 +2,7 @@
 
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, rule, threshold
 
-IGNORED = -100  # what cross_entropy leaves out if not told otherwise
+IGNORED = -100  # the default ignore_index of cross_entropy
 Seen = tuple[Severity, str, str, float, str]  # severity, aspect, words, number, fact
 
 
@@ -17,30 +17,32 @@ def labels_ill_formed(
     run: Run,
     features: Features,
     *,
-    two: float = threshold(2, "different targets", "theory", "with one there is nothing to learn"),
-    any_at_all: float = threshold(0, "classes", "theory", "one is enough to be wrong"),
+    two: float = threshold(2, "different targets", "theory", "with one target there is nothing to learn"),
+    any_at_all: float = threshold(0, "classes", "theory", "one is enough"),
 ) -> Iterator[Evidence]:
-    """The targets are written in a way that will not train, or not as meant.
+    """The targets are encoded in a way that cannot train, or trains something else.
 
     ## What it sees
-    One target for all samples (high); classes of the validation data that training never shows (high);
-    labels that differ in case, blanks or punctuation only (medium); negative class numbers (but -100),
-    numbers that do not start at 0 or leave some out, and classes with a single sample (information).
+    One target for all samples (high); validation classes that training does not have (high); labels that
+    differ only in case, blanks or punctuation (medium); class indices that are negative (except -100),
+    do not start at 0 or skip numbers, and classes with a single sample (information).
 
     ## Why it matters
-    Twins are learned as two classes; cross-entropy wants the numbers 0 to k - 1, and either fails or widens
-    the output for others; what training never shows cannot be predicted.
+    Two spellings are learned as two classes. Cross-entropy needs the indices 0 to k - 1, and either
+    fails or adds unused outputs. A class that training never has cannot be predicted.
 
     ## When it is wrong
-    The script maps labels to numbers itself; -1 or -100 may mean "ignore".
+    The script maps labels to indices itself; -1 or -100 may mean "ignore".
 
     ## What to try
-    Map labels through one dictionary, made from the training data, and raise on any that is not in it.
+    Map labels through one dictionary, built from the training data, and raise an error on any other
+    label.
 
     ## Sources
-    PyTorch, documentation of cross_entropy; standard advice.
+    PyTorch documentation, CrossEntropyLoss,
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html.
     """
-    seen = sorted(found(run, two, any_at_all), key=lambda s: ("high", "medium", "info").index(s[0]))
+    seen = sorted(problems(run, two, any_at_all), key=lambda s: ("high", "medium", "info").index(s[0]))
     for severity, aspect, words, number, fact in seen:
         yield Evidence(
             severity=severity,
@@ -51,12 +53,12 @@ def labels_ill_formed(
         )
 
 
-def found(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
-    """Everything odd about the labels."""
+def problems(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
+    """Everything unusual about the labels."""
     setup = run.setup
     distinct = setup.number("classes_seen")
     distinct = setup.number("targets_distinct") if distinct is None else distinct
-    # a recording reads some batches: unless they are mixed, those may all be of one class
+    # A recording reads only some batches. Unless they are shuffled, these may all have one class.
     partly = setup.number("batches_seen") is not None and not setup.flag("shuffle")
     if distinct is not None and distinct < two and not partly:
         fact = "classes_seen" if setup.number("classes_seen") is not None else "targets_distinct"
@@ -67,7 +69,7 @@ def found(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
         yield (
             "high",
             "unseen",
-            f"{unseen:.0f} validation classes are not in training: {names}",
+            f"{unseen:.0f} validation classes do not occur in training: {names}",
             unseen,
             "label_unseen_classes",
         )
@@ -76,24 +78,24 @@ def found(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
         yield (
             "medium",
             "twins",
-            f"labels differ in case, blanks or punctuation only: {names}",
+            f"labels differ only in case, blanks or punctuation: {names}",
             twins,
             "label_twins",
         )
     low, gaps = setup.number("label_min"), setup.number("label_gaps") or 0.0
-    odd = low is not None and low not in (0, IGNORED)
-    if distinct is not None and low is not None and (odd or gaps > any_at_all):
+    unusual = low is not None and low not in (0, IGNORED)
+    if distinct is not None and low is not None and (unusual or gaps > any_at_all):
         how = (
             f"start at {low:.0f}"
             if low > 0
-            else "are negative in part"
-            if odd
-            else f"leave out {gaps:.0f} numbers"
+            else "are partly negative"
+            if unusual
+            else f"skip {gaps:.0f} numbers"
         )
         yield (
             "info",
             "numbering",
-            f"class numbers {how}; most losses want 0 to {distinct - 1:.0f}",
+            f"class indices {how}; most losses need 0 to {distinct - 1:.0f}",
             low,
             "label_min",
         )

@@ -15,27 +15,29 @@ def rows_sorted_by_class(
     features: Features,
     *,
     purity: float = threshold(0.3, "0..1", "measured", "mixed: within 0.02 of 0; sorted: 0.6 and more"),
-    trend: float = threshold(0.5, "rank correlation", "convention", "half of the order is the target's"),
+    trend: float = threshold(
+        0.5, "rank correlation", "convention", "half of the order is that of the target"
+    ),
 ) -> Iterator[Evidence]:
-    """The rows of the data come sorted by class, or by the value of the target.
+    """The rows of the data are sorted by class, or by the value of the target.
 
     ## What it sees
-    How much more often rows near each other share their class than chance would have it, or the rank
-    correlation of a real-valued target with the row. Information, for a loader that shuffles makes up for
-    it; medium where it is known that nothing shuffles.
+    How much more often neighboring rows share their class than by chance, or the rank correlation of a
+    real-valued target with the row number. Information, because a loader that shuffles corrects it;
+    medium where shuffling is known to be off.
 
     ## Why it matters
-    Without shuffling the net follows the class it saw last; a split by position leaves whole classes out of
-    training.
+    Without shuffling the model follows the class it saw last. A split by position leaves whole classes
+    out of training.
 
     ## When it is wrong
-    Many public data sets are stored like that, and shuffled when they are loaded.
+    Many public data sets are stored like this and shuffled when they are loaded.
 
     ## What to try
-    `DataLoader(shuffle=True)`; a random, stratified split.
+    Use `DataLoader(shuffle=True)` and a random, stratified split.
 
     ## Sources
-    Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
+    Bottou (2012), Stochastic gradient descent tricks, https://doi.org/10.1007/978-3-642-35289-8_25.
     """
     setup = run.setup
     pure, along = setup.number("rows_class_purity"), setup.number("rows_target_trend")

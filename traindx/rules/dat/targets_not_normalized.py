@@ -18,34 +18,36 @@ from traindx.rules.api import (
     needs=("setup:targets_std_max",),
     min_points=1,
     severity="medium",
-    message="the regression targets have a mean of {mean:.3g} and a spread of {spread:.3g}",
+    message="the regression targets have mean {mean:.3g} and standard deviation {spread:.3g}",
 )
 def targets_not_normalized(
     run: Run,
     features: Features,
     *,
-    large: float = threshold(10.0, "mean or spread", "seed", "requirements: far above 10"),
-    small: float = threshold(0.01, "spread", "convention", "a hundredth of the output's scale"),
+    large: float = threshold(10.0, "mean or spread", "convention", "ten times the intended scale"),
+    small: float = threshold(0.01, "spread", "convention", "a hundredth of the scale of the outputs"),
 ) -> Iterator[Evidence]:
     """The targets of a regression are in raw units.
 
     ## What it sees
-    Targets that are real numbers (not 0 and 1) whose mean or spread is above 10, or whose spread is below
-    0.01. High where the run does not learn, medium where that cannot be told, information where it learns,
-    or where a file was looked at: what scales it comes later.
+    Real-valued targets (not 0 and 1) whose mean or standard deviation is above 10, or whose standard
+    deviation is below 0.01. High where the run does not learn, medium where this is unknown, information
+    where it learns or where only a file was read, because the script may scale it later.
 
     ## Why it matters
-    The first loss is the mean square of the targets and its gradient as large: the first steps throw the
-    weights away, or the net spends its time on the offset.
+    The first loss is the mean square of the targets, with an equally large gradient: the first steps
+    ruin the weights, or the model spends its time learning the offset.
 
     ## When it is wrong
-    A head that rescales, or a bias set to the mean, makes up for it; then the run learns.
+    A head that rescales, or a bias set to the mean, compensates for it; then the run learns.
 
     ## What to try
-    Standardize the targets with the training set's mean and spread, and undo that on the predictions.
+    Standardize the targets with the mean and standard deviation of the training data, and undo that for
+    the predictions.
 
     ## Sources
-    Fault catalogue rows 58, 60; Bishop (1995), Neural networks for pattern recognition.
+    Bishop (1995), Neural networks for pattern recognition, chapter 8; scikit-learn,
+    TransformedTargetRegressor, https://scikit-learn.org/stable/modules/compose.html.
     """
     setup = run.setup
     spread, mean = setup.number("targets_std_max") or 0.0, setup.number("targets_mean_abs") or 0.0

@@ -15,59 +15,55 @@ def train_and_validation_overlap(
     features: Features,
     *,
     share: float = threshold(
-        0.02, "of the evaluated samples", "convention", "a few copies are in many public data sets"
+        0.02, "of the evaluated samples", "convention", "many public data sets have a few copies"
     ),
     grave: float = threshold(
-        0.1, "of the evaluated samples", "convention", "validation then measures memory"
+        0.1, "of the evaluated samples", "convention", "validation then measures memorization"
     ),
     by_chance: float = threshold(
-        2.0, "x what copies within batches let expect", "theory", "a few copies are counted with an error"
+        2.0, "x the share expected by chance", "theory", "the count of a few copies has an error"
     ),
     whole: float = threshold(
-        0.9, "of the training samples", "convention", "the training set itself is evaluated as well"
+        0.9, "of the training samples", "convention", "the training set itself is evaluated"
     ),
 ) -> Iterator[Evidence]:
-    """Samples that are trained on are evaluated as well.
+    """Samples used for training are also used for validation.
 
     ## What it sees
-    Hashes of the samples in evaluation that were also seen in training, of the worst data set evaluated; a
-    pass over the training data itself is not counted, unless nothing else is evaluated and its values are
-    logged as those of validation. High from 10 %, medium below; low when nearly the whole training set is
-    among them, which is what a script does that measures its training accuracy, where the evaluation has no
-    loss and no score, and where samples repeat within batches often enough to expect as much by chance, as
-    inputs of few possible values do.
+    Hashes of evaluated samples that were also seen in training, for the worst evaluated data set. A pass
+    over the training data itself is not counted, unless nothing else is evaluated and its values are
+    logged as validation. High from 10 %, medium below. Low in three cases: nearly the whole training set
+    is evaluated (the script measures its training accuracy), the evaluation logs no loss or score, or
+    samples repeat within batches so often that chance explains the overlap.
 
     ## Why it matters
-    Validation then measures memory, and overfitting is not seen.
+    Validation then measures memorization and does not show overfitting.
 
     ## When it is wrong
     An evaluation on training data on purpose; very sparse samples that share a hash.
 
     ## What to try
-    Split before augmenting and duplicating; remove the shared samples from one side.
+    Split before augmenting and duplicating. Remove the shared samples from one set.
 
     ## Sources
-    Kaufman et al. (2012), Leakage in data mining; fault catalogue rows 79, 80.
+    Kaufman et al. (2012), Leakage in data mining, https://doi.org/10.1145/2382577.2382579.
     """
     setup = run.setup
     found, held = setup.number("train_val_overlap_share") or 0.0, setup.number("val_samples_hashed")
     trained = setup.number("train_samples_hashed")
     if (setup.number("steps_in_eval_mode_share") or 0.0) > 0:
-        raise CannotJudge("it trains in eval mode, so training passes look like evaluation")
+        raise CannotJudge("the run trains in eval mode, so training passes look like evaluation")
     if setup.flag("validation_is_training_data") and any(name.startswith("val/") for name in run.series):
         found, held = 1.0, None
     if found < share:
         return
     everything = bool(held and trained and found * held >= whole * trained)
     copies, chance = setup.number("batch_duplicate_samples_share"), setup.number("samples_duplicate_chance")
-    single = (
-        held is not None and round(found * held) < 2
-    )  # of a small validation set, one sample is over 2 %
-    few = single or max(copies or 0.0, chance or 0.0) >= share
-    few = few or (
-        bool(run.panels) and not any(name.startswith("val/") for name in run.series)
-    )  # nothing is claimed
-    few = few or found <= by_chance * expected(copies, setup.number("batch_size"), trained)
+    # In a small validation set one sample is more than 2 %.
+    single = held is not None and round(found * held) < 2
+    unscored = bool(run.panels) and not any(name.startswith("val/") for name in run.series)
+    likely = found <= by_chance * expected_by_chance(copies, setup.number("batch_size"), trained)
+    few = single or unscored or likely or max(copies or 0.0, chance or 0.0) >= share
     yield Evidence(
         severity="low" if everything or few else "high" if found >= grave else "medium",
         strength=1 / 4 if everything or few else 1.0 if found >= grave else 1 / 2,
@@ -77,9 +73,9 @@ def train_and_validation_overlap(
     )
 
 
-def expected(copies: float | None, batch: float | None, trained: float | None) -> float:
-    """The share of held-out samples that equal one of `trained` samples by chance, where `copies` is the share of
-    samples that repeat within a `batch`: two samples are equal with the same chance everywhere."""
+def expected_by_chance(copies: float | None, batch: float | None, trained: float | None) -> float:
+    """The share of validation samples that equal one of `trained` samples by chance, where `copies` is the
+    share of samples that repeat within a `batch`: any two samples are equal with the same probability."""
     if not copies or not batch or batch < 2 or not trained:
         return 0.0
     return min(1.0, 2 * copies / (batch - 1) * trained)

@@ -19,43 +19,46 @@ def validation_distribution_differs(
     ),
     ratio: float = threshold(3.0, "x the spread", "measured", "healthy: 0.9 to 1.1; a missing scaling: 16"),
     single: float = threshold(
-        0.3, "largest distance", "convention", "of two distribution functions; a spread apart: 0.38"
+        0.3, "largest distance", "convention", "of two distribution functions; one deviation apart: 0.38"
     ),
     labels: float = threshold(0.1, "of the targets", "convention", "one in ten would have to change"),
-    spoilt: float = threshold(0.002, "of the values", "measured", "outliers: then they set the spread"),
+    spoilt: float = threshold(0.002, "of the values", "measured", "outliers then dominate the deviation"),
 ) -> Iterator[Evidence]:
-    """The inputs of validation have another scale or offset than those of training.
+    """Validation inputs have another scale or offset than training inputs.
 
     ## What it sees
-    The mean distance between the features' means, in training spreads, and the ratio of the spreads (of the
-    largest values of a batch, where outliers set the spreads): high. In data files also the distribution of
-    each feature and of the targets, beyond what chance allows: medium.
+    The mean distance between the means of the features, in standard deviations of the training data, and
+    the ratio of the standard deviations (of the largest values of a batch, where outliers dominate):
+    high. In data files also the distribution of each feature and of the targets, beyond chance: medium.
 
     ## Why it matters
-    The net is asked about inputs unlike any it has learned from; validation says nothing about it.
+    The model is evaluated on inputs unlike those it learned from, so the validation score does not
+    describe it.
 
     ## When it is wrong
-    Augmentation changes the training side (crops and colours by a little); a real shift between sites or
-    times is a finding, not a fault of the code.
+    Augmentation changes the training data slightly (crops, colors). A real shift between sites or times
+    is a finding about the data, not a fault in the code.
 
     ## What to try
-    Apply the training set's transformation and statistics to validation.
+    Apply the transformation and statistics of the training data to the validation data.
 
     ## Sources
-    Quionero-Candela et al. (2009), Dataset shift in machine learning; fault catalogue row 67.
+    Quionero-Candela et al. (2009), Dataset shift in machine learning,
+    https://doi.org/10.7551/mitpress/9780262170055.001.0001.
     """
     yield from by_feature(run, single, labels)
     off, wide = run.setup.number("val_inputs_shift") or 0.0, run.setup.number("val_inputs_spread_ratio")
     wide = 1.0 if wide is None else wide
     if (run.setup.number("inputs_outlier_share") or 0.0) >= spoilt:
         if run.setup.number("val_shift_largest") is not None:
-            return  # judged by its distributions, which a few outliers do not move
+            return  # judged by its distributions, which a few outliers do not change
         off, wide = 0.0, usual_ratio(run)
     if off < shift and 1 / ratio < wide < ratio:
         return
     yield Evidence(
         values={
-            "what": f"validation inputs lie {off:.2g} spreads off those of training, with {wide:.2g} times the spread"
+            "what": f"validation inputs are {off:.2g} standard deviations from training inputs, and vary "
+            f"{wide:.2g} times as much"
         },
         aspects=(*("shifted",) * (off >= shift), *("scaled",) * (not 1 / ratio < wide < ratio)),
         points=(
@@ -66,16 +69,16 @@ def validation_distribution_differs(
 
 
 def usual_ratio(run: Run) -> float:
-    """The ratio of the scales that outliers do not set: largest values of a batch, in the median over features
-    and batches. Raises CannotJudge where they are not known."""
+    """The ratio of the scales without outliers: the largest value of a batch, median over features and
+    batches. Raises CannotJudge where it is unknown."""
     held, trained = run.setup.number("val_inputs_absmax_median"), run.setup.number("inputs_absmax_median")
     if not held or not trained:
-        raise CannotJudge("a few outliers set the mean and the spread")
+        raise CannotJudge("a few outliers dominate the mean and the standard deviation")
     return held / trained
 
 
 def by_feature(run: Run, single: float, labels: float) -> Iterator[Evidence]:
-    """Features and targets whose distributions differ on both sides."""
+    """Features and targets whose distributions differ between training and validation."""
     setup = run.setup
     distance, target = setup.number("val_shift_largest") or 0.0, setup.number("val_target_shift") or 0.0
     if distance >= single:
@@ -83,15 +86,13 @@ def by_feature(run: Run, single: float, labels: float) -> Iterator[Evidence]:
         yield Evidence(
             severity="medium",
             aspects=("features",),
-            values={"what": f"{count:.0f} features are distributed otherwise in validation: {where}"},
+            values={"what": f"{count:.0f} features have a different distribution in validation: {where}"},
             points=(EvidencePoint("val_shift_largest", None, distance, 0.0, "0..1"),),
         )
     if target >= max(labels, setup.number("val_target_shift_chance") or 0.0):
         yield Evidence(
             severity="medium",
             aspects=("targets",),
-            values={
-                "what": f"the targets of validation are distributed otherwise than those of training ({target:.2f})"
-            },
+            values={"what": f"validation and training targets have different distributions ({target:.2f})"},
             points=(EvidencePoint("val_target_shift", None, target, 0.0, "0..1"),),
         )

@@ -28,50 +28,52 @@ from traindx.rules.api import (
     needs=("rank/*", "setup:world_size", "setup:batch_size|batch_size", "lr|setup:lr"),
     min_points=1,
     severity="info",
-    message="{ranks} processes with {own:g} samples each make a batch of {whole:g}: a rate that was found with one "
-    "process goes with {scale:.3g} times as much ({law}); it is {rate:.3g}",
+    message="{ranks} processes with {own:g} samples each make a batch of {whole:g}: multiply a rate tuned "
+    "on one process by {scale:.3g} ({law}); it is {rate:.3g} now",
 )
 def batch_grows_with_ranks(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(2, "processes", "theory", "one has no other's samples"),
-    alike: float = threshold(0.95, "of the steps", "theory", "as ranks-see-same-data"),
+    least: float = threshold(2, "processes", "theory", "one process has the whole batch"),
+    same: float = threshold(0.95, "of the steps", "theory", "as in ranks-see-same-data"),
 ) -> Iterator[Evidence]:
-    """The batch of a data-parallel training is as many times as large as there are processes.
+    """The batch of data-parallel training grows with the number of processes.
 
     ## What it sees
-    Processes that train one model on samples of their own (DistributedDataParallel, FSDP, or gradients that
-    are seen to be averaged), the samples of each in a step, and the rate. Advice with its numbers, never a
-    fault: whether the rate was chosen for the whole batch cannot be seen.
+    Processes that train one model on different samples (DistributedDataParallel, FSDP, or gradients that
+    are observed to be averaged), the samples of each in a step, and the learning rate. This is advice
+    with numbers, not a fault: whether the rate was chosen for the whole batch cannot be seen.
 
     ## Why it matters
-    A mean over N times the samples has an Nth of the noise, and there are N times fewer steps in an epoch.
-    With the rate of one process the training is slower by as much as it could have been faster.
+    The mean over N times the samples has 1/N of the noise, and an epoch has N times fewer steps. With
+    the rate for one process, training is slower than it could be.
 
     ## When it is wrong
-    Beyond the batch at which noise ends to matter a larger rate does not help (`grad_noise_scale`).
+    A larger rate does not help beyond the batch size at which noise stops to matter
+    (`grad_noise_scale`).
 
     ## What to try
-    SGD: N times the rate, and a warm-up of some epochs; Adam and its kin: the square root of N times.
+    With SGD multiply the rate by N, with a warm-up of some epochs. With Adam and similar optimizers
+    multiply it by the square root of N.
 
     ## Sources
-    Goyal et al. (2017), Accurate, large minibatch SGD; Malladi et al. (2022), On the SDEs and scaling rules
-    for adaptive gradient algorithms; McCandlish et al. (2018), An empirical model of large-batch training.
+    Goyal et al. (2017), https://arxiv.org/abs/1706.02677; Malladi et al. (2022),
+    https://arxiv.org/abs/2205.10287; McCandlish et al. (2018), https://arxiv.org/abs/1812.06162.
     """
     setup, ranks = run.setup, int(run.setup.number("world_size") or 0)
     if ranks < least or len(ranks_of(run)) != ranks:
-        raise CannotJudge("not all processes are in the record")
+        raise CannotJudge("not all processes were recorded")
     if setup.word("wrapper") not in DATA_PARALLEL and exchanged(features) is None:
-        raise CannotJudge("the processes are not known to train on data of their own")
+        raise CannotJudge("the processes are not known to train on different data")
     losses = by_rank(features, "train/loss")
-    if losses is not None and len(losses.steps) and float((apart(losses.values) == 0).mean()) >= alike:
-        return  # they read the same samples: the batch is that of one
+    if losses is not None and len(losses.steps) and float((apart(losses.values) == 0).mean()) >= same:
+        return  # they read the same samples, so the batch does not grow
     sizes, rates = features.curve("batch_size"), features.curve("lr")
     own = float(median(sizes.values)) if sizes is not None and sizes.n else setup.number("batch_size")
     rate = float(rates.values.max()) if rates is not None and rates.n else setup.number("lr")
     if not own or rate is None:
-        raise CannotJudge("the samples of a step or the rate are not known")
+        raise CannotJudge("the batch size or the learning rate is not known")
     scale, law = float(ranks), "in proportion, for SGD"
     if is_scale_free(run):
         scale, law = math.sqrt(ranks), f"the square root, for {setup.word('optimizer')}"

@@ -14,7 +14,7 @@ from traindx.rules.api import (
 )
 
 WAYS = {
-    "summed": ": they are summed up, not averaged",
+    "summed": ": they are summed, not averaged",
     "divided": ": they are divided by the number of processes twice",
     "other": "",
 }
@@ -32,40 +32,41 @@ def gradients_are_not_averaged(
     features: Features,
     *,
     near: float = threshold(0.1, "of the ratio", "convention", "a mean weighted by samples; compression"),
-    off: float = threshold(0.2, "of the size", "theory", "another gradient has nothing to do with it: 1"),
+    off: float = threshold(0.2, "of the size", "theory", "1 for an unrelated gradient"),
     least: float = threshold(5, "steps", "convention", "compared"),
 ) -> Iterator[Evidence]:
-    """What the processes exchange is not the mean of their gradients.
+    """The processes do not exchange the mean of their gradients.
 
     ## What it sees
-    A sum with fixed factors over a few gradients, of each process alone and of what its step uses. The
-    second is proportional to the mean of the first, and not equal to it: N times as large for N processes
-    whose gradients are summed up, an Nth where the mean is divided once more. A loss that is divided by the
-    number of processes before the backward pass, clipping and accumulation are taken into account. Judged
-    where each process's loss is a mean over its own samples. Low for optimizers whose step does not depend
-    on the size of gradients.
+    A sum with fixed factors over a few gradients, for each process alone and for the gradient used in
+    its step. The second is proportional to the mean of the first, but not equal: N times as large for N
+    processes whose gradients are summed, 1/N where the mean is divided once more. Division of the loss
+    by the number of processes, clipping and accumulation are taken into account. Judged where the loss
+    of each process is a mean over its samples. Low for optimizers whose step does not depend on the size
+    of gradients.
 
     ## Why it matters
-    A sum over N processes makes steps N times as long as the rate says, another N another step, and limits
-    of clipping are reached N times as early.
+    With a sum over N processes, steps are N times as large as the rate suggests, they change with N, and
+    gradients reach clipping limits earlier.
 
     ## When it is wrong
-    Where a rate was divided by the number of processes to make up for it.
+    The rate was divided by the number of processes to compensate.
 
     ## What to try
-    Divide by `dist.get_world_size()` after `all_reduce` (or `ReduceOp.AVG`), once; leave it to
-    DistributedDataParallel; in a communication hook divide as well.
+    Divide by `dist.get_world_size()` after `all_reduce` (or use `ReduceOp.AVG`), once, also in a
+    communication hook, or leave it to DistributedDataParallel.
 
     ## Sources
-    Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training.
+    Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training,
+    https://arxiv.org/abs/2006.15704.
     """
     setup = run.setup
     if "sum" in (setup.word("loss_reduction_seen"), setup.word("loss_reduction")):
-        raise CannotJudge("the loss is a sum over the samples, whose gradients may be summed up")
+        raise CannotJudge("the loss is a sum over the samples, so summed gradients are correct")
     if setup.word("loss_reduction_seen") != "mean" and setup.word("loss_reduction") != "mean":
         raise CannotJudge("whether the loss is a mean over the samples is not known")
     if "loss_scale" in run.series or setup.number("clip_value"):
-        raise CannotJudge("gradients are scaled or cut between the backward pass and the step")
+        raise CannotJudge("gradients are scaled or clipped between the backward pass and the step")
     found = exchanged(features)
     if found is None or len(found.steps) < least:
         raise CannotJudge("needs the sums over gradients of all processes, which were not recorded")
@@ -74,13 +75,9 @@ def gradients_are_not_averaged(
     if found.off > off or right <= near or found.ratio <= 0:
         return
     ratio, ranks = found.ratio / before, found.ranks
-    way = (
-        "summed"
-        if abs(ratio / ranks - 1) <= near
-        else "divided"
-        if abs(ratio * ranks - 1) <= near
-        else "other"
-    )
+    way = "summed" if abs(ratio / ranks - 1) <= near else "other"
+    if abs(ratio * ranks - 1) <= near:
+        way = "divided"
     free = is_scale_free(run)
     last = float(found.steps[-1])
     yield Evidence(
@@ -95,7 +92,7 @@ def gradients_are_not_averaged(
 
 
 def divided_before(run: Run) -> float:
-    """By what a loss was divided besides for accumulation."""
+    """The divisor of the loss, not counting accumulation."""
     divisor, passes = run.setup.number("loss_divided_by") or 1.0, run.setup.number("accumulation") or 1.0
     whole = divisor / passes
     return float(whole if whole >= 1 and np.isclose(whole, round(whole)) else divisor)

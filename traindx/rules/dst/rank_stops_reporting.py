@@ -19,32 +19,32 @@ from traindx.rules.api import (
     needs=("rank/*",),
     min_points=1,
     severity="high",
-    message="rank {rank} reports nothing after step {step:g}, while others go on to step {end:g}",
+    message="rank {rank} reports nothing after step {step:g}, while others continue to step {end:g}",
 )
 def rank_stops_reporting(
     run: Run,
     features: Features,
     *,
-    lag: float = threshold(0.05, "of the run", "convention", "beyond what buffers of a log hold back"),
-    rows: float = threshold(10, "reports", "convention", "that should have come since"),
+    lag: float = threshold(0.05, "of the run", "convention", "longer than a log is buffered"),
+    rows: float = threshold(10, "reports", "convention", "that are missing since then"),
     seconds: float = threshold(30, "s", "convention", "a log that is still written may be behind"),
 ) -> Iterator[Evidence]:
-    """One process has stopped telling of its steps, and others go on.
+    """One process has stopped reporting, and others continue.
 
     ## What it sees
-    Signals that several ranks record. The last step of one rank is a twentieth of the run, and ten of its
-    own reports, behind the last step of the others; and a twentieth of the time, where that is known, half a
-    minute where the run is not over.
+    Signals that several ranks record. The last step of one rank is a twentieth of the run, and ten of
+    its reports, behind that of the others. Where times are known, it is also a twentieth of the time
+    behind, or half a minute where the run is not over.
 
     ## Why it matters
-    It died or hangs, and the others train without its data; or they wait for it and nobody is told.
+    The process died or hangs. The others train without its data, or wait for it silently.
 
     ## When it is wrong
-    Where only some ranks log from some step on (after a restart), or a log is copied before its last part is
-    written. Where all stand still at once, no step tells who was the first.
+    Only some ranks log from some step on (after a restart), or a log was copied before its last part was
+    written. If all ranks stop at once, no step shows which was first.
 
     ## What to try
-    Look at the end of that rank's own output and at its process.
+    Check the end of the output of that rank, and its process.
 
     ## Sources
     The log itself.
@@ -63,7 +63,7 @@ def rank_stops_reporting(
     if own.times is not None and last.times is not None:
         behind, lasted = (float(last.times[-1] - t) for t in (own.times[-1], last.times[0]))
         if behind < lag * lasted or (run.complete is None and behind < seconds):
-            return  # it goes on, and counts other steps
+            return  # it continues, and counts other steps
     yield Evidence(
         onset=stopped,
         last=end,

@@ -24,9 +24,13 @@ from traindx.rules.api import (
     threshold,
 )
 
-PARTS = 8  # of the run; each is judged by itself
-WORDS = {"time/data": "waits for its data", "time/forward": "computes forward", "time/step": "works at a step",
-         "time/step less time/backward": "works before the exchange"}  # fmt: skip
+PARTS = 8  # the run is judged in eighths
+WORDS = {
+    "time/data": "waits for its data",
+    "time/forward": "takes in the forward pass",
+    "time/step": "takes for a step",
+    "time/step less time/backward": "works before the exchange",
+}
 
 
 @rule(
@@ -34,7 +38,8 @@ WORDS = {"time/data": "waits for its data", "time/forward": "computes forward", 
     needs=("rank/*",),
     min_points=1,
     severity="medium",
-    message="rank {rank} {works} {seconds:.2g} s longer than the others, {share:.0%} of a step, at most steps",
+    message="rank {rank} {works} {seconds:.2g} s longer than the others, {share:.0%} of a step, at "
+    "most steps",
 )
 def rank_straggles(
     run: Run,
@@ -42,33 +47,35 @@ def rank_straggles(
     *,
     some: float = threshold(0.2, "of a step", "convention", "a fifth of all processes' time is lost"),
     much: float = threshold(0.5, "of a step", "convention", "half of all processes' time is lost"),
-    often: float = threshold(0.75, "of the steps", "convention", "chance would take turns among ranks"),
-    lasting: float = threshold(3, "eighths in a row", "convention", "passing load is over sooner"),
-    brief: float = threshold(0.005, "s", "convention", "logging and printing by one rank take so long"),
+    often: float = threshold(0.75, "of the steps", "convention", "by chance the ranks would take turns"),
+    lasting: float = threshold(3, "eighths in a row", "convention", "temporary load ends sooner"),
+    brief: float = threshold(0.005, "s", "convention", "logging and printing on one rank take this long"),
     least: float = threshold(16, "steps", "convention", "two in each eighth"),
     start: float = threshold(0.05, "of the run", "convention", "caches and loaders fill first"),
 ) -> Iterator[Evidence]:
-    """One process works longer at each step than the others, which wait for it.
+    """One process takes longer for each step than the others, which wait for it.
 
     ## What it sees
-    The time of a step before gradients are exchanged (waiting for data; the whole step less its backward
-    pass, in which the exchange takes place; the forward pass; the step, where ranks log it without waiting).
-    At three of four steps one rank is above the median of the others by a fifth of a step, over three
-    eighths of the run. High from half a step; low below 5 ms.
+    The time of a step before gradients are exchanged: waiting for data, the step without its backward
+    pass (in which the exchange takes place), the forward pass, or the step where ranks log it without
+    waiting. In three of four steps one rank is above the median of the others by a fifth of a step, over
+    three eighths of the run. High from half a step; low below 5 ms.
 
     ## Why it matters
-    In synchronous training all wait for the slowest.
+    In synchronous training all processes wait for the slowest.
 
     ## When it is wrong
-    Step times that hold the waiting are alike on all ranks; then nothing is seen. Nor is a slow backward
-    pass or, on accelerators, what the host does not wait for. Stages of a pipeline differ on purpose.
+    Step times that include the waiting are the same on all ranks, so nothing is reported. A slow
+    backward pass, or work that the host does not wait for, is not seen either. Stages of a pipeline
+    differ on purpose.
 
     ## What to try
-    Look at the host and the device of that rank: clocks, temperature, other processes, its disk and its
+    Check the host and the device of that rank: clocks, temperature, other processes, its disk and its
     share of the data.
 
     ## Sources
-    Jiang et al. (2024), MegaScale: scaling large language model training; Wu et al. (2024), FALCON.
+    Jiang et al. (2024), MegaScale, https://arxiv.org/abs/2402.15627; Wu et al. (2024), FALCON,
+    https://arxiv.org/abs/2410.12588.
     """
     if count_apart(run, start) is not None:
         raise CannotJudge("the ranks count different steps")
@@ -103,7 +110,7 @@ def rank_straggles(
 
 
 def step_seconds(features: Features) -> float:
-    """How long a step typically takes; 0 where that is not known."""
+    """The typical time of a step; 0 where it is not known."""
     step = by_rank(features, "time/step")
     if step is not None and len(step.steps):
         return float(median(step.values))
@@ -112,8 +119,8 @@ def step_seconds(features: Features) -> float:
 
 
 class Lag(NamedTuple):
-    """The rank that is longest above the others: for so many parts of the run in a row, between the steps
-    `first` and `last`, typically by `seconds`, a `share` of a step; `others` take so long."""
+    """The rank that is slowest for the longest: for `parts` eighths of the run in a row, between the steps
+    `first` and `last`, typically by `seconds`, a `share` of a step; `others` is the time of the others."""
 
     signal: str
     parts: int
@@ -126,7 +133,7 @@ class Lag(NamedTuple):
 
 
 def phases(features: Features) -> list[ByRank]:
-    """What the ranks did by themselves at each step: those times that two or more recorded."""
+    """The times before the exchange at each step, where two or more ranks recorded them."""
     data, step, forward = (by_rank(features, f"time/{name}") for name in ("data", "step", "forward"))
     backward, own = by_rank(features, "time/backward"), None
     if step is not None and backward is not None and step.ranks == backward.ranks:
@@ -138,13 +145,13 @@ def phases(features: Features) -> list[ByRank]:
 
 
 def lag_of(times: ByRank, step: float, some: float, often: float, start: float) -> Lag:
-    """The rank whose time is a share `some` of a step (of `step` seconds) above the others' at a share `often` of the
-    steps for the longest."""
+    """The rank that is slower than the others for the longest: by a share `some` of a step (of `step`
+    seconds), at a share `often` of the steps."""
     skip = start_up(len(times.steps), start, 1)
     steps, values = times.steps[skip:], times.values[:, skip:]
     excess = above_others(values)
     bounds = np.linspace(0, len(steps), PARTS + 1).astype(int)
-    found: list[Lag] = []
+    lags: list[Lag] = []
     for row, rank in enumerate(times.ranks):
         far = excess[row] > some * step
         first, last = longest_stretch(np.array([far[a:b].mean() >= often for a, b in pairwise(bounds)]))
@@ -152,20 +159,7 @@ def lag_of(times: ByRank, step: float, some: float, often: float, start: float) 
         if b > a:
             seconds = float(median(excess[row, a:b]))
             others = float(median(np.delete(values[:, a:b], row, axis=0)))
-            found.append(
-                Lag(
-                    times.signal,
-                    last - first,
-                    seconds / step,
-                    rank,
-                    seconds,
-                    others,
-                    float(steps[a]),
-                    float(steps[b - 1]),
-                )
-            )
-    return max(
-        found,
-        key=lambda lag: (lag.parts, lag.share),
-        default=Lag(times.signal, 0, 0.0, 0, 0.0, 0.0, 0.0, 0.0),
-    )
+            stretch = float(steps[a]), float(steps[b - 1])
+            lags.append(Lag(times.signal, last - first, seconds / step, rank, seconds, others, *stretch))
+    none = Lag(times.signal, 0, 0.0, 0, 0.0, 0.0, 0.0, 0.0)
+    return max(lags, key=lambda lag: (lag.parts, lag.share), default=none)

@@ -9,38 +9,40 @@ from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, It
     needs=("rank/*", "setup:wrapper"),
     min_points=1,
     severity="medium",
-    message="the {ranks} processes have the very same loss at {share:.0%} of the steps: they read the same samples",
+    message="the {ranks} processes have exactly the same loss at {share:.0%} of the steps, so they "
+    "read the same samples",
 )
 def ranks_see_same_data(
     run: Run,
     features: Features,
     *,
-    often: float = threshold(0.95, "of the steps", "theory", "other samples never give the same bits"),
+    often: float = threshold(0.95, "of the steps", "theory", "different samples never give equal bits"),
     least: float = threshold(10, "steps", "convention", "compared"),
 ) -> Iterator[Evidence]:
-    """Every process of a data-parallel training reads the same batches.
+    """Every process of data-parallel training reads the same batches.
 
     ## What it sees
-    The loss that each rank's own backward pass begins from, at the steps that all recorded: equal to the
-    last bit at nineteen of twenty. Judged under DistributedDataParallel and FSDP, whose processes are meant
-    to have samples of their own.
+    The loss from which the backward pass of each rank starts, at the steps that all recorded: equal in
+    every bit at nineteen of twenty. Judged with DistributedDataParallel and FSDP, whose processes should
+    have different samples.
 
     ## Why it matters
-    N processes do N times the work for what one would learn; the batch is not N times as large, and an epoch
-    passes over the data N times.
+    N processes do N times the work of one for the same result. The batch is not N times as large, and an
+    epoch passes over the data N times.
 
     ## When it is wrong
-    Losses that were averaged over the ranks before the backward pass. Dropout that draws other units on each
-    rank hides it.
+    Losses that were averaged over the ranks before the backward pass. Dropout that draws different units
+    on each rank hides it.
 
     ## What to try
-    A `DistributedSampler` (and its `set_epoch`), or `split_dataset_by_node`; for streams, a shard by rank.
+    Use a `DistributedSampler` (and its `set_epoch`) or `split_dataset_by_node`; for streams, one shard
+    per rank.
 
     ## Sources
-    PyTorch documentation, DistributedSampler.
+    PyTorch documentation, DistributedSampler, https://docs.pytorch.org/docs/stable/data.html.
     """
     if run.setup.word("wrapper").lower() not in DATA_PARALLEL:
-        raise CannotJudge("the processes are not known to train on data of their own")
+        raise CannotJudge("the processes are not known to train on different data")
     losses = by_rank(features, "train/loss")
     if losses is None or len(losses.steps) < least:
         raise CannotJudge(

@@ -15,28 +15,28 @@ def accelerator_missing(
     features: Features,
     *,
     small: float = threshold(
-        1e6, "parameters", "convention", "below it a processor is often as fast as an accelerator"
+        1e6, "parameters", "convention", "with fewer, a CPU is often as fast as an accelerator"
     ),
 ) -> Iterator[Evidence]:
     """The machine has an accelerator, and the training does not use it.
 
     ## What it sees
-    An accelerator that the machine or the library knows of, beside the device of the parameters. Medium for
-    models of a million parameters and more, low for smaller ones.
+    An accelerator that the machine or the library reports, compared with the device of the parameters.
+    Medium for models of a million parameters and more, low for smaller ones.
 
     ## Why it matters
-    A training on the processor takes ten to a hundred times as long.
+    Training on the CPU takes ten to a hundred times as long.
 
     ## When it is wrong
-    Small models, which an accelerator does not speed up; an accelerator that is left to another job on
-    purpose.
+    Small models, which an accelerator does not speed up; an accelerator that is reserved for another
+    job.
 
     ## What to try
-    `model.to("cuda")` (or "mps") and the same for every batch; where the library sees no accelerator, install
-    the build that fits its driver; look at CUDA_VISIBLE_DEVICES.
+    Call `model.to("cuda")` (or "mps"), and the same for every batch. Where the library finds no
+    accelerator, install the build that fits its driver, and check CUDA_VISIBLE_DEVICES.
 
     ## Sources
-    PyTorch documentation, CUDA semantics; fault catalogue row 109.
+    PyTorch documentation, CUDA semantics, https://docs.pytorch.org/docs/stable/notes/cuda.html.
     """
     setup = run.setup
     usable, present = bool(setup.flag("accelerator_usable")), bool(setup.flag("accelerator_present"))
@@ -44,9 +44,9 @@ def accelerator_missing(
         return
     name = setup.known("accelerator") or "an accelerator"
     parameters = setup.number("parameters") or 0.0
-    what = f"{name} is there, and the model is on the processor"
+    what = f"{name} is available, but the model is on the CPU"
     if not usable:
-        what = f"{name} is in this machine, and this build of the library cannot use it"
+        what = f"this machine has {name}, but this build of the library cannot use it"
     yield Evidence(
         severity="medium" if parameters >= small else "low",
         strength=1.0 if parameters >= small else 0.5,

@@ -8,32 +8,31 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:checkpoints_seen", "setup:checkpoints_not_finite"),
     min_points=1,
     severity="medium",
-    message="{count:.0f} of {seen:.0f} checkpoint files hold values that are not finite: {names}",
+    message="{count:.0f} of {seen:.0f} checkpoint files contain values that are not finite: {names}",
 )
 def checkpoint_not_finite(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "files", "theory", "one such weight spoils every output"),
+    any_at_all: float = threshold(0, "files", "theory", "one such weight ruins every output"),
 ) -> Iterator[Evidence]:
-    """A checkpoint file beside the script holds NaN or infinite weights.
+    """A checkpoint file next to the script contains NaN or infinite weights.
 
     ## What it sees
-    Tensors of floating-point numbers in safetensors files and in the zip archives that torch.save writes,
-    read as bytes.
+    Floating-point tensors in safetensors files and in the zip archives that torch.save writes, read as
+    bytes.
 
     ## Why it matters
-    A training that starts from it is lost from the first step, and the loss is NaN for a reason that lies in
-    another run.
+    Training that starts from it is lost from the first step: the loss is NaN because of another run.
 
     ## When it is wrong
-    Masks and positions that hold infinities on purpose (attention masks of -inf).
+    Masks and positions that contain infinities on purpose (attention masks of -inf).
 
     ## What to try
-    Go back to a checkpoint from before the loss became NaN; do not save after a step that is not finite.
+    Go back to a checkpoint from before the loss became NaN. Do not save after a non-finite step.
 
     ## Sources
-    IEEE 754; requirements (checkpoint sanity).
+    IEEE 754 arithmetic, https://doi.org/10.1109/IEEESTD.2019.8766229.
     """
     count, seen = (
         run.setup.number("checkpoints_not_finite") or 0.0,

@@ -14,26 +14,28 @@ def checkpoint_unreadable(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "files", "theory", "a checkpoint is there to be read"),
+    any_at_all: float = threshold(0, "files", "theory", "a checkpoint must be readable"),
 ) -> Iterator[Evidence]:
-    """A checkpoint file beside the script is damaged.
+    """A checkpoint file next to the script is damaged.
 
     ## What it sees
-    Files that are named like checkpoints and whose container is broken: a zip archive without its index, a
-    wrong checksum, tensors that reach beyond the end of the file. They are inspected and never unpickled.
+    Files that are named like checkpoints and whose container is broken: a zip archive without its index,
+    a wrong checksum, tensors that extend beyond the end of the file. They are inspected and never
+    unpickled.
 
     ## Why it matters
-    A resume fails hours later, or the only copy of a long run is lost and nobody knows yet.
+    A resume fails hours later, or the only copy of a long run is already lost.
 
     ## When it is wrong
-    A file that another process is writing at this moment; a file of another kind with the same suffix.
+    A file that another process is writing at this moment; another kind of file with the same suffix.
 
     ## What to try
-    Load an older checkpoint; write checkpoints to a temporary name and rename them when they are whole; look
-    for a full disk.
+    Load an older checkpoint. Write checkpoints to a temporary name and rename them when they are
+    complete. Check for a full disk.
 
     ## Sources
-    Safetensors format documentation; PyTorch documentation, Serialization semantics.
+    Safetensors format, https://huggingface.co/docs/safetensors; PyTorch, Serialization semantics,
+    https://docs.pytorch.org/docs/stable/notes/serialization.html.
     """
     count, seen = (
         run.setup.number("checkpoints_unreadable") or 0.0,

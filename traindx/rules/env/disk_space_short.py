@@ -8,7 +8,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:disk_free", "setup:disk_needed"),
     min_points=1,
     severity="medium",
-    message="{free:.2g} GB are free on the disk, and the run's checkpoints need about {needed:.2g} GB",
+    message="{free:.2g} GB are free on the disk, but the checkpoints of the run need about {needed:.2g} GB",
 )
 def disk_space_short(
     run: Run,
@@ -19,20 +19,20 @@ def disk_space_short(
     """The disk cannot hold the checkpoints of the run.
 
     ## What it sees
-    Free bytes of the folder's file system, beside the bytes of two checkpoints (weights, gradients' and
-    optimizer's state) or of what the first steps wrote, scaled to the planned length.
+    Free bytes of the file system, compared with the bytes of two checkpoints (weights, gradients and
+    optimizer state), or of the files written by the first steps, scaled to the planned length.
 
     ## Why it matters
     A full disk ends a run in its last hour, often with a damaged checkpoint.
 
     ## When it is wrong
-    Checkpoints that go elsewhere; quotas, which are tighter than the free space.
+    Checkpoints that are written elsewhere; quotas below the free space.
 
     ## What to try
-    Remove old checkpoints, keep the last few only, write to another disk.
+    Remove old checkpoints, keep only the last few, or write to another disk.
 
     ## Sources
-    POSIX statvfs; requirements (resources before the run).
+    POSIX statvfs, https://pubs.opengroup.org/onlinepubs/9799919799/functions/statvfs.html.
     """
     free, needed = run.setup.number("disk_free") or 0.0, run.setup.number("disk_needed") or 0.0
     if free >= needed:

@@ -8,39 +8,40 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:repeat_difference", "setup:repeat_steps"),
     min_points=1,
     severity="medium",
-    message="started twice with one seed, the loss differs from step {first:.0f} on, by up to {difference:.2g} of it",
+    message="with the same seed, two starts differ in the loss from step {first:.0f} on, by up to "
+    "{difference:.2g} of it",
 )
 def run_not_reproducible(
     run: Run,
     features: Features,
     *,
     rounding: float = threshold(
-        1e-3, "of the loss", "convention", "sums in another order differ by far less in a hundred steps"
+        1e-3, "of the loss", "convention", "sums in another order differ far less in 100 steps"
     ),
     rounding_first: float = threshold(
-        1e-4, "of the loss", "convention", "the first step has had no time to amplify rounding"
+        1e-4, "of the loss", "convention", "the first step cannot amplify rounding"
     ),
 ) -> Iterator[Evidence]:
     """Two starts of the same script with the same seed give different losses.
 
     ## What it sees
-    The losses of two starts, step by step (made by traindx check). Medium where the script sets seeds, or
-    where seeds were set for it, and they differ by more than rounding can explain.
+    The losses of two starts, step by step (`traindx check`). Medium where the script sets seeds, or
+    where seeds were set for it, and the losses differ by more than rounding can explain.
 
     ## Why it matters
-    Some source of chance is outside the seed: an unseeded library, the clock, the order of a set or of
-    files, threads. Experiments then differ for no reason.
+    Some source of randomness is not seeded: a library, the clock, the order of a set or of files,
+    threads. Experiments then differ for no reason.
 
     ## When it is wrong
-    Some operations of an accelerator are not deterministic by design; chaotic training amplifies rounding
+    Some operations of an accelerator are nondeterministic by design. Chaotic training amplifies rounding
     within a few hundred steps.
 
     ## What to try
-    Seed every library that draws numbers (torch, numpy, random, the loader's generator and its workers);
-    sort lists of files; torch.use_deterministic_algorithms(True).
+    Seed every library that draws random numbers (torch, numpy, random, the loader's generator and its
+    workers), sort lists of files, and call torch.use_deterministic_algorithms(True).
 
     ## Sources
-    PyTorch documentation, Reproducibility; fault catalogue row 82.
+    PyTorch documentation, Reproducibility, https://docs.pytorch.org/docs/stable/notes/randomness.html.
     """
     difference = run.setup.number("repeat_difference") or 0.0
     at_once = run.setup.number("repeat_first_loss_difference") or 0.0

@@ -8,37 +8,35 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:seeds_set",),
     min_points=1,
     severity="info",
-    message="the script sets no random seed: weights and order of the data are others at every start",
+    message="the script sets no random seed, so weights and data order differ at every start",
 )
 def seed_not_set(
     run: Run,
     features: Features,
     *,
-    differs: float = threshold(
-        0.01, "of the loss", "convention", "two starts that are told apart in the first digits"
-    ),
+    differs: float = threshold(0.01, "of the loss", "convention", "a difference in the first digits"),
 ) -> Iterator[Evidence]:
-    """No random number generator is given a seed.
+    """No random number generator is seeded.
 
     ## What it sees
-    The capture, which sees the calls that set a seed (torch, numpy, random), saw none. Information; low
-    where two starts were compared and their losses differ by more than 1 %.
+    No call that sets a seed (torch, numpy, random) was recorded. Information; low where two starts were
+    compared and their losses differ by more than 1 %.
 
     ## Why it matters
-    What cannot be repeated cannot be compared: a change of 1 % may be the change that was made, or another
-    initialization.
+    Runs that cannot be repeated cannot be compared: a difference of 1 % may come from a change or from
+    another initialization.
 
     ## When it is wrong
-    Seeds set by a library, in a configuration, or before the capture looked; runs over several seeds that
-    are not meant to repeat.
+    Seeds set by a library, in a configuration, or before recording began; runs over several seeds on
+    purpose.
 
     ## What to try
-    `torch.manual_seed(0)` before the model is made, a seeded generator for the loader, and the same for numpy
-    and random where they are used.
+    Call `torch.manual_seed(0)` before the model is built, use a seeded generator for the loader, and
+    seed numpy and random where they are used.
 
     ## Sources
-    PyTorch documentation, Reproducibility; Bouthillier et al. (2021), Accounting for variance in machine
-    learning benchmarks.
+    PyTorch documentation, Reproducibility, https://docs.pytorch.org/docs/stable/notes/randomness.html;
+    Bouthillier et al. (2021), https://arxiv.org/abs/2103.03098.
     """
     if run.setup.word("seeds_set") not in ("", "none") or run.setup.seed is not None:
         return

@@ -16,35 +16,35 @@ def versions_unpinned(
     *,
     any_at_all: float = threshold(0, "packages", "theory", "a pin names one version"),
 ) -> Iterator[Evidence]:
-    """The versions that the run needs are not written down, or others are running.
+    """The package versions of the run are not pinned, or other versions are running.
 
     ## What it sees
-    The packages that the script imports, beside the pins of a lock file, requirements.txt, pyproject.toml or
-    environment.yml next to it. Medium where another version is running than the one that is pinned;
-    information where there is no pin.
+    The packages that the script imports, compared with the pins in a lock file, requirements.txt,
+    pyproject.toml or environment.yml next to it. Medium where the running version differs from the
+    pinned one; information where there is no pin.
 
     ## Why it matters
-    Defaults and numerics change between versions; a run that cannot be repeated next year cannot be checked.
+    Defaults and numerics change between versions, so the run may not be repeatable next year.
 
     ## When it is wrong
     Environments that are pinned elsewhere (an image, a module system).
 
     ## What to try
-    Write the versions down (pip freeze, uv lock); install what is pinned.
+    Pin the versions (pip freeze, uv lock), and install the pinned versions.
 
     ## Sources
-    Pip documentation, Repeatable installs; Pineau et al. (2021), Improving reproducibility in machine
-    learning research.
+    pip documentation, Repeatable installs, https://pip.pypa.io/en/stable/topics/repeatable-installs/;
+    Pineau et al. (2021), https://arxiv.org/abs/2003.12206.
     """
     file, setup = str(run.setup.known("pins_file") or "none"), run.setup
     wrong, loose = str(setup.known("pins_mismatched") or ""), str(setup.known("pins_missing") or "")
     counts = [float(len([w for w in text.split(",") if w.strip()])) for text in (wrong, loose)]
     if counts[0] > any_at_all:
-        what = f"{file} pins other versions than those that are running: {wrong}"
+        what = f"the running versions differ from those in {file}: {wrong}"
     elif file == "none":
-        what = "no file beside the script says which versions it needs"
+        what = "no file next to the script pins the versions that it needs"
     elif counts[1] > any_at_all:
-        what = f"{file} names no version of {loose}"
+        what = f"{file} does not pin the version of {loose}"
     else:
         return
     yield Evidence(

@@ -8,28 +8,31 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:checkpoint_restores_model", "setup:checkpoint_restores_optimizer"),
     min_points=1,
     severity="medium",
-    message="a checkpoint holds the state of model and optimizer, and training goes on without that of the {missing}",
+    message="the checkpoint holds the states of model and optimizer, but training resumes without "
+    "that of the {missing}",
 )
 def checkpoint_restored_in_part(run: Run, features: Features) -> Iterator[Evidence]:
-    """Training goes on from a checkpoint, and part of what that holds was not restored.
+    """Training resumes from a checkpoint, and part of its content is not restored.
 
     ## What it sees
-    A file that `torch.load` has read, the states in it, and which of them `load_state_dict` was called with
-    before the next optimizer step. Medium where the model's was and the optimizer's was not, high the other
-    way round. A file that holds one of them only is not judged.
+    A file read by `torch.load`, the states in it, and those passed to `load_state_dict` before the next
+    optimizer step. Medium where the model is restored and the optimizer is not, high the other way
+    round. A file with only one of them is not judged.
 
     ## Why it matters
-    Adam's moments begin at zero, and its first steps are as long as at the very start; with new weights and
-    old moments the run begins anew in a wrong direction.
+    Adam's moments start at zero, so its first steps are as large as at the start of training. With new
+    weights and old moments, training starts again in a wrong direction.
 
     ## When it is wrong
-    Fine-tuning from somebody's checkpoint with an optimizer of one's own.
+    Fine-tuning from a published checkpoint with a new optimizer.
 
     ## What to try
-    `optimizer.load_state_dict` next to model.load_state_dict; scheduler, scaler and random states as well.
+    Call `optimizer.load_state_dict` together with model.load_state_dict, and also restore scheduler,
+    scaler and random states.
 
     ## Sources
-    PyTorch tutorials, Saving and loading a general checkpoint; fault catalogue 99.
+    PyTorch tutorials, Saving and loading a general checkpoint,
+    https://docs.pytorch.org/tutorials/recipes/recipes/saving_and_loading_a_general_checkpoint.html.
     """
     setup = run.setup
     model, optimizer = setup.flag("checkpoint_restores_model"), setup.flag("checkpoint_restores_optimizer")

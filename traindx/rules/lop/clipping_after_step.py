@@ -8,21 +8,21 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:clip_after_step",),
     min_points=1,
     severity="medium",
-    message="gradients are clipped after the optimizer step, which no longer sees it",
+    message="gradients are clipped after the optimizer step, so the clipping has no effect",
 )
 def clipping_after_step(
     run: Run,
     features: Features,
     *,
-    always: float = threshold(0.5, "of the clips", "convention", "once may be an accident"),
+    always: float = threshold(0.5, "of the clips", "convention", "a single one may be an exception"),
 ) -> Iterator[Evidence]:
-    """Gradients are clipped when the step has already been made.
+    """Gradients are clipped after the optimizer step.
 
     ## What it sees
-    Calls of a clipping function between the optimizer's step and the next backward pass.
+    Calls of a clipping function between the optimizer step and the next backward pass.
 
     ## Why it matters
-    The clip has no effect: spikes go into the weights in full.
+    The clipping has no effect, so spikes of the gradient reach the weights.
 
     ## When it is wrong
     A call that only measures the norm.
@@ -31,9 +31,10 @@ def clipping_after_step(
     Clip between backward and step; with a GradScaler, unscale first.
 
     ## Sources
-    PyTorch documentation, clip_grad_norm_.
+    PyTorch documentation, clip_grad_norm_,
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html.
     """
-    told, count = run.setup.flag("clip_after_step"), run.setup.number("clip_after_step")
-    if not (told if told is not None else count is not None and count >= always):
+    flag, count = run.setup.flag("clip_after_step"), run.setup.number("clip_after_step")
+    if not (flag if flag is not None else count is not None and count >= always):
         return
     yield Evidence(points=(EvidencePoint("clip_after_step", None, 1.0 if count is None else count, 0.0),))

@@ -14,18 +14,20 @@ def evaluating_in_train_mode(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.5, "of the passes", "convention", "some may be measurements on the way"),
-    least: float = threshold(0.01, "of the outputs", "convention", "less is beyond what anybody reads"),
+    share: float = threshold(0.5, "of the passes", "convention", "some may be measurements during training"),
+    least: float = threshold(
+        0.01, "of the outputs", "convention", "a smaller change is not visible in a score"
+    ),
 ) -> Iterator[Evidence]:
     """The model is in train mode while it is evaluated.
 
     ## What it sees
-    Passes without gradient, of a model with dropout or batch normalization, with its mode set to train.
-    Medium. Not where the mode was tried on a batch and moved the outputs by less than a hundredth.
+    Passes without gradient, of a model with dropout or batch normalization, in train mode. Medium. Not
+    reported where the mode was tried on a batch and changed the outputs by less than a hundredth.
 
     ## Why it matters
-    Dropout makes the values worse and different each time; batch normalization even learns from validation
-    data.
+    Dropout makes the scores worse and different each time. Batch normalization even learns from the
+    validation data.
 
     ## When it is wrong
     Monte-Carlo dropout, re-estimating batch statistics, generating samples for training.
@@ -34,7 +36,8 @@ def evaluating_in_train_mode(
     Call model.eval() before evaluating, and model.train() after it.
 
     ## Sources
-    PyTorch documentation, Module.eval; fault catalogue row 90.
+    PyTorch documentation, Module.eval,
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html.
     """
     if run.setup.flag("has_dropout") is False and run.setup.flag("has_normalization") is False:
         return
@@ -44,8 +47,10 @@ def evaluating_in_train_mode(
     effect = run.setup.number("mode_effect")
     if found < share or (effect is not None and effect < least):
         return
-    told = [] if effect is None else [EvidencePoint("mode_effect", None, effect, least, "of the outputs")]
+    measured = (
+        [] if effect is None else [EvidencePoint("mode_effect", None, effect, least, "of the outputs")]
+    )
     yield Evidence(
         values={"share": found},
-        points=(EvidencePoint("validation_in_train_mode_share", None, found, 0.0, "0..1"), *told),
+        points=(EvidencePoint("validation_in_train_mode_share", None, found, 0.0, "0..1"), *measured),
     )

@@ -21,39 +21,40 @@ from traindx.rules.api import (
     ),
     min_points=1,
     severity="high",
-    message="in {share:.0%} of the steps, backward began with the gradients of the step before still there",
+    message="in {share:.0%} of the steps, backward began with the gradients of the previous step",
 )
 def gradients_accumulate_across_steps(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.5, "of the steps", "convention", "an occasional one may be meant"),
-    least: float = threshold(3, "steps", "convention", "the first ones do not count"),
+    share: float = threshold(0.5, "of the steps", "convention", "an occasional one may be intended"),
+    least: float = threshold(3, "steps", "convention", "the first steps do not count"),
 ) -> Iterator[Evidence]:
     """Gradients are not cleared between optimizer steps.
 
     ## What it sees
     Steps whose first backward pass found gradients that were not zero. Critical where the run does not
-    learn, high where that cannot be told, medium where it learns all the same (with a small rate it may).
+    learn, high where this is unknown, medium where it learns (with a small rate it may).
 
     ## Why it matters
-    Every step then follows the sum of all gradients so far: a momentum that never forgets, which swings and
-    diverges.
+    Every step then follows the sum of all gradients so far, like momentum without decay: the loss
+    oscillates and diverges.
 
     ## When it is wrong
-    An optimizer or a framework that keeps a running gradient on purpose. Accumulation over micro- batches is
-    no such case: its first pass starts at zero.
+    An optimizer or a framework that keeps a running gradient on purpose. Gradient accumulation over
+    micro-batches is not reported, because its first pass starts at zero.
 
     ## What to try
     Call optimizer.zero_grad() once per step, before backward.
 
     ## Sources
-    PyTorch tutorial, Optimizing model parameters; fault catalogue rows 19, 20.
+    PyTorch tutorial, Optimizing model parameters,
+    https://docs.pytorch.org/tutorials/beginner/basics/optimization_tutorial.html.
     """
     missing = run.setup.number("zero_grad_missing_steps") or 0.0
     checked = run.setup.number("zero_grad_checked_steps") or 0.0
     if checked < least:
-        raise CannotJudge("too few steps were looked at")
+        raise CannotJudge("too few steps were recorded")
     if missing < share * checked:
         return
     yield Evidence(

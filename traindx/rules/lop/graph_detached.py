@@ -26,49 +26,49 @@ def graph_detached(
     features: Features,
     *,
     any_at_all: float = threshold(
-        0, "parameters", "theory", "what was used in the forward pass gets a gradient"
+        0, "parameters", "theory", "a parameter used in the forward pass gets a gradient"
     ),
-    silent: float = threshold(0.95, "of the units", "convention", "a dead layer explains zeros"),
+    silent: float = threshold(0.95, "of the units", "convention", "a dead layer explains the zeros"),
     nearly: float = threshold(
-        0.999, "of the parameters", "theory", "another model's optimizer: another finding"
+        0.999, "of the parameters", "theory", "another model's optimizer, which is another finding"
     ),
     tiny: float = threshold(
-        0.01, "of the parameters", "convention", "single biases and scales can be without effect"
+        0.01, "of the parameters", "convention", "single biases and scales may have no effect"
     ),
 ) -> Iterator[Evidence]:
-    """Parameters that take part in the forward pass never get a gradient.
+    """Parameters that are used in the forward pass never get a gradient.
 
     ## What it sees
-    Parameters of the optimizer without any gradient, or with one that is exactly zero throughout, whose
-    modules were seen in the forward pass. Where a layer of silent rectifiers or a constant output explains
-    zeros, nothing is said. High where the run does not learn or that cannot be told, medium or low
-    elsewhere; low for agents, whose target nets only follow; information for modules that were not used at
-    all.
+    Parameters of the optimizer without a gradient, or with a gradient of exactly zero throughout, whose
+    modules ran in the forward pass. Not reported where a layer of dead rectifiers or a constant output
+    explains the zeros. High where the run does not learn or this is unknown, medium or low otherwise;
+    low for agents, whose target networks only follow; information for modules that never ran.
 
     ## Why it matters
-    The graph is cut after them (detach, item, numpy, rounding, argmax): they stay at their initial values.
+    The graph is cut after them (detach, item, NumPy, rounding, argmax), so they stay at their initial
+    values.
 
     ## When it is wrong
-    Parts that only some batches use; outputs that are meant not to train (targets of a moving average).
+    Parts that only some batches use; outputs that are not meant to train (targets of a moving average).
 
     ## What to try
-    Look at what comes after the last of these modules; use a straight-through estimator where rounding is
-    wanted.
+    Inspect the code after the last of these modules. Use a straight-through estimator where rounding is
+    needed.
 
     ## Sources
-    Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons; fault catalogue
-    rows 17, 18.
+    Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons,
+    https://arxiv.org/abs/1308.3432.
     """
     setup = run.setup
     absent = setup.number("parameters_without_gradient") or 0.0
-    zero, total = (
-        setup.number("parameters_with_zero_gradient") or 0.0,
-        setup.number("parameters_trainable") or 0.0,
-    )
+    zero = setup.number("parameters_with_zero_gradient") or 0.0
+    total = setup.number("parameters_trainable") or 0.0
     names = str(setup.known("parameters_without_gradient_names") or "")
     if absent >= nearly * total > 0:
-        raise CannotJudge("no parameter of the optimizer gets a gradient: it may hold another model's")
-    used = absent > any_at_all and called(run, names)
+        raise CannotJudge(
+            "no parameter of the optimizer gets a gradient, so it may hold those of another model"
+        )
+    used = absent > any_at_all and ran_forward(run, names)
     everything = zero >= nearly * total > 0
     still = setup.number("outputs_min") == setup.number("outputs_max")
     cut = zero > tiny * total and not blocked(run, silent) and not (everything and still)
@@ -79,7 +79,7 @@ def graph_detached(
         features, stuck="high", unknown="high", learns="medium" if used else "low"
     )
     if features.is_reinforcement and absent < nearly * total:
-        severity = "low"  # an agent's target nets follow its others
+        severity = "low"  # target networks of an agent only follow
     yield Evidence(
         severity="info" if kind == "unused" else severity,
         strength=1.0 if used else 0.5 if cut else 1 / 4,
@@ -97,14 +97,14 @@ def graph_detached(
     )
 
 
-def called(run: Run, names: str) -> bool:
-    """Whether a module that owns one of the parameters `names` was seen in the forward pass."""
+def ran_forward(run: Run, names: str) -> bool:
+    """Whether a module that owns one of the parameters `names` ran in the forward pass."""
     seen = {m.split("#")[0] for name, p in run.panels.items() if name.startswith("act_") for m in p.modules}
     owners = {name.strip().rpartition(".")[0] for name in names.split(",")}
     return bool(owners & seen)
 
 
 def blocked(run: Run, silent: float) -> bool:
-    """Whether a layer of rectifiers is silent, so that no gradient passes it."""
-    found = run.panels.get("act_zero_fraction")
-    return found is not None and bool((found.values >= silent).any())
+    """Whether a layer of rectifiers is dead, so that it passes no gradient."""
+    zeros = run.panels.get("act_zero_fraction")
+    return zeros is not None and bool((zeros.values >= silent).any())

@@ -26,39 +26,42 @@ def loss_has_no_floor(
     features: Features,
     *,
     far: float = threshold(
-        20.0, "x the size of the first loss", "convention", "log-densities end within a few times theirs"
+        20.0,
+        "x the size of the first loss",
+        "convention",
+        "log-densities end within a few times their first value",
     ),
     faster: float = threshold(
-        1.5, "x the fall of the first half", "theory", "a loss that nears a floor falls ever slower"
+        1.5, "x the fall of the first half", "theory", "a loss near its lower bound falls more slowly"
     ),
-    parts: float = threshold(5, "parts of the run", "convention", "each must lie below the one before"),
+    parts: float = threshold(5, "parts of the run", "convention", "each must be below the one before"),
 ) -> Iterator[Evidence]:
-    """The loss runs away downwards.
+    """The loss falls without limit.
 
     ## What it sees
-    A training loss that ends far below zero, lies lower in every fifth of the run than in the one before,
+    A training loss that ends far below zero, is lower in every fifth of the run than in the one before,
     and falls faster in the second half than in the first.
 
     ## Why it matters
-    A loss that measures an error has a floor. One that falls without end is maximized the wrong way round (a
-    missing minus before a log-likelihood, a plus where an error is subtracted), and the better it looks the
-    worse the model is.
+    A loss that measures an error has a lower bound. A loss that falls without limit has a wrong sign (a
+    missing minus before a log-likelihood, a plus where an error is subtracted), so the model gets worse
+    as the loss falls.
 
     ## When it is wrong
-    Densities of continuous data that collapse on a point; objectives that really have no bound.
+    Densities of continuous data that collapse to a point; objectives that really have no bound.
 
     ## What to try
-    Look at the sign of the loss; print it for a perfect and for a wrong prediction.
+    Check the sign of the loss. Print it for a perfect and for a wrong prediction.
 
     ## Sources
-    Theory (an error is bounded from below); fault catalogue row 5.
+    An error is bounded below, which needs no reference.
     """
     curve = features.needed_curve("train/loss")
     y = curve.values
     levels = np.array([float(median(part)) for part in np.array_split(y, int(parts))])
     size = abs(float(median(y[:3])))
     if size == 0:
-        raise CannotJudge("the first loss is zero: there is nothing to compare with")
+        raise CannotJudge("the first loss is zero, so there is no scale to compare with")
     first, second = levels[0] - levels[len(levels) // 2], levels[len(levels) // 2] - levels[-1]
     if levels[-1] > -far * size or bool((np.diff(levels) >= 0).any()) or second < faster * first:
         return

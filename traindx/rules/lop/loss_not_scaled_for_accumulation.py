@@ -11,7 +11,8 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     ),
     min_points=1,
     severity="medium",
-    message="gradients of {count:.0f} batches are summed for a step, and the loss is not divided by {count:.0f}",
+    message="gradients of {count:.0f} batches are summed per step, and the loss is not divided by "
+    "{count:.0f}",
 )
 def loss_not_scaled_for_accumulation(
     run: Run,
@@ -22,11 +23,11 @@ def loss_not_scaled_for_accumulation(
     """Gradients of several batches are summed instead of averaged.
 
     ## What it sees
-    Several backward passes of the same line per step, with a loss that was not divided by their number. High
-    where the run does not learn, medium where that cannot be told, low where it learns.
+    Several backward passes of the same line per step, with a loss that was not divided by their number.
+    High where the run does not learn, medium where this is unknown, low where it learns.
 
     ## Why it matters
-    The step is that many times as long as the learning rate says.
+    The step is that many times as large as the learning rate suggests.
 
     ## When it is wrong
     A learning rate that was chosen for the sum; losses that are sums over tokens and divided elsewhere.
@@ -35,7 +36,7 @@ def loss_not_scaled_for_accumulation(
     Divide the loss by the number of micro-batches before backward.
 
     ## Sources
-    Hugging Face (2024), Fixing gradient accumulation; fault catalogue row 21.
+    Hugging Face (2024), Fixing gradient accumulation, https://huggingface.co/blog/gradient_accumulation.
     """
     count, scaled = run.setup.number("accumulation"), run.setup.flag("accumulation_loss_scaled")
     if count is None or count < several or scaled is not False:

@@ -8,7 +8,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:backwards_without_step|setup:optimizer_steps",),
     min_points=1,
     severity="critical",
-    message="{count:.0f} backward passes, and not one optimizer step",
+    message="{count:.0f} backward passes, but no optimizer step",
 )
 def optimizer_never_steps(
     run: Run,
@@ -19,27 +19,26 @@ def optimizer_never_steps(
     """Gradients are computed, but no optimizer step is made.
 
     ## What it sees
-    Backward passes without a step of any optimizer, and weights that did not change. Loops that change their
-    weights by hand are not meant.
+    Backward passes without a step of any optimizer, and weights that did not change. Loops that change
+    their weights directly are not reported.
 
     ## Why it matters
-    Nothing is learned; the curve shows the noise of the batches.
+    The model learns nothing; the curve shows only batch noise.
 
     ## When it is wrong
     Accumulation over very many batches; optimizers that are not PyTorch's.
 
     ## What to try
-    Call optimizer.step() after backward; see that the condition around it can be true; with a GradScaler,
-    see that not every step is skipped.
+    Call optimizer.step() after backward. Check that the condition around it can be true, and that a
+    GradScaler does not skip every step.
 
     ## Sources
-    PyTorch tutorial, Optimizing model parameters; fault catalogue, missing step.
+    PyTorch tutorial, Optimizing model parameters,
+    https://docs.pytorch.org/tutorials/beginner/basics/optimization_tutorial.html.
     """
-    passes, steps = (
-        run.setup.number("backwards_without_step") or 0.0,
-        run.setup.number("optimizer_steps") or 0.0,
-    )
-    if steps > 0 or passes < least or moved(run):
+    passes = run.setup.number("backwards_without_step") or 0.0
+    steps = run.setup.number("optimizer_steps") or 0.0
+    if steps > 0 or passes < least or weights_changed(run):
         return
     yield Evidence(
         values={"count": passes},
@@ -47,8 +46,8 @@ def optimizer_never_steps(
     )
 
 
-def moved(run: Run) -> bool:
-    """Whether any weight was seen to change."""
+def weights_changed(run: Run) -> bool:
+    """Whether any weight changed."""
     updates, norms = run.panels.get("update_ratio"), run.panels.get("weight_norm")
     if updates is not None and bool(np.nan_to_num(updates.values).any()):
         return True

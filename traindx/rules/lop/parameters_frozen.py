@@ -17,26 +17,26 @@ def parameters_frozen(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.05, "of the parameters", "convention", "a few constants are in many models"),
+    share: float = threshold(0.05, "of the parameters", "convention", "many models have a few constants"),
 ) -> Iterator[Evidence]:
-    """A part of the parameters does not require a gradient.
+    """Some parameters do not require a gradient.
 
     ## What it sees
-    Their share of all parameters. Medium where the run does not learn, low where that cannot be told,
-    information where it learns: a frozen base that was trained before is no fault.
+    Their share of all parameters. Medium where the run does not learn, low where this is unknown,
+    information where it learns: a frozen pretrained base is no fault.
 
     ## Why it matters
-    What is frozen before it was trained stays random.
+    Parameters that are frozen before they were trained stay random.
 
     ## When it is wrong
-    Fine-tuning a head or adapters on a frozen base is everyday practice; position tables and quantizers may
-    be fixed.
+    Fine-tuning a head or adapters on a frozen base is common; position tables and quantizers may be
+    fixed.
 
     ## What to try
-    Look at requires_grad of the parameters that are named; unfreeze what was never trained.
+    Check requires_grad of the named parameters, and unfreeze those that were never trained.
 
     ## Sources
-    Howard, Ruder (2018), Universal language model fine-tuning; fault catalogue rows 15, 16.
+    Howard, Ruder (2018), Universal language model fine-tuning, https://arxiv.org/abs/1801.06146.
     """
     frozen, total = run.setup.number("parameters_frozen") or 0.0, run.setup.number("parameters_total") or 0.0
     if total <= 0 or frozen < share * total:

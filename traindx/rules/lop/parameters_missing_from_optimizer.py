@@ -28,38 +28,36 @@ def parameters_missing_from_optimizer(
     features: Features,
     *,
     any_at_all: float = threshold(
-        0, "parameters", "theory", "what requires a gradient is meant to be trained"
+        0, "parameters", "theory", "a parameter that requires a gradient should train"
     ),
-    nearly: float = threshold(
-        0.999, "of the parameters", "theory", "not one of them takes part in the loss"
-    ),
+    nearly: float = threshold(0.999, "of the parameters", "theory", "none of them affects the loss"),
     rows: float = threshold(3, "steps", "convention", "a gradient may come later"),
 ) -> Iterator[Evidence]:
-    """Parameters that are meant to be trained are in no optimizer.
+    """Parameters that should be trained are in no optimizer.
 
     ## What it sees
-    Parameters of the model that require a gradient and that no optimizer holds; or an optimizer of which no
-    parameter ever got a gradient (it holds another model's). High where the run does not learn, medium where
-    that cannot be told, low where it learns.
+    Parameters of the model that require a gradient and that no optimizer holds, or an optimizer none of
+    whose parameters ever got a gradient (it holds another model's). High where the run does not learn,
+    medium where this is unknown, low where it learns.
 
     ## Why it matters
-    They stay at their initial values, whatever the loss says.
+    They stay at their initial values, whatever the loss.
 
     ## When it is wrong
-    A head trained on a base that was left requiring gradients (wasteful, but meant); a second optimizer that
-    only comes in later.
+    A head trained on a base that still requires gradients (wasteful, but intended); a second optimizer
+    that is used only later.
 
     ## What to try
-    Build the optimizer after the model is complete, from model.parameters(); freeze what is meant to stay.
+    Build the optimizer from model.parameters() after the model is complete, and freeze parameters that
+    should not train.
 
     ## Sources
-    TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14, 15.
+    Jiang et al. (2025), Training with confidence: catching silent errors in deep learning training,
+    https://arxiv.org/abs/2506.14813.
     """
     setup = run.setup
-    outside, total = (
-        setup.number("parameters_without_optimizer") or 0.0,
-        setup.number("parameters_trainable") or 0.0,
-    )
+    outside = setup.number("parameters_without_optimizer") or 0.0
+    total = setup.number("parameters_trainable") or 0.0
     idle, steps = setup.number("parameters_without_gradient") or 0.0, setup.number("optimizer_steps") or 0.0
     strangers = total > 0 and idle >= nearly * total and steps >= rows
     if steps < 1:
@@ -72,7 +70,7 @@ def parameters_missing_from_optimizer(
         severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
         aspects=("strangers",) if strangers else ("all",) if outside >= nearly * total else ("some",),
         values={
-            "what": "the optimizer holds parameters that never get a gradient: they are not those of the model"
+            "what": "the optimizer holds parameters that never get a gradient, so they are not the model's"
             if strangers
             else f"{outside:.0f} of {total:.0f} trainable parameters are in no optimizer",
             "names": f" ({listed})" if listed and not strangers else "",

@@ -18,32 +18,35 @@ from traindx.rules.api import (
     needs=("setup:parameters_unregistered",),
     min_points=1,
     severity="high",
-    message="{count:.0f} values take part in the forward pass and are no parameters of the model ({names})",
+    message="{count:.0f} values are used in the forward pass but are not parameters of the model ({names})",
 )
 def parameters_not_registered(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "values", "theory", "a layer of the model belongs to its parameters"),
+    any_at_all: float = threshold(
+        0, "values", "theory", "the parameters of every layer belong to the model"
+    ),
 ) -> Iterator[Evidence]:
     """Layers that the model uses are not among its parameters.
 
     ## What it sees
-    Parameters that get a gradient, lie in a plain list, tuple or dict of a module, and are neither in
-    model.parameters() nor in any optimizer (made by traindx check). High where the run does not learn or
-    that cannot be told, medium where it learns.
+    Parameters that get a gradient, are in a plain list, tuple or dict of a module, and are neither in
+    model.parameters() nor in any optimizer (`traindx check`). High where the run does not learn or this
+    is unknown, medium where it learns.
 
     ## Why it matters
     They are never trained, never saved, and never moved to another device.
 
     ## When it is wrong
-    Layers that are kept out of the model on purpose, and still get gradients.
+    Layers that are kept out of the model on purpose and still get gradients.
 
     ## What to try
-    `nn.ModuleList`, nn.ModuleDict or nn.ParameterList instead of the plain container.
+    Use `nn.ModuleList`, nn.ModuleDict or nn.ParameterList instead of the plain container.
 
     ## Sources
-    PyTorch documentation, ModuleList.
+    PyTorch documentation, ModuleList,
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html.
     """
     count = run.setup.number("parameters_unregistered")
     if count is None:

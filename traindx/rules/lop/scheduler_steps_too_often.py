@@ -11,34 +11,37 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np
     ),
     min_points=1,
     severity="medium",
-    message="{kind} is stepped in every batch: the learning rate was at {left:.0%} of its peak by step {step:g}",
+    message="{kind} is stepped in every batch: the learning rate was {left:.0%} of its peak by step "
+    "{step:g}",
 )
 def scheduler_steps_too_often(
     run: Run,
     features: Features,
     *,
     often: float = threshold(0.5, "of the steps", "convention", "the rate changes with nearly every step"),
-    every: float = threshold(0.9, "of the steps", "convention", "calls of step(): one a batch"),
-    gone: float = threshold(0.01, "of the peak", "convention", "no step after that changes anything"),
-    soon: float = threshold(0.6, "of the run", "convention", "a schedule that fits ends with the run"),
+    every: float = threshold(0.9, "of the steps", "convention", "calls of step(): one per batch"),
+    gone: float = threshold(0.01, "of the peak", "convention", "later steps change nothing"),
+    soon: float = threshold(0.6, "of the run", "convention", "a correct schedule ends with the run"),
 ) -> Iterator[Evidence]:
     """A schedule that counts epochs is stepped in every batch.
 
     ## What it sees
-    A step, exponential or plateau schedule that is called once a batch (where the calls were counted, else:
-    whose rate changes at most steps), with a rate that is down to 1 % of its peak long before the run ends.
+    A step, exponential or plateau schedule that is called once per batch (or, where calls were not
+    counted, whose rate changes at most steps), with a rate that falls to 1 % of its peak long before the
+    run ends.
 
     ## Why it matters
-    The rate is gone after a few epochs' worth of calls, and training freezes.
+    The rate is almost zero after a few epochs, and training stops.
 
     ## When it is wrong
-    An exponential schedule with a factor chosen for every batch ends where the run does, and is not meant.
+    An exponential schedule with a factor chosen per batch reaches its end with the run, and is not
+    reported.
 
     ## What to try
     Call scheduler.step() once per epoch, or scale its constants to steps.
 
     ## Sources
-    PyTorch documentation, How to adjust learning rate; fault catalogue row 8.
+    PyTorch documentation, How to adjust learning rate, https://docs.pytorch.org/docs/stable/optim.html.
     """
     curve = features.needed_curve("lr")
     kind = run.setup.word("schedule")

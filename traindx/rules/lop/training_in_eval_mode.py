@@ -14,36 +14,36 @@ def training_in_eval_mode(
     run: Run,
     features: Features,
     *,
-    whole: float = threshold(0.99, "of the steps", "convention", "statistics are never taken"),
+    whole: float = threshold(0.99, "of the steps", "convention", "statistics are never updated"),
     share: float = threshold(0.05, "of the steps", "convention", "a few may be measurements"),
 ) -> Iterator[Evidence]:
     """The model is in eval mode while it is trained.
 
     ## What it sees
-    Training passes with the model's mode set to eval. Medium where it has dropout, or where the whole of a
-    model with normalization is trained so from its first step on; low where it has only normalization
-    besides (harmless, or meant, in many cases); nothing where it has neither, as the mode then changes
-    nothing.
+    Training passes with the model in eval mode. Medium where it has dropout, or where a model with
+    normalization trains like this from its first step on. Low where it has only normalization (often
+    harmless or intended). Not reported where it has neither, because the mode then changes nothing.
 
     ## Why it matters
-    Dropout is off and batch statistics are frozen: less regularization than was set up, statistics that no
-    longer fit.
+    Dropout is off and batch statistics are frozen: there is less regularization than intended, and the
+    statistics no longer fit.
 
     ## When it is wrong
-    Freezing batch normalization during fine-tuning is done on purpose.
+    Batch normalization that is frozen on purpose during fine-tuning.
 
     ## What to try
     Call model.train() after each evaluation.
 
     ## Sources
-    PyTorch documentation, Module.eval; fault catalogue rows 91, 92.
+    PyTorch documentation, Module.eval,
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html.
     """
     found = run.setup.number("steps_in_eval_mode_share") or 0.0
     dropout, norm = run.setup.flag("has_dropout"), run.setup.flag("has_normalization")
     if found < share or (dropout is False and norm is False):
         return
     frozen = bool(run.setup.number("parameters_frozen")) or bool(run.setup.flag("finetuning"))
-    never = norm is True and found >= whole and not frozen  # statistics that are those of no data
+    never = norm is True and found >= whole and not frozen  # the statistics never saw any data
     yield Evidence(
         severity="medium" if dropout or dropout is None or never else "low",
         strength=1.0 if dropout or never else 0.5,

@@ -20,42 +20,43 @@ from traindx.rules.api import (
     needs=("util/device",),
     min_points=5,
     severity="low",
-    message="the accelerator is typically busy for {busy:.0%} of the time",
+    message="the accelerator is typically busy {busy:.0%} of the time",
     follows=("step-waits-for-data",),
 )
 def accelerator_underused(
     run: Run,
     features: Features,
     *,
-    busy: float = threshold(0.8, "of the time", "seed", "requirements: healthy above 80 %"),
+    busy: float = threshold(0.8, "of the time", "convention", "a usual target for training"),
     idle: float = threshold(0.3, "of the time", "convention", "two thirds of the machine unused"),
-    rows: float = threshold(0.75, "of the rows", "convention", "sustained, not now and then"),
+    rows: float = threshold(0.75, "of the rows", "convention", "sustained, not in single rows"),
     start: float = threshold(0.1, "of the run", "convention", "loading and compilation come first"),
 ) -> Iterator[Evidence]:
-    """The accelerator is idle for a good part of the run.
+    """The accelerator is idle for a large part of the run.
 
     ## What it sees
     Utilization below 80 % in three quarters of the rows after the start. Medium below 30 %.
 
     ## Why it matters
-    The same run could be done in less time, or on less hardware.
+    The same run could take less time, or less hardware.
 
     ## When it is wrong
-    Small models cannot fill a large device; readings that fall between steps see nothing. A utilization near
-    100 % is no proof of efficiency either.
+    Small models cannot fill a large device. Readings between steps miss the work. A utilization near 100
+    % does not prove efficiency either.
 
     ## What to try
-    Larger batches; see whether steps wait for data or for the host.
+    Use larger batches, and check whether steps wait for data or for the host.
 
     ## Sources
-    Requirements, systems symptoms; NVIDIA's definition of utilization (share of time with a kernel running).
+    NVIDIA, nvidia-smi, definition of utilization (share of time with a kernel running),
+    https://docs.nvidia.com/deploy/nvidia-smi/.
     """
     curve = features.needed_curve("util/device")
     values = curve.values[start_up(curve.n, start, 1) :]
     if len(values) == 0 or float(values.max()) == 0:
-        raise CannotJudge("the utilization is 0 in every row: it was not recorded")
+        raise CannotJudge("the utilization is 0 in every row, so it was not recorded")
     if float(values.max()) > 1:
-        raise CannotJudge("the utilization leaves 0..1: its unit is not known")
+        raise CannotJudge("the utilization is outside 0..1, so its unit is not known")
     typical = float(median(values))
     if float(np.mean(values < busy)) < rows:
         return

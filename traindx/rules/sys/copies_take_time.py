@@ -31,26 +31,27 @@ def copies_take_time(
     features: Features,
     *,
     some: float = threshold(0.15, "of the step", "convention", "more than a batch and its casts need"),
-    much: float = threshold(0.3, "of the step", "convention", "as much as a loader may take: SYS001"),
+    much: float = threshold(0.3, "of the step", "convention", "the limit of step-waits-for-data"),
 ) -> Iterator[Evidence]:
-    """Tensors are copied, converted or moved for a notable part of the step.
+    """Copying, converting or moving tensors takes a large part of the step.
 
     ## What it sees
-    In a trace, the time in copying operators (copy, to, contiguous, clone, cat), or on an accelerator the
-    time of memory copies, over the time of a step. Low from 15 %, medium from 30 %.
+    In a trace, the time in copying operators (copy, to, contiguous, clone, cat), or on an accelerator
+    the time of memory copies, divided by the time of a step. Low from 15 %, medium from 30 %.
 
     ## Why it matters
-    A copy computes nothing; most can be avoided or hidden behind computation.
+    A copy computes nothing. Most can be avoided or overlapped with computation.
 
     ## When it is wrong
-    Mixed precision casts on purpose, and its casts pay for themselves on hardware made for it.
+    Mixed precision casts on purpose; on suitable hardware the casts pay off.
 
     ## What to try
-    Make tensors on the device and in the format they are needed in; pinned memory and non_blocking=True; one
-    memory layout throughout (channels_last).
+    Create tensors on the device and in the format where they are used. Use pinned memory with
+    non_blocking=True, and one memory layout throughout (channels_last).
 
     ## Sources
-    PyTorch, Performance tuning guide.
+    PyTorch, Performance tuning guide,
+    https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html.
     """
     step, moved = features.needed_curve("time/step"), features.curve("time/transfer")
     panel = run.panels.get("operator_time")

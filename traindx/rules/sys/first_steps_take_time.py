@@ -20,37 +20,42 @@ from traindx.rules.api import (
     needs=("time/step",),
     min_points=8,
     severity="info",
-    message="the first steps take {excess:.3g} s more than those after them, {share:.0%} of the run so far: paid once",
+    message="the first steps took {excess:.3g} s more than later ones, {share:.0%} of the run so "
+    "far; this happens once",
 )
 def first_steps_take_time(
     run: Run,
     features: Features,
     *,
-    early: float = threshold(10, "steps", "convention", "what is compiled or tried out is by then"),
-    slow: float = threshold(2.0, "x the typical step", "convention", "beyond noise: step-time-outliers"),
+    early: float = threshold(10, "steps", "convention", "compilation and autotuning end by then"),
+    slow: float = threshold(
+        2.0, "x the typical step", "convention", "more than noise; see step-time-outliers"
+    ),
     some: float = threshold(0.1, "of the run", "convention", "a tenth of the time"),
-    least: float = threshold(10.0, "s", "convention", "less is nobody's time"),
+    least: float = threshold(10.0, "s", "convention", "less is negligible"),
 ) -> Iterator[Evidence]:
     """Much of the time so far went into the first steps.
 
     ## What it sees
-    The first step (recorded from its first forward pass on) and those of the nine after it that take twice
-    as long as a typical one, by what they take more: a tenth of all the time so far, and ten seconds. Never
-    a fault: it is paid once, and its share falls as the run goes on.
+    The extra time of the first step (from its first forward pass on) and of those of the next nine that
+    take twice as long as a typical one: a tenth of all the time so far, and ten seconds. This is no
+    fault: it happens once, and its share falls as the run continues.
 
     ## Why it matters
-    A short run or a search over many says little of how long a step takes; where each start pays it, caches
-    of compiled code save it.
+    A short run, or a search over many, then shows little about the time of a step. Where each start pays
+    this time, caches of compiled code save it.
 
     ## When it is wrong
-    Data that are read for the first time are slow in the first epoch, not in the first steps alone.
+    Data that are read for the first time slow down the whole first epoch, not only the first steps.
 
     ## What to try
-    Leave the first steps out of measurements; keep compilation caches (`TORCHINDUCTOR_CACHE_DIR`,
-    `jax_compilation_cache_dir`); `torch.backends.cudnn.benchmark` pays off only for shapes that stay.
+    Exclude the first steps from measurements. Keep compilation caches (`TORCHINDUCTOR_CACHE_DIR`,
+    `jax_compilation_cache_dir`). `torch.backends.cudnn.benchmark` pays off only for constant shapes.
 
     ## Sources
-    PyTorch, torch.compile, "Compile-time caching"; JAX, "Persistent compilation cache".
+    PyTorch, Compile-time caching,
+    https://docs.pytorch.org/tutorials/recipes/torch_compile_caching_tutorial.html; JAX, Persistent
+    compilation cache, https://docs.jax.dev/en/latest/persistent_compilation_cache.html.
     """
     found = durations(features)
     if found.signal != "time/step" or len(found.seconds) <= early:

@@ -9,37 +9,38 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:graphs_kept",),
     min_points=1,
     severity="low",
-    message="{what} keeps the graph of each step: {count:.0f} by now",
+    message="{what} keeps the graph of each step: {count:.0f} so far",
 )
 def graph_is_kept(
     run: Run,
     features: Features,
     *,
-    few: float = threshold(4, "graphs", "theory", "half of the steps between the first two looks"),
-    ratio: float = threshold(1.1, "x the first level", "measured", "as memory-grows"),
+    few: float = threshold(4, "graphs", "theory", "half of the steps between the first two checks"),
+    ratio: float = threshold(1.1, "x the first level", "measured", "as in memory-grows"),
     start: float = threshold(0.05, "of the run", "convention", "allocators and caches fill up first"),
 ) -> Iterator[Evidence]:
-    """A variable of the training loop holds tensors of all steps together with the graphs that computed them.
+    """A variable of the training loop keeps tensors of all steps together with their graphs.
 
     ## What it sees
-    In the functions at work when a step is made, a list of tensors that have a graph, or a tensor whose own
-    graph gets longer, by about one a step. The line that adds to it is named, where it is found. Medium
-    where the memory of the process has grown by a tenth since the start.
+    In the functions that are running when a step is made: a list of tensors that have a graph, or a
+    tensor whose graph gets longer, by about one per step. The line that adds to it is named where it is
+    found. Medium where the memory of the process has grown by a tenth since the start.
 
     ## Why it matters
-    A graph holds what it was computed from. After `backward` that is little, but it is never given back;
-    outputs and losses without `backward` hold all their activations.
+    A graph holds the tensors that it was computed from. After `backward` that is little, but it is never
+    freed; outputs and losses without `backward` hold all their activations.
 
     ## When it is wrong
-    Tensors that a later backward pass needs (truncated back-propagation through time) are given back at its
+    Tensors that a later backward pass needs (truncated backpropagation through time) are freed at its
     end.
 
     ## What to try
-    Keep `loss.item()` or `loss.detach()`; `state = state.detach()` between batches; `torch.no_grad()` around
-    evaluation.
+    Keep `loss.item()` or `loss.detach()`, detach states between batches (`state = state.detach()`), and
+    evaluate under `torch.no_grad()`.
 
     ## Sources
-    PyTorch FAQ, "My model reports cuda runtime error(2): out of memory".
+    PyTorch FAQ, My model reports cuda runtime error(2): out of memory,
+    https://docs.pytorch.org/docs/stable/notes/faq.html.
     """
     count = run.setup.number("graphs_kept") or 0.0
     if count < few:

@@ -15,8 +15,8 @@ from traindx.rules.api import (
 )
 
 READS = (
-    "the loop reads from the accelerator {count:.0f} times a step{at}, and waits for it: up to {share:.0%} of a step "
-    "is lost"
+    "the loop reads from the accelerator {count:.0f} times per step{at} and waits for it, which costs up to "
+    "{share:.0%} of a step"
 )
 
 
@@ -25,40 +25,43 @@ READS = (
     needs=("calls/synchronize", "time/idle|time/synchronize", "time/step"),
     min_points=1,
     severity="medium",
-    message="the host stops {count:.0f} times a step until the accelerator is done, which then idles ({share:.0%} of "
-    "the step)",
+    message="the host waits for the accelerator {count:.0f} times per step, which leaves it idle for "
+    "{share:.0%} of the step",
 )
 def host_waits_for_accelerator(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(1, "times a step", "theory", "now and then costs nothing"),
-    busy: float = threshold(0.8, "of the time", "seed", "as accelerator-underused"),
-    usual: float = threshold(2, "times a step", "convention", "the loss is read, and a norm"),
+    least: float = threshold(1, "times a step", "theory", "occasional reads cost nothing"),
+    busy: float = threshold(0.8, "of the time", "convention", "as in accelerator-underused"),
+    usual: float = threshold(2, "times a step", "convention", "reading the loss and a norm"),
     some: float = threshold(0.15, "of the step", "convention", "a sixth of the accelerator's time"),
-    much: float = threshold(0.3, "of the step", "convention", "as much as a loader may take: SYS001"),
+    much: float = threshold(0.3, "of the step", "convention", "the limit of step-waits-for-data"),
 ) -> Iterator[Evidence]:
-    """The host waits for the accelerator again and again within a step.
+    """The host waits for the accelerator several times per step.
 
     ## What it sees
-    In a trace, more than two synchronizations in a typical step, and an accelerator that idles for 15 % of
-    it or more. In a recording, lines of the loop that read from the accelerator in each step (`.item()`,
-    `float()`, `print`, `.cpu()`, an `if` on a tensor), where the host's own work and its waiting, which
-    could go on side by side, each take 15 % of the step or more; not where utilization is told to be 80 %.
-    Medium from 30 %, else low.
+    In a trace, more than two synchronizations in a typical step, and an accelerator that is idle for 15
+    % of it or more. In a recording, lines of the loop that read from the accelerator in each step
+    (`.item()`, `float()`, `print`, `.cpu()`, an `if` on a tensor), where the work of the host and its
+    waiting, which could overlap, each take 15 % of the step or more; not where utilization is 80 % or
+    more. Medium from 30 %, otherwise low.
 
     ## Why it matters
-    After each of them the accelerator has nothing to do until the host has launched the next kernels.
+    After each synchronization the accelerator has nothing to do until the host has launched the next
+    kernels.
 
     ## When it is wrong
-    Where the accelerator is idle for another reason (data), fewer synchronizations change little.
+    If the accelerator is idle for another reason (data), fewer synchronizations change little.
 
     ## What to try
-    Read losses and norms every so many steps; keep masks and counts on the device; copy with
+    Read losses and norms only every n-th step, keep masks and counts on the device, and copy with
     non_blocking=True from pinned memory.
 
     ## Sources
-    PyTorch, Performance tuning guide, "Avoid unnecessary CPU-GPU synchronization".
+    PyTorch, Performance tuning guide,
+    https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html (avoid unnecessary CPU-GPU
+    synchronization).
     """
     calls, step = map(features.needed_curve, ("calls/synchronize", "time/step"))
     idle = features.curve("time/idle")
@@ -66,7 +69,7 @@ def host_waits_for_accelerator(
         raise CannotJudge("no finite time was traced")
     count = float(median(calls.values))
     if idle is None:
-        yield from live(run, features, count, least, busy, some, much)
+        yield from from_recording(run, features, count, least, busy, some, much)
         return
     shares = np.clip(idle.values / np.maximum(step.at_steps(idle.steps), SHORTEST), 0.0, 1.0)
     share = float(median(shares))
@@ -84,7 +87,7 @@ def host_waits_for_accelerator(
     )
 
 
-def live(
+def from_recording(
     run: Run, features: Features, count: float, least: float, busy: float, some: float, much: float
 ) -> Iterator[Evidence]:
     """From a recording: what of a step would be saved, if the host went on while the accelerator works."""

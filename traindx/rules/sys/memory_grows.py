@@ -15,40 +15,43 @@ def memory_grows(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(1.1, "x the first level", "measured", "74 programs: 1.05 at most, 1.01 late"),
+    ratio: float = threshold(
+        1.1, "x the first level", "measured", "74 programs: at most 1.05, and 1.01 late"
+    ),
     recorded: float = threshold(
-        1.2, "x the first level", "measured", "1.12 in 14 s: recording left gaps in the heap"
+        1.2, "x the first level", "measured", "1.12 in 14 s: recording fragments the heap"
     ),
     doubled: float = threshold(1.5, "x the first level", "convention", "for maxima and for two readings"),
     steady: float = threshold(0.95, "rank correlation", "convention", "of block medians with time"),
     late: float = threshold(0.2, "of the growth", "theory", "1/3 for a line; caches saturate"),
     line: float = threshold(0.28, "of the growth", "theory", "1/3 for a line: no maximum grows evenly"),
     rises: float = threshold(0.5, "of the last blocks", "theory", "a leak rises in nearly all of them"),
-    leap: float = threshold(0.6, "of the growth", "theory", "1 for a jump, next to nothing for a line"),
+    leap: float = threshold(0.6, "of the growth", "theory", "1 for a jump, almost 0 for a line"),
     start: float = threshold(0.05, "of the run", "convention", "allocators and caches fill up first"),
-    points: float = threshold(12, "rows", "convention", "fewer show no trend"),
-    bulk: float = threshold(4e9, "bytes", "convention", "more than libraries and workers take when loaded"),
+    points: float = threshold(12, "rows", "convention", "fewer rows show no trend"),
+    bulk: float = threshold(4e9, "bytes", "convention", "more than libraries and workers take"),
 ) -> Iterator[Evidence]:
-    """Memory in use grows steadily and does not level off.
+    """Memory grows steadily and does not level off.
 
     ## What it sees
-    The level rises with time nearly without setback, by a tenth after the start (a fifth in a recording,
-    half where the log gives the maximum so far, which does not grow evenly), a due part of it in the last
-    third, and not all of it at once (a library that is loaded late). Of fewer than twelve readings: host
-    memory that grew by half and by gigabytes from the first to the last, low.
+    The level rises almost without setback, by a tenth after the start (a fifth in a recording, half
+    where the log gives the maximum so far), continues to rise in the last third, and does not rise all
+    at once (as when a library is loaded late). With fewer than twelve readings: host memory that grew by
+    half and by gigabytes from the first to the last, low.
 
     ## Why it matters
-    It ends with the run being killed, after hours; meanwhile steps get slower.
+    The run is killed after hours, and steps get slower before that.
 
     ## When it is wrong
-    Caches and allocators fill up and then stay; a maximum never falls by construction; a dataset that is
-    read into memory grows until it is all there.
+    Caches and allocators fill up and then stay constant. A maximum never falls. A data set that is read
+    into memory grows until it is complete.
 
     ## What to try
-    Count live tensors; look for losses or outputs that are kept with their graph.
+    Count live tensors, and look for losses or outputs that are kept with their graph.
 
     ## Sources
-    Spearman (1904) for the rank correlation; PyTorch FAQ, "My model reports out of memory".
+    PyTorch FAQ, My model reports cuda runtime error(2): out of memory,
+    https://docs.pytorch.org/docs/stable/notes/faq.html.
     """
     for name in ("mem/host", "mem/device"):
         curve = features.curve(name)

@@ -17,25 +17,27 @@ def model_not_compiled(
     run: Run,
     features: Features,
     *,
-    length: float = threshold(1000, "points", "convention", "shorter runs do not earn the compilation back"),
+    length: float = threshold(
+        1000, "points", "convention", "shorter runs do not make up for the compilation"
+    ),
 ) -> Iterator[Evidence]:
-    """The model runs on an accelerator uncompiled.
+    """The model runs on an accelerator without being compiled.
 
     ## What it sees
-    Setup facts alone: an accelerator, a compile option that is off, and a run long enough (in its own or its
-    planned steps) to earn the compilation back.
+    Setup facts alone: an accelerator, a compile option that is off, and a run long enough (in actual or
+    planned steps) to make up for the compilation time.
 
     ## Why it matters
-    Compiled models often train a third faster or more, with nothing else changed.
+    Compiled models often train a third faster or more, with no other change.
 
     ## When it is wrong
-    Models with changing shapes or much Python in between gain little and compile often.
+    Models with changing shapes or much Python code gain little and recompile often.
 
     ## What to try
-    Compile it and compare the step time after the first hundred steps.
+    Compile the model and compare the step time after the first hundred steps.
 
     ## Sources
-    Ansel et al. (2024), PyTorch 2: Faster machine learning through dynamic Python bytecode transformation.
+    Ansel et al. (2024), PyTorch 2, https://doi.org/10.1145/3620665.3640366.
     """
     device = str(run.setup.device)
     answers = [str(run.setup.facts[name]).lower() for name in NAMES if name in run.setup.facts]

@@ -20,36 +20,37 @@ from traindx.rules.api import (
     needs=("operator_time/*", "operator_calls/*", "time/step", "time/idle"),
     min_points=1,
     severity="low",
-    message="a step is {calls:.0f} calls that mostly take microseconds: {share:.0%} of it goes to starting them",
+    message="a step has {calls:.0f} calls that mostly take microseconds; starting them takes "
+    "{share:.0%} of it",
 )
 def operators_are_tiny(
     run: Run,
     features: Features,
     *,
-    small: float = threshold(1e-5, "s", "measured", "calls that cost what it costs to call them"),
-    many: float = threshold(200, "calls a step", "convention", "fewer cost a millisecond at most"),
+    small: float = threshold(1e-5, "s", "measured", "calls that cost only the call itself"),
+    many: float = threshold(200, "calls a step", "convention", "fewer cost at most a millisecond"),
     some: float = threshold(0.5, "of the step", "convention", "more overhead than work"),
-    long: float = threshold(0.005, "s", "convention", "a shorter step gains little by anything"),
+    long: float = threshold(0.005, "s", "convention", "a shorter step can gain little"),
 ) -> Iterator[Evidence]:
-    """A step consists of very many operators that do almost nothing each.
+    """A step consists of very many operators that each do almost nothing.
 
     ## What it sees
-    In a trace, the time in operators (on an accelerator, kernels) that take less than 10 microseconds a
-    call, with the time between operators, makes up half of a step of 200 calls or more. Info where a step
-    takes less than 5 ms.
+    In a trace, the time in operators (on an accelerator, kernels) that take less than 10 microseconds
+    per call, together with the time between operators, is half of a step with 200 calls or more.
+    Information where a step takes less than 5 ms.
 
     ## Why it matters
     A call costs some microseconds whatever it computes. The device could do much more in that time.
 
     ## When it is wrong
-    The profiler adds one or two microseconds to each call. Small models are like this by nature, and
-    harmless where they train in minutes.
+    The profiler adds one or two microseconds to each call. Small models are like this by nature, which
+    is harmless where they train in minutes.
 
     ## What to try
-    Larger batches, torch.compile, one operation on a stacked tensor instead of a loop over parts.
+    Use larger batches, torch.compile, or one operation on a stacked tensor instead of a loop over parts.
 
     ## Sources
-    PyTorch, "Where does the time go": overhead-bound regimes (He 2022, Making deep learning go brrrr).
+    He (2022), Making deep learning go brrrr from first principles, https://horace.io/brrr_intro.html.
     """
     kind = "kernel" if "kernel_time" in run.panels and "kernel_calls" in run.panels else "operator"
     traced = [run.panels[name].values for name in (f"{kind}_time", f"{kind}_calls") if name in run.panels]

@@ -28,26 +28,28 @@ def optimizer_takes_time(
     *,
     some: float = threshold(0.4, "of the computation", "convention", "as much as the forward pass"),
     much: float = threshold(0.6, "of the computation", "convention", "more than both passes"),
-    brief: float = threshold(0.005, "s", "convention", "a shorter step gains little by anything"),
+    brief: float = threshold(0.005, "s", "convention", "a shorter step can gain little"),
 ) -> Iterator[Evidence]:
-    """The optimizer takes more of a step than a pass through the model.
+    """The optimizer takes longer than a pass through the model.
 
     ## What it sees
-    In a trace, the time of the optimizer over the time of forward, backward and optimizer, typical row. Low
-    from 40 %, medium from 60 %; info where the three take less than 5 ms.
+    In a trace, the time of the optimizer divided by that of forward, backward and optimizer, for a
+    typical row. Low from 40 %, medium from 60 %; information where the three take less than 5 ms.
 
     ## Why it matters
     With larger batches or a fused implementation the same samples take much less time.
 
     ## When it is wrong
-    On an accelerator the host's time in the optimizer is the time to launch it, and a wait may hide in it.
-    Optimizers of second order are slow by design.
+    On an accelerator, the host's time in the optimizer is the time to launch it, and may include
+    waiting. Second-order optimizers are slow by design.
 
     ## What to try
-    `fused=True` or foreach=True; more samples for each step; leave frozen weights out of the optimizer.
+    Use `fused=True` or foreach=True, more samples per step, and leave frozen weights out of the
+    optimizer.
 
     ## Sources
-    PyTorch, documentation of torch.optim (foreach and fused implementations).
+    PyTorch documentation, torch.optim (foreach and fused implementations),
+    https://docs.pytorch.org/docs/stable/optim.html.
     """
     curves = [features.needed_curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
     if any(c.n == 0 for c in curves):

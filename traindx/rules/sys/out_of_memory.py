@@ -16,24 +16,25 @@ def out_of_memory(
     *,
     shown: float = threshold(160, "characters", "convention", "as much of the message as a reader needs"),
 ) -> Iterator[Evidence]:
-    """The log says that memory ran out.
+    """The run ran out of memory.
 
     ## What it sees
     An out-of-memory error in the log, of the accelerator or of the host. High instead of critical where
     steps follow it: then it was caught.
 
     ## Why it matters
-    The run ended there, or went on without that batch.
+    The run ended there, or continued without that batch.
 
     ## When it is wrong
     Batch-size finders run out of memory on purpose; then steps follow.
 
     ## What to try
-    Smaller batches with accumulation, checkpointed activations, shorter sequences; first see whether memory
-    had been growing.
+    Use smaller batches with accumulation, activation checkpointing, or shorter sequences. First check
+    whether memory had been growing.
 
     ## Sources
-    The log itself.
+    PyTorch FAQ, My model reports cuda runtime error(2): out of memory,
+    https://docs.pytorch.org/docs/stable/notes/faq.html.
     """
     events = [e for e in run.events if e.kind == "out-of-memory"]
     if not events:

@@ -9,40 +9,44 @@ from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, It
     needs=("calls/compile", "time/compile", "time/step"),
     min_points=1,
     severity="medium",
-    message="functions are compiled again in {count} further steps, which takes {share:.0%} of the time since{why}",
+    message="functions are compiled again in {count} later steps, which takes {share:.0%} of the "
+    "time since{why}",
 )
 def step_compiles_again(
     run: Run,
     features: Features,
     *,
     least: float = threshold(4, "steps", "convention", "a last batch, an evaluation, a changed mode"),
-    stretch: float = threshold(20, "steps", "convention", "the first steps compile what they are made of"),
-    some: float = threshold(0.05, "of the time", "convention", "worth the trouble of looking"),
-    much: float = threshold(0.3, "of the time", "convention", "as much as a loader may take: SYS001"),
+    stretch: float = threshold(20, "steps", "convention", "the first steps compile everything once"),
+    some: float = threshold(0.05, "of the time", "convention", "enough to be worth fixing"),
+    much: float = threshold(0.3, "of the time", "convention", "the limit of step-waits-for-data"),
 ) -> Iterator[Evidence]:
     """Functions are compiled, or traced, again and again.
 
     ## What it sees
-    The steps after the first one that compiled in which a framework does so again (graphs of torch.compile,
-    programs of JAX, traces of tf.function, as the framework counts them), what that takes of all the time
-    since, and what dynamo says of the last one. What capture itself has compiled does not count, and nothing
-    is said of fewer than 20 steps. Low from 5 %, medium from 30 %.
+    The steps after the first compilation in which a framework compiles again (graphs of torch.compile,
+    programs of JAX, traces of tf.function, as the framework counts them), their share of the time since
+    then, and the reason that dynamo gives for the last one. Functions that traindx itself compiled do
+    not count, and fewer than 20 steps are not judged. Low from 5 %, medium from 30 %.
 
     ## Why it matters
-    A compilation takes as long as hundreds of steps. It was meant to be paid once. After the eighth time
-    torch.compile gives a function up.
+    A compilation takes as long as hundreds of steps and should happen once. After the eighth time
+    torch.compile gives up on a function.
 
     ## When it is wrong
-    A curriculum of sequence lengths compiles once for each, and is done with it.
+    A curriculum of sequence lengths compiles once for each length.
 
     ## What to try
-    Pad batches to a few shapes (or drop the last, smaller one); give numbers that change as tensors, not as
-    Python numbers; create functions and optimizers outside of the loop; `torch.compile(dynamic=True)`,
-    `reduce_retracing=True` or an `input_signature`; `static_argnums` only for what takes few values.
+    Pad batches to a few shapes (or drop the last, smaller one). Pass changing numbers as tensors, not as
+    Python numbers. Create functions and optimizers outside of the loop. Use
+    `torch.compile(dynamic=True)`, `reduce_retracing=True` or an `input_signature`, and `static_argnums`
+    only for arguments with few values.
 
     ## Sources
-    PyTorch, "Dynamic shapes" and "Recompilation"; TensorFlow, "Controlling retracing"; JAX, "Just-in-time
-    compilation", on caching.
+    PyTorch, torch.compile troubleshooting,
+    https://docs.pytorch.org/docs/stable/torch.compiler_troubleshooting.html; TensorFlow, Better
+    performance with tf.function, https://www.tensorflow.org/guide/function; JAX, Just-in-time
+    compilation, https://docs.jax.dev/en/latest/jit-compilation.html.
     """
     calls, spent, step = map(features.needed_curve, ("calls/compile", "time/compile", "time/step"))
     if step.n < 2 or calls.n == 0 or spent.n == 0:
@@ -53,7 +57,7 @@ def step_compiles_again(
         return
     if int((step.steps > begin).sum()) < stretch:
         raise CannotJudge(
-            "it compiles in the first steps, and too few came after them to tell whether it goes on"
+            "compiled in the first steps, and too few steps follow to show whether it continues"
         )
     compiling = float(spent.values[spent.steps > begin].sum())
     whole = float(step.values[step.steps > begin].sum())

@@ -20,49 +20,46 @@ from traindx.rules.api import (
     needs=("time/idle", "time/step"),
     min_points=1,
     severity="medium",
-    message="{share:.0%} of a typical step passes without any computation, beyond what it waits for data",
+    message="in {share:.0%} of a typical step nothing is computed, not counting the wait for data",
     follows=("host-waits-for-accelerator",),
 )
 def step_idles(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.3, "of the step", "convention", "as much as a loader may take: SYS001"),
+    some: float = threshold(0.3, "of the step", "convention", "the limit of step-waits-for-data"),
     much: float = threshold(0.5, "of the step", "convention", "more is lost than used"),
     brief: float = threshold(0.002, "s", "measured", "small nets on a CPU: Python between 100 operators"),
 ) -> Iterator[Evidence]:
-    """Between the operators of a step there is time in which nothing is computed.
+    """Between the operators of a step nothing is computed for a large part of the time.
 
     ## What it sees
     In a trace, the time of a typical step in which no kernel runs on the accelerator (without one, no
-    operator on the host), without the time that goes to loading data. Low from 30 %, medium from 50 %; low
-    where that is below 2 ms.
+    operator on the host), not counting the time for loading data. Low from 30 %, medium from 50 %; low
+    where that is less than 2 ms.
 
     ## Why it matters
-    That time is Python, logging, files or the network; the run could take so much less.
+    That time is spent in Python, logging, files or the network. The run could be shorter by as much.
 
     ## When it is wrong
-    The profiler itself makes every operator a little slower, and the time between small ones longer. A
-    process that trains in turns with others idles on purpose.
+    The profiler makes every operator slightly slower, and the gaps between small ones longer. A process
+    that trains in turns with others is idle on purpose.
 
     ## What to try
-    Look at the longest gaps and what stands beside them; log and evaluate less often; compile the model;
-    larger batches.
+    Inspect the longest gaps and the code around them. Log and evaluate less often, compile the model, or
+    use larger batches.
 
     ## Sources
-    PyTorch, Performance tuning guide; the definition of idle time in the profiler's own overview.
+    PyTorch, Performance tuning guide,
+    https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html.
     """
-    idle, step, data = (
-        features.needed_curve("time/idle"),
-        features.needed_curve("time/step"),
-        features.curve("time/data"),
-    )
+    idle, step = features.needed_curve("time/idle"), features.needed_curve("time/step")
+    data = features.curve("time/data")
     if idle.n == 0 or step.n == 0:
         raise CannotJudge("no finite time was traced")
     spent = idle.values
-    if (
-        data is not None and data.n and "util/device" in run.series
-    ):  # without an accelerator loading is no idle time
+    # Without an accelerator, loading is no idle time.
+    if data is not None and data.n and "util/device" in run.series:
         spent = np.maximum(spent - data.at_steps(idle.steps), 0.0)
     shares = np.clip(spent / np.maximum(step.at_steps(idle.steps), SHORTEST), 0.0, 1.0)
     share, seconds = float(median(shares)), float(median(spent))

@@ -26,7 +26,7 @@ from traindx.rules.api import (
     threshold,
 )
 
-LONGER = 0.25  # of the strength: where agents live longer, steps that take longer are no fault
+LONGER = 0.25  # strength for agents: longer episodes are no fault
 
 
 @rule(
@@ -34,7 +34,7 @@ LONGER = 0.25  # of the strength: where agents live longer, steps that take long
     needs=("time/step|throughput",),
     min_points=3,
     severity="medium",
-    message="steps take longer and longer: {ratio:.2f} times as long at the end as at the start",
+    message="steps get slower: {ratio:.2f} times as long at the end as at the start",
     follows=("memory-grows",),
 )
 def step_time_creeps(
@@ -47,32 +47,33 @@ def step_time_creeps(
     significant: float = threshold(5.0, "x standard error", "convention", "slope against its own noise"),
     start: float = threshold(0.05, "of the run", "convention", "compilation and warm caches"),
     step: float = threshold(0.15, "log ratio", "convention", "a sudden change of this size is a jump"),
-    clear: float = threshold(4.0, "x noise", "convention", "two levels told apart"),
-    few: float = threshold(20, "points", "convention", "of fewer, only a doubling is told"),
-    times: float = threshold(2.0, "x the first half", "convention", "no noise of a step's time"),
+    clear: float = threshold(4.0, "x noise", "convention", "two distinct levels"),
+    few: float = threshold(20, "points", "convention", "with fewer points, only a doubling counts"),
+    times: float = threshold(2.0, "x the first half", "convention", "more than noise"),
 ) -> Iterator[Evidence]:
-    """The time for a step grows steadily through the run.
+    """The time of a step grows steadily during the run.
 
     ## What it sees
-    The lower envelope of the step time (or of the inverse throughput), which other work on the machine can
-    only raise, rises with time nearly without setback, by a fifth or more, and goes on rising in the last
-    third. In a short log every time of the second half must be twice that of the first, or the times of the
-    last third where they rise all along; of three times, each must be longer than the one before and the
-    last twice the first.
+    The lower envelope of the step time (or of the inverse throughput), which other work on the machine
+    can only raise, rises almost without setback, by a fifth or more, and keeps rising in the last third.
+    In a short log every time of the second half must be twice that of the first, or the times of the
+    last third twice those of the first where they rise throughout. With three times, each must be longer
+    than the one before, and the last twice the first.
 
     ## Why it matters
-    Something piles up from step to step: a list, a graph, fragments of memory, heat.
+    Something accumulates from step to step: a list, a graph, fragmented memory, heat.
 
     ## When it is wrong
-    Larger batches and longer sequences take longer (their signals are looked at, where logged); an average
-    since the start creeps (and so do the episodes of an agent that learns: info where rewards are logged)
-    while it forgets a fast beginning, but saturates; a sudden change is step-time-jumps.
+    Larger batches and longer sequences take longer (their signals are used where logged). A running
+    average since the start rises while it forgets a fast beginning, but levels off. The episodes of an
+    agent that learns get longer (information where rewards are logged). A sudden change is
+    step-time-jumps.
 
     ## What to try
-    Time the parts of a step; count live tensors; see whether memory grows as well.
+    Measure the parts of a step, count live tensors, and check whether memory grows as well.
 
     ## Sources
-    Spearman (1904) for the rank correlation; requirements, systems symptoms.
+    PyTorch profiler recipe, https://docs.pytorch.org/tutorials/recipes/recipes/profiler_recipe.html.
     """
     duration = durations(features)
     if len(duration.seconds) < few:
@@ -119,8 +120,8 @@ def is_data(data: Curve | None, grown: float) -> bool:
 
 
 def doubled(features: Features, duration: Duration, times: float, steady: float) -> Iterator[Evidence]:
-    """Every step of a short log's second half takes `times` as long as any of the first; or nearly each takes longer
-    than the one before, and those of the last third `times` as long as those of the first."""
+    """In a short log, every step of the second half takes `times` as long as any of the first. Or almost
+    every step takes longer than the one before, and the last third `times` as long as the first."""
     seconds, half = duration.seconds, len(duration.seconds) // 2
     if len(seconds) < 3:
         return

@@ -35,35 +35,35 @@ def step_time_jumps(
     features: Features,
     *,
     ratio: float = threshold(1.5, "x the level before", "convention", "a third of the throughput lost"),
-    large: float = threshold(4.0, "x the level before", "convention", "as off the accelerator"),
-    cut: float = threshold(0.2, "log ratio", "convention", "smaller levels are not told apart"),
+    large: float = threshold(4.0, "x the level before", "convention", "as without the accelerator"),
+    cut: float = threshold(0.2, "log ratio", "convention", "smaller levels are not distinguished"),
     clear: float = threshold(4.0, "x noise", "convention", "a ramp reaches 2.7"),
     margin: float = threshold(3, "rows", "convention", "fewer are outliers"),
     lasts: float = threshold(0.05, "of the run", "convention", "a shorter stretch is an episode"),
-    brief: float = threshold(60.0, "s", "measured", "gym: runs this short share the machine's noise"),
-    back: float = threshold(1.25, "x the level before", "convention", "as good as recovered"),
+    brief: float = threshold(60.0, "s", "measured", "gym: in such short runs the machine is noisy"),
+    back: float = threshold(1.25, "x the level before", "convention", "almost recovered"),
 ) -> Iterator[Evidence]:
-    """The time for a step jumps to a higher level and stays there.
+    """The time of a step jumps to a higher level and stays there.
 
     ## What it sees
-    The logarithm of the step time (or of the inverse throughput) cut into levels; one of them is at least
-    1.5 times the lowest before it and lasts. High from four times on, low if it comes back. A training on
-    the processor of a machine without an accelerator is judged a degree milder: it shares caches and memory
-    with whatever else runs there, and has nothing to fall off.
+    The logarithm of the step time (or of the inverse throughput) is segmented into levels. One of them
+    is at least 1.5 times the lowest level before it, and lasts. High from four times on, low if it
+    recovers. Training on the CPU of a machine without a usable accelerator is judged one degree milder,
+    because other processes share its caches and memory.
 
     ## Why it matters
-    Half the throughput is twice the bill; it mostly means that something fell back (device, precision,
-    cache, a neighbour on the machine).
+    Half the throughput is twice the cost. Usually something fell back: device, precision, cache, or
+    another job on the machine.
 
     ## When it is wrong
-    Single slow steps (evaluation, checkpoints, compilation) are removed before. A larger batch or longer
-    sequences explain the jump where their signals are logged; after a resume it may be another machine.
+    Single slow steps (evaluation, checkpoints, compilation) are removed first. A larger batch or longer
+    sequences explain the jump where their signals are logged. After a resume it may be another machine.
 
     ## What to try
-    Compare the parts of a step before and after; look at what else ran on the machine.
+    Compare the parts of a step before and after, and check what else ran on the machine.
 
     ## Sources
-    Scott and Knott (1974) for the segmentation; Killick et al. (2012) on change points.
+    Killick et al. (2012), Optimal detection of changepoints, https://arxiv.org/abs/1101.1438.
     """
     duration = durations(features)
     if (n := len(duration.seconds)) < 2 * margin:
@@ -100,7 +100,7 @@ def step_time_jumps(
 
 
 def severity_of(features: Features, mild: bool, shared: bool, far: bool) -> Severity:
-    """How grave a jump is: `far` by its size, a degree milder on a processor that is `shared`."""
+    """The severity of a jump: `far` by its size, one degree milder on a CPU that is `shared`."""
     if features.is_reinforcement:
         return "info"  # episodes get longer
     if mild or (shared and not far):
@@ -114,7 +114,7 @@ def stairs(seconds: Floats, found: list[Level]) -> list[Level]:
 
 
 def is_on_processor(run: Run) -> bool:
-    """Whether the training is known to run on the processor, and no accelerator that it could use is."""
+    """Whether the training runs on the CPU of a machine without a usable accelerator."""
     return run.setup.word("device").startswith("cpu") and not run.setup.flag("accelerator_usable")
 
 

@@ -22,37 +22,40 @@ from traindx.rules.api import (
     needs=("time/step",),
     min_points=30,
     severity="low",
-    message="{count} single steps took {factor:.0f} times as long as those around them, {share:.0%} of all the time",
+    message="{count} single steps took {factor:.0f} times as long as those around them, {share:.0%} "
+    "of the whole time",
 )
 def step_time_outliers(
     run: Run,
     features: Features,
     *,
     factor: float = threshold(3.0, "x the level around", "convention", "far outside usual jitter"),
-    share: float = threshold(0.1, "of the time", "convention", "worth the trouble of looking"),
+    share: float = threshold(0.1, "of the time", "convention", "enough to be worth fixing"),
     least: float = threshold(4, "steps", "convention", "fewer may be chance"),
     longest: float = threshold(2, "rows in a row", "convention", "longer is a level"),
     start: float = threshold(0.05, "of the run", "convention", "compilation and warm caches"),
     regular: float = threshold(0.1, "of the period", "convention", "jitter of a regular interval"),
 ) -> Iterator[Evidence]:
-    """Single steps take far longer than their neighbours, and add up.
+    """Single steps take far longer than their neighbors, and add up.
 
     ## What it sees
-    Steps above three times the level around them, at most two in a row, which together take a tenth of the
-    time or more. Steps beside a validation are left out. Information when they come at regular intervals.
+    Steps above three times the level around them, at most two in a row, which together take a tenth of
+    the time or more. Steps next to a validation are excluded. Information where they come at regular
+    intervals.
 
     ## Why it matters
-    The time is lost for training; a stall is often the loader, the disk or a neighbour.
+    This time is lost for training. A stall often comes from the loader, the disk or another job.
 
     ## When it is wrong
-    Many logs count an evaluation, a checkpoint or the compilation as part of a step; those come at regular
-    intervals (of epochs), or at the start.
+    Many logs count an evaluation, a checkpoint or the compilation as part of a step. Those come at
+    regular intervals (of epochs), or at the start.
 
     ## What to try
-    See what happens at these steps, starting with the loader and the file system.
+    Check what happens at these steps, starting with the loader and the file system.
 
     ## Sources
-    Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
+    Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training,
+    https://arxiv.org/abs/2007.06775.
     """
     duration = durations(features)
     if len(duration.seconds) < 3:
@@ -101,6 +104,6 @@ def begin_epochs(
 
 
 def validation_steps(run: Run) -> Floats:
-    """All steps at which something was measured on held-out data."""
+    """All steps at which something was measured on validation data."""
     held = [s.steps for name, s in run.series.items() if name.startswith("val/")]
     return np.unique(np.concatenate(held)) if held else np.empty(0)

@@ -27,37 +27,38 @@ def step_waits_for_data(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.3, "of the step", "seed", "differential.md: 30-50 % of a step"),
-    much: float = threshold(0.5, "of the step", "seed", "differential.md: 30-50 % of a step"),
+    some: float = threshold(0.3, "of the step", "convention", "a loader that keeps up takes a few percent"),
+    much: float = threshold(0.5, "of the step", "convention", "a loader that keeps up takes a few percent"),
     most: float = threshold(0.8, "of the step", "convention", "the accelerator idles four fifths"),
-    brief: float = threshold(0.005, "s", "measured", "gym: loops over arrays, nothing to be gained"),
+    brief: float = threshold(0.005, "s", "measured", "gym: loops over arrays have nothing to gain"),
     start: float = threshold(0.05, "of the run", "convention", "loaders fill their queues first"),
 ) -> Iterator[Evidence]:
-    """Each step waits for its data for a notable part of its time.
+    """Each step waits for its data for a large part of its time.
 
     ## What it sees
-    The time for data over the time of the step, typical row (median), after the start. Low from 30 %, medium
-    from 50 %, high from 80 %; low when it waits less than 5 ms.
+    The time for data divided by the time of the step, for a typical row (median) after the start. Low
+    from 30 %, medium from 50 %, high from 80 %; low when it waits less than 5 ms.
 
     ## Why it matters
-    While it waits, the accelerator does nothing; the run takes up to that much longer than it would have to.
+    While a step waits, the accelerator does nothing, and the run takes longer by up to that share.
 
     ## When it is wrong
-    The first rows are always slow, and a single slow row is not counted. Where the logged step time leaves
-    the loading out, the two are added.
+    The first rows are always slow, and a single slow row does not count. Where the logged step time
+    excludes loading, the two are added.
 
     ## What to try
-    Repeat one batch and compare the step time; count the workers of the loader, look at the disk and at the
-    processors.
+    Repeat one batch and compare the step time. Check the number of loader workers, the disk and the CPU
+    load.
 
     ## Sources
-    Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
+    Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training,
+    https://arxiv.org/abs/2007.06775.
     """
     data, step = features.needed_curve("time/data"), features.needed_curve("time/step")
     if data.n == 0 or step.n == 0:
         raise CannotJudge("no finite time was logged")
     if data.n < step.n / 2:
-        return  # most steps waited for nothing: a batch that was drawn once, an evaluation now and then
+        return  # most steps do not wait: a batch that was drawn once, or an occasional evaluation
     together = np.array_equal(data.steps, step.steps)
     waits = shares(data.values, step.values if together else step.at_steps(data.steps))
     skip = start_up(len(waits), start, 1)

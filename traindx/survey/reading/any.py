@@ -11,7 +11,8 @@ from traindx.survey.table import Table, Wanted
 
 
 def open_table(path: str | Path, wanted: Wanted) -> Table:
-    """The table in a file. Raises ReadError for what cannot be read, ConfigError for a column that is not there."""
+    """The table in a file. Raises ReadError for what cannot be read, ConfigError for a column that is not
+    there."""
     place = Path(path)
     if place.is_dir():
         raise ReadError(str(path), "is a folder")

@@ -1,19 +1,19 @@
 """What Python already holds as tables: arrays, tensors, columns, data frames, data sets and loaders.
 
-Nothing of a framework is imported: a tensor is what has `detach` and `numpy`, a data set what has a
-length and items, a loader what can be iterated.
-"""
+No framework is imported: a tensor has `detach` and `numpy`, a data set has a length and items, a loader
+can be iterated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from traindx.errors import ConfigError
 from traindx.survey import sampling, tabular
-from traindx.survey.arrays import Array
+from traindx.survey.arrays import Array, as_numpy
 from traindx.survey.reading.any import open_table
 from traindx.survey.reading.numpy import of_array
 from traindx.survey.table import Table, Wanted
@@ -22,9 +22,9 @@ Given = Any
 
 
 def as_table(data: Given, target: Given, wanted: Wanted) -> Table:
-    """The table in `data`: a path; an array or tensor `[n, ...]` with `target` an array `[n]`; a pair of both;
-    columns by name or a data frame with `target` a column's name; a data set or loader of (input, target).
-    Raises ConfigError for anything else, ReadError for files that cannot be read."""
+    """The table in `data`: a path; an array or tensor `[n, ...]` with `target` an array `[n]`; a pair of
+    both; columns by name or a data frame with `target` a column's name; a data set or loader of (input,
+    target). Raises ConfigError for anything else, ReadError for files that cannot be read."""
     import os
 
     if isinstance(data, str | os.PathLike):
@@ -37,13 +37,13 @@ def as_table(data: Given, target: Given, wanted: Wanted) -> Table:
         goal = None if target is None or isinstance(target, str) else as_array(target)
         return of_array("array", "array", as_array(data), goal, wanted, origin="arrays")
     if target is not None and not isinstance(target, str):
-        raise ConfigError("targets beside the data go with an array; a data set or loader yields its own")
+        raise ConfigError("separate targets need an array; a data set or loader yields its own targets")
     if hasattr(data, "__getitem__") and hasattr(data, "__len__"):
         return sampling.of_dataset(data, wanted)
     if hasattr(data, "__iter__"):
         return sampling.of_loader(data, wanted)
     raise ConfigError(
-        f"a {type(data).__name__} is no data: give a path, an array, columns, a data set or a loader"
+        f"a {type(data).__name__} is not data: give a path, an array, columns, a data set or a loader"
     )
 
 
@@ -57,13 +57,11 @@ def is_array(data: Given) -> bool:
 
 def as_array(data: Given) -> Array:
     """An array of numbers, or of words. Raises ConfigError for what is neither."""
-    if hasattr(data, "detach"):
-        data = data.detach().cpu()
-        data = data.float() if str(data.dtype) in ("torch.bfloat16", "torch.float16") else data
-        return np.asarray(data.numpy())
-    made = np.asarray(data)
-    if made.ndim < 1 or (made.dtype.kind not in "fiubUS" and made.dtype != object):
-        raise ConfigError(f"{made.dtype} values in {made.ndim} dimensions are no rows of data")
+    made = as_numpy(data)
+    if not hasattr(data, "detach") and (
+        made.ndim < 1 or (made.dtype.kind not in "fiubUS" and made.dtype != object)
+    ):
+        raise ConfigError(f"{made.dtype} values in {made.ndim} dimensions are not rows of data")
     return made
 
 
@@ -76,7 +74,7 @@ def of_columns(data: Given, wanted: Wanted, target: Given) -> Table:
     held = {n: column(data[own[n]]) for n in names}
     if target is not None and not isinstance(target, str):
         held["target"] = column(target)
-        wanted = with_target(wanted, "target")
+        wanted = msgspec.structs.replace(wanted, target="target")
     lengths = {len(c) for c in held.values()}
     if len(lengths) > 1:
         raise ConfigError("the columns differ in length")
@@ -89,14 +87,8 @@ def of_columns(data: Given, wanted: Wanted, target: Given) -> Table:
     )
 
 
-def with_target(wanted: Wanted, name: str) -> Wanted:
-    import msgspec
-
-    return msgspec.structs.replace(wanted, target=name)
-
-
 def column(values: Given) -> Any:
-    """One column for pyarrow; words are taken as they are, None and NaN among them as empty."""
+    """One column for pyarrow. Words stay as they are; None and NaN among them are empty."""
     import pyarrow as pa
 
     array = as_array(values)

@@ -15,7 +15,7 @@ import torch
 
 from traindx import pipeline
 from traindx.lab.conduct import attempts
-from traindx.lab.conduct.checkpoints import look_at
+from traindx.lab.conduct.checkpoints import inspect
 from traindx.lab.repair.deliverables import sha256
 
 SCRIPT = """
@@ -84,7 +84,7 @@ def test_they_are_what_the_script_ended_with(tmp_path: Path) -> None:
         assert found[name].dtype == own[name].dtype
     assert facts["model_sha256"] == sha256(file)
     assert facts["model_tensors"] == len(own)
-    looked = look_at(file, float("inf"))
+    looked = inspect(file, float("inf"))
     assert (looked.broken, looked.bad, looked.known) == ("", (), True)
     assert not list(record.glob("*.part"))
 

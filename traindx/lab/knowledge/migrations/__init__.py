@@ -1,1 +1,1 @@
-"""How the tables of the database came to be, step by step; Alembic takes a database from whatever step it is at."""
+"""The migrations of the database. Alembic applies those that a database has not seen yet."""

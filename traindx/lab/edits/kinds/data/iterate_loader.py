@@ -1,41 +1,35 @@
-"""A loop that goes through one batch again and again goes through the loader (fix `iterate-the-loader`)."""
+"""A loop that uses one batch again and again iterates over the loader instead (fix `iterate-the-loader`)."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from traindx.lab.edits.follow import behind
+from traindx.lab.edits.follow import resolve
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.kinds.run.training_mode import inner
 from traindx.lab.edits.model import leaves
 from traindx.lab.edits.origins import trace
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source, dotted
-from traindx.lab.edits.training import LOADER, Found, the_backward
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source, dotted
+from traindx.lab.edits.training import LOADER, the_backward
 
 
 def edit(project: Project, _value: str) -> None:
     back = the_backward(project)
     source, loops = back.source, back.source.loops(back.call)
-    if any(isinstance(loop, cst.For) and repeated(source, loop.iter) is not None for loop in loops):
-        loop = next(
-            one for one in loops if isinstance(one, cst.For) and repeated(source, one.iter) is not None
-        )
-        loader = repeated(source, loop.iter)
-        assert loader is not None
-        source.replace(loop.iter, source.code(loader))
-        project.say(
-            source, source.line(loop), f"goes through {source.code(loader)}, and not one batch of it"
-        )
-        return
+    for loop in loops:
+        loader = repeated(source, loop.iter) if isinstance(loop, cst.For) else None
+        if isinstance(loop, cst.For) and loader is not None:
+            code = source.code(loader)
+            source.replace(loop.iter, code)
+            project.say(source, source.line(loop), f"iterates over {code}, and not over one batch of it")
+            return
     drawn = drawn_once(source, loops, back)
+    write = "for batch in loader: a new batch in each step"
     if drawn is None:
-        why = "what repeats a batch was not found"
-        raise NotCertain("for batch in loader: a new batch in each step", why, source.path, back.line)
+        raise back.doubt(write, "what repeats a batch was not found")
     if not shuffled(project, source, drawn):
-        raise NotCertain(
-            "for batch in loader: a new batch in each step", "it is not shuffled", source.path, back.line
-        )
+        raise back.doubt(write, "the loader does not shuffle")
     source.remove(drawn)
     source.insert_before(inner(loops[0].body.body[0]), source.code(drawn))
     project.say(source, source.line(drawn), f"moved into the loop: {source.code(drawn)}")
@@ -84,7 +78,7 @@ def drawn_once(source: Source, loops: list[cst.For | cst.While], back: Found) ->
 def shuffled(project: Project, source: Source, drawn: cst.Assign) -> bool:
     """Whether a new pass over the loader begins with another batch."""
     loader = first_of(source, drawn.value)
-    home, made = behind(project, source, loader) if loader is not None else (source, drawn)
+    home, made = resolve(project, source, loader) if loader is not None else (source, drawn)
     if not isinstance(made, cst.Call) or home.name(made.func) != LOADER:
         return False
     given = Found(home, made).given("shuffle", 2)

@@ -1,9 +1,9 @@
-"""`inputs=standardize`: the tensors that the model is called with get mean 0 and deviation 1, by the training part.
+"""`inputs=standardize`: the tensors that the model is called with get mean 0 and deviation 1, computed on
+the training part.
 
-Where the tensors of a training and of a validation have names (`X_train`, or `X[:300]` of a data set of tensors), right
-before the data set, else before the loop. The statistics are those of all training samples at once, where the
-intervention knows only those seen so far: the first losses differ.
-"""
+Where the tensors of training and validation have names (`X_train`, or `X[:300]` of a data set of
+tensors), right before the data set, else before the loop. The statistics are those of all training
+samples at once. The intervention only knows the samples seen so far, so the first losses differ."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import NamedTuple
 import libcst as cst
 from libcst.metadata import Assignment
 
-from traindx.lab.edits.follow import DEEP, behind
+from traindx.lab.edits.follow import DEEP, resolve
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source, dotted
-from traindx.lab.edits.training import Found, loaders, model_at, the_backward, training_loaders
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source, dotted
+from traindx.lab.edits.training import loaders, model_at, the_backward, training_loaders
 
 TENSORS = "torch.utils.data.TensorDataset"
 MEAN, STD = "input_mean", "input_std"
 
 
 class Use(NamedTuple):
-    """A tensor by its name, and its part, as it is written, that is trained on."""
+    """A tensor by its name, and the part of it that is trained on, as written."""
 
     name: cst.Name
     part: str
@@ -31,7 +31,7 @@ class Use(NamedTuple):
 
 def edit(project: Project, value: str) -> None:
     if value != "standardize":
-        raise NotCertain(f"inputs={value}", "this is an experiment, and no fix", project.script)
+        raise project.doubt(f"inputs={value}", "this is an experiment, not a fix")
     back = the_backward(project)
     source = back.source
     if any(name.value == MEAN for name in source.all(cst.Name)):
@@ -41,32 +41,31 @@ def edit(project: Project, value: str) -> None:
     names = list(dict.fromkeys([trained.name.value, *(other.value for other in others)]))
     before(source, [trained.name, *others], place, back)
     lines = [f"{MEAN}, {STD} = {trained.part}.mean({dims}), {trained.part}.std({dims})"]
-    lines.append(f"{STD}[{STD} == 0] = 1.0")  # what is constant in training may not be in validation
+    lines.append(f"{STD}[{STD} == 0] = 1.0")  # a feature that is constant in training may vary in validation
     lines += [f"{name} = ({name} - {MEAN}) / {STD}" for name in names]
     source.insert_before(place, *lines)
     project.say(source, source.line(place), f"before this: {'; '.join(lines)}")
 
 
 def axes(project: Project, source: Source, back: Found) -> str:
-    """Over what the statistics are taken: samples of tables, all but the channel of images, all but the last dimension
-    of sequences."""
+    """The dimensions of the statistics: samples of tables, all but the channel of images, all but the last
+    dimension of sequences."""
     shape = str(project.facts.get("inputs_shape", ""))
     known = {1: "0", 2: "(0, 1)", 3: "(0, 2, 3), keepdim=True"}
     count = len(shape.split("x")) if shape else 0
     if count not in known:
-        raise NotCertain("(X - mean) / std", "the shape of the inputs is not known", source.path, back.line)
+        raise back.doubt("(X - mean) / std", "the shape of the inputs is unknown")
     return known[count]
 
 
 def of_loaders(project: Project, source: Source) -> tuple[Use, list[cst.Name], cst.CSTNode] | None:
-    """The tensors of data sets that loaders are made of; None where there is no loader."""
+    """The tensors of the data sets of loaders. None without a loader."""
     training, every = training_loaders(project), loaders(project)
     if not every:
         return None
-    place = (source.path, every[0].line)
     sets = [tensors(source, one) for one in every]
     if len(training) != 1 or training[0].source is not source or None in sets:
-        raise NotCertain("(X - mean) / std of the data", "the data sets are no tensors with names", *place)
+        raise every[0].doubt("(X - mean) / std of the data", "the data sets are not tensors with names")
     found = [one for one in sets if one is not None]
     mine = found[[one.call is training[0].call for one in every].index(True)]
     first = min(every, key=lambda one: one.line)
@@ -89,7 +88,7 @@ def use(source: Source, node: cst.BaseExpression) -> Use | None:
 
 
 def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[cst.Name], cst.CSTNode]:
-    """The tensors that the model is called with: rows of one in the loop of training, others elsewhere."""
+    """The tensors that the model is called with: rows of one in the training loop, others elsewhere."""
     loops = source.loops(back.call)
     inside: list[Use] = []
     others: list[Use] = []
@@ -98,15 +97,11 @@ def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[c
         if model and dotted(call.func) == model and call.args:
             found = use(source, call.args[0].value)
             if found is None:
-                raise NotCertain(
-                    "(X - mean) / std", "what the model is called with has no name", source.path, back.line
-                )
+                raise back.doubt("(X - mean) / std", "what the model is called with has no name")
             (inside if loops and source.inside(call, loops[0]) else others).append(found)
     names = {one.name.value for one in inside}
     if len(names) != 1:
-        raise NotCertain(
-            "(X - mean) / std", "which tensor is trained on is not certain", source.path, back.line
-        )
+        raise back.doubt("(X - mean) / std", "cannot tell which tensor is trained on")
     trained = Use(inside[0].name, inside[0].name.value)
     if names & {one.name.value for one in others}:  # one tensor holds the samples of both
         trained = Use(
@@ -116,8 +111,8 @@ def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[c
 
 
 def rows(project: Project, source: Source, trained: Use, loop: cst.CSTNode, back: Found) -> str:
-    """The rows of a tensor that are trained on: the name of an index that is there before the loop, or ":n" of a
-    `randperm(n)`."""
+    """The rows of a tensor that are trained on: the name of an index that exists before the loop, or ":n" of
+    a `randperm(n)`."""
     part = source.parents[trained.name]
     node: cst.CSTNode | None = (
         part.slice[0].slice if isinstance(part, cst.Subscript) and len(part.slice) == 1 else None
@@ -138,12 +133,12 @@ def rows(project: Project, source: Source, trained: Use, loop: cst.CSTNode, back
             node = node.value
         else:
             break
-    raise NotCertain("(X - mean) / std", "which rows are trained on is not certain", source.path, back.line)
+    raise back.doubt("(X - mean) / std", "cannot tell which rows are trained on")
 
 
 def value_of(project: Project, source: Source, name: cst.Name) -> cst.CSTNode | None:
-    """What a name is assigned, or drawn from where it is the target of a loop."""
-    home, value = behind(project, source, name)
+    """What a name is assigned, or drawn from if it is the target of a loop."""
+    home, value = resolve(project, source, name)
     if home is source and value is not name:
         return value
     loops = [
@@ -167,12 +162,10 @@ def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
 
 
 def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Found) -> None:
-    """Refuse where a tensor is not there yet at the place, or is made anew behind it."""
+    """Refuse where a tensor does not exist yet at the place, or is made again after it."""
     for name in names:
         if not made_before(source, name, place):
-            raise NotCertain(
-                f"({name.value} - mean) / std", "where it is made is not certain", source.path, back.line
-            )
+            raise back.doubt(f"({name.value} - mean) / std", "cannot tell where it is made")
 
 
 KIND = Kind(edit=edit, interventions=("inputs",))

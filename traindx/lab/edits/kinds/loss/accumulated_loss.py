@@ -1,4 +1,4 @@
-"""`loss=/accumulation`: where several backward passes go before a step, the loss is divided by their number."""
+"""`loss=/accumulation`: where several backward passes precede a step, the loss is divided by their number."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.model import leaves
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source
-from traindx.lab.edits.training import Found, the_backward, the_step
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source
+from traindx.lab.edits.training import the_backward, the_step
 
 
 def edit(project: Project, value: str) -> None:
@@ -17,8 +17,9 @@ def edit(project: Project, value: str) -> None:
     loss = back.call.func.value if isinstance(back.call.func, cst.Attribute) else None
     count = by_condition(source, step) or by_loop(source, back, step)
     if loss is None or not count:
-        why = "how many backward passes there are before a step is not certain"
-        raise NotCertain("(loss / passes).backward()", why, source.path, back.line)
+        raise back.doubt(
+            "(loss / passes).backward()", "cannot tell how many backward passes there are before a step"
+        )
     if divided(source, loss, count):
         return
     source.change(
@@ -52,11 +53,10 @@ def by_loop(source: Source, back: Found, step: Found) -> str:
 
 
 def divided(source: Source, loss: cst.BaseExpression, count: str) -> bool:
-    """Whether the loss is divided by the number already, here or where it is assigned."""
+    """Whether the loss is divided by that number already, here or where it is assigned."""
     names = {n.value for n in leaves(loss) if isinstance(n, cst.Name)}
     given = [a.value for a in source.all(cst.Assign) if source.code(a.targets[0].target) in names]
-    told = [loss, *given]
-    divisions = [n for one in told for n in leaves(one) if isinstance(n, cst.BinaryOperation)]
+    divisions = [n for one in (loss, *given) for n in leaves(one) if isinstance(n, cst.BinaryOperation)]
     by_augmented = any(
         isinstance(a.operator, cst.DivideAssign) and source.code(a.target) in names
         for a in source.all(cst.AugAssign)

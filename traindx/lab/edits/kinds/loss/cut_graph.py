@@ -1,4 +1,4 @@
-"""The only `.detach()` or `.data` in a forward pass goes (fix `reattach-graph`)."""
+"""Removes the only `.detach()` or `.data` of a forward pass (fix `reattach-graph`)."""
 
 from __future__ import annotations
 
@@ -6,26 +6,20 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.model import forward_of
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source
 
 
 def edit(project: Project, _value: str) -> None:
     cuts = [(source, node) for source in project.sources for node in in_forward(source)]
     if len(cuts) != 1:
+        write = "no .detach(), .data, .item() or no_grad() between the layers and the loss"
         why = f"{len(cuts)} cuts were found in forward passes"
-        first = cuts[0] if cuts else None
-        raise NotCertain(
-            "no .detach(), .data, .item() or no_grad() between the layers and the loss", why,
-            first[0].path if first else project.script, first[0].line(first[1]) if first else 0,
-        )  # fmt: skip
+        raise cuts[0][0].doubt(cuts[0][1], write, why) if cuts else project.doubt(write, why)
     source, node = cuts[0]
-    inner: cst.CSTNode
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        inner = node.func.value
-    else:
-        inner = node.value  # type: ignore[attr-defined]
-    text = source.code(node)
+    cut = node.func if isinstance(node, cst.Call) else node
+    assert isinstance(cut, cst.Attribute)
+    text, inner = source.code(node), cut.value
     source.change(node, lambda _: inner)
     project.say(source, source.line(node), f"{text} becomes {source.code(inner)}")
 
@@ -44,7 +38,7 @@ def in_forward(source: Source) -> list[cst.CSTNode]:
 
 
 def own_value(source: Source, node: cst.Attribute) -> bool:
-    """Whether `.data` is of something computed, and not of a parameter."""
+    """Whether `.data` is read from something computed, and not from a parameter."""
     return not source.code(node.value).startswith("self.") or isinstance(node.value, cst.Call)
 
 

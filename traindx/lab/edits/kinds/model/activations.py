@@ -8,7 +8,7 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.model import feeds_layer, hidden, kind, uses_of
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source
 
 MODULES = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "LeakyReLU"}
@@ -26,13 +26,15 @@ HOMES = {
 
 def edit(project: Project, value: str) -> None:
     if value not in MODULES:
-        raise NotCertain(f"activation={value}", "no such activation", project.script)
+        raise project.doubt(f"activation={value}", "no such activation is known")
     changed = sum(in_modules(project, s, value) + in_functions(project, s, value) for s in project.sources)
     kept = any(kind(s, call) == MODULES[value] for s in project.sources for call in s.calls())
     used = any(s.name(call.func) == HOMES[value] for s in project.sources for call in s.calls())
     if not changed and not kept and not used:
-        why = "no hidden activation that it would replace was found for certain"
-        raise NotCertain(f"{value} in the hidden layers", why, project.script)
+        raise project.doubt(
+            f"{value} in the hidden layers",
+            "no hidden activation that it would replace was found for certain",
+        )
 
 
 def replaced(value: str) -> tuple[str, ...]:
@@ -40,7 +42,8 @@ def replaced(value: str) -> tuple[str, ...]:
 
 
 def in_modules(project: Project, source: Source, value: str) -> int:
-    """`nn.Tanh()` in a sequence with a layer behind it, or a member that a forward pass puts into one."""
+    """`nn.Tanh()` in a sequence with a layer after it, or a member whose result a forward pass gives to a
+    layer."""
     count = 0
     for call in source.calls():
         if kind(source, call) in replaced(value) and (hidden(source, call) or hidden_member(source, call)):
@@ -50,20 +53,18 @@ def in_modules(project: Project, source: Source, value: str) -> int:
             )
             project.say(source, source.line(call), f"{source.code(call)} becomes {MODULES[value]}()")
             if isinstance(call.func, cst.Name):
-                raise NotCertain(
-                    f"{MODULES[value]}()", "it is imported by its own name", source.path, source.line(call)
-                )
+                raise source.doubt(call, f"{MODULES[value]}()", "it is imported by its own name")
     return count
 
 
 def hidden_member(source: Source, call: cst.Call) -> bool:
-    """`self.act = nn.Tanh()` whose every use in the class goes into a layer."""
+    """`self.act = nn.Tanh()`, whose every use in the class reaches a layer."""
     uses = uses_of(source, call)
     return bool(uses) and all(feeds_layer(source, use) for use in uses)
 
 
 def in_functions(project: Project, source: Source, value: str) -> int:
-    """`torch.tanh(x)` and `x.tanh()` in a forward pass that go into a layer."""
+    """`torch.tanh(x)` and `x.tanh()` in a forward pass that reach a layer."""
     count = 0
     functions = set(FUNCTIONS) | (set(RELUS) if value != "relu" else set())
     for call in source.calls():
@@ -72,7 +73,9 @@ def in_functions(project: Project, source: Source, value: str) -> int:
         by_method = METHODS.get(method) in (("squashing",) if value == "relu" else ("squashing", "relu"))
         if not (name in functions or by_method) or not feeds_layer(source, call):
             continue
-        new = spelled(source, value, call)
+        new = source.spelled(HOMES[value], "torch.nn.functional", "torch")
+        if not new:
+            raise source.doubt(call, f"{HOMES[value]}(...)", "torch is not imported in this file")
         source.change(call, partial(called, name=new, by_method=by_method))
         project.say(source, source.line(call), f"{source.code(call.func)} becomes {new}")
         count += 1
@@ -85,19 +88,6 @@ def called(node: cst.Call, name: str, by_method: bool) -> cst.Call:
     if by_method and isinstance(node.func, cst.Attribute):
         return node.with_changes(func=func, args=[cst.Arg(node.func.value)])
     return node.with_changes(func=func)
-
-
-def spelled(source: Source, value: str, at: cst.CSTNode) -> str:
-    """The function by the name that the file's imports give it."""
-    full = HOMES[value]
-    home = full.rpartition(".")[0]
-    for node, name in source.names.items():
-        if name == home and isinstance(node, cst.Name):
-            return f"{node.value}.{full.rpartition('.')[2]}"
-    roots = [n.value for n, name in source.names.items() if name == "torch" and isinstance(n, cst.Name)]
-    if not roots:
-        raise NotCertain(f"{full}(...)", "torch is not imported in this file", source.path, source.line(at))
-    return f"{roots[0]}.{full.removeprefix('torch.')}"
 
 
 def renamed(func: cst.BaseExpression, name: str) -> cst.BaseExpression:

@@ -1,20 +1,20 @@
-"""`logits=on`: a softmax or sigmoid between the model and a loss that applies it itself (or has a form that does) goes.
+"""`logits=on`: removes a softmax or sigmoid between the model and a loss that applies it itself, or has a
+form that does.
 
-What reads the model's output must mean the same without it: the largest of several is where it was; a comparison of
-one with 0.5 becomes one with 0. Anything else that reads probabilities makes it advice.
-"""
+Whatever reads the model's output must mean the same without it. The largest of several stays the largest,
+and a comparison with 0.5 becomes one with 0. Anything else that reads probabilities makes it advice."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from traindx.lab.edits.follow import behind
+from traindx.lab.edits.follow import resolve
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.losses import losses, rename, training_loss
+from traindx.lab.edits.losses import losses, replace_loss, training_loss
 from traindx.lab.edits.model import forward_of, in_sequence, kind, leaves
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source, dotted
-from traindx.lab.edits.training import Found, model_at
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source, dotted
+from traindx.lab.edits.training import model_at
 
 SOFT = ("Softmax", "Sigmoid")
 CALLS = {"torch.softmax": "Softmax", "torch.nn.functional.softmax": "Softmax", "torch.sigmoid": "Sigmoid",
@@ -31,32 +31,29 @@ def edit(project: Project, _value: str) -> None:
     found = squashings(project)
     if not found and loss.kind in ("cross_entropy", "binary_cross_entropy_with_logits"):
         return
-    place = (loss.source.path, loss.line)
     if len(found) != 1:
         why = f"{len(found)} places could squash the model's output"
-        raise NotCertain("give the model's scores to the loss", why, *place)
+        raise loss.doubt("give the model's scores to the loss", why)
     source, node, what = found[0]
     wanted = WANTED.get((loss.kind, what))
     if wanted is None:
-        raise NotCertain("a loss that fits the output", f"{what} before {loss.kind}", *place)
+        raise loss.doubt("a loss that fits the output", f"{what} before {loss.kind}")
     readers(project, what)
     take_away(project, source, node, what)
     if wanted != loss.kind:
-        for made in {id(one.made): one for one in losses(project) if one.kind == loss.kind}.values():
-            rename(made, wanted)
-            project.say(made.home, made.home.line(made.made), f"{made.kind} becomes {wanted}")
+        replace_loss(project, loss.kind, wanted)
 
 
 def squashings(project: Project) -> list[tuple[Source, cst.Call, str]]:
-    """The calls and modules that squash what a model puts out: last in a sequence or a forward pass, or around the
-    input of the loss."""
+    """The calls and modules that squash the model's output: last in a sequence or a forward pass, or around
+    the input of the loss."""
     found: list[tuple[Source, cst.Call, str]] = []
     for source in project.sources:
         for call in source.calls():
             made = kind(source, call)
             if made in SOFT and is_last(source, call):
                 found.append((source, call, made))
-            name = CALLS.get(source.name(call.func)) or method(call) or own(project, source, call)
+            name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
             if name and (returned(source, call) or into_loss(project, source, call)):
                 found.append((source, call, name))
     return found
@@ -64,21 +61,21 @@ def squashings(project: Project) -> list[tuple[Source, cst.Call, str]]:
 
 def method(call: cst.Call) -> str:
     """ "Softmax" of `x.softmax(1)`; `self.softmax(x)` is a module's."""
-    told = call.func.attr.value if isinstance(call.func, cst.Attribute) and not of_self(call) else ""
-    return {"softmax": "Softmax", "sigmoid": "Sigmoid"}.get(told, "")
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) and not of_self(call) else ""
+    return {"softmax": "Softmax", "sigmoid": "Sigmoid"}.get(name, "")
 
 
-def own(project: Project, source: Source, call: cst.Call) -> str:
+def made_by_class(project: Project, source: Source, call: cst.Call) -> str:
     """ "Softmax" of `self.out(x)` in a class that makes `self.out` one."""
     if not of_self(call):
         return ""
-    home, value = behind(project, source, call.func)
+    home, value = resolve(project, source, call.func)
     made = kind(home, value) if isinstance(value, cst.Call) else ""
     return made if made in SOFT else ""
 
 
 def of_self(call: cst.Call) -> bool:
-    """Whether an object calls something of its own."""
+    """Whether an object calls one of its own members."""
     return (
         isinstance(call.func, cst.Attribute)
         and isinstance(call.func.value, cst.Name)
@@ -101,7 +98,7 @@ def into_loss(project: Project, source: Source, call: cst.Call) -> bool:
 
 
 def take_away(project: Project, source: Source, node: cst.Call, what: str) -> None:
-    """The squashing without which all else stays."""
+    """Remove the squashing, and keep everything else."""
     outer = in_sequence(source, node)
     if outer is not None:
         place = [arg.value is node for arg in outer.args].index(True)
@@ -126,7 +123,7 @@ def without_place(call: cst.Call, place: int) -> cst.Call:
 
 
 def readers(project: Project, what: str) -> None:
-    """Put the comparisons of a probability with 0.5 right; refuse what else reads probabilities."""
+    """Compare the output with 0 where it was compared with 0.5. Refuse whatever else reads probabilities."""
     if what != "Sigmoid":
         return
     for source in project.sources:
@@ -137,19 +134,23 @@ def readers(project: Project, what: str) -> None:
                 source.replace(node.comparisons[0].comparator, "0")
                 project.say(source, source.line(node), f"{source.code(node)}: compared with 0")
             elif not any(name.startswith(("torch.rand", "random.")) for name in names_in(source, node.left)):
-                why = "whether this reads the model's output is not certain"
-                raise NotCertain("a comparison with 0, if so", why, source.path, source.line(node))
+                raise source.doubt(
+                    node,
+                    "a comparison with 0, if so",
+                    "cannot tell whether this reads the model's output",
+                )
         for call in source.methods("round"):
             if isinstance(call.func, cst.Attribute) and reads_output(project, source, call.func.value):
-                why = "rounding expects probabilities"
-                raise NotCertain("(output > 0) in the place of round()", why, source.path, source.line(call))
+                raise source.doubt(
+                    call, "(output > 0) in place of round()", "rounding expects probabilities"
+                )
 
 
 def reads_output(project: Project, source: Source, node: cst.CSTNode) -> bool:
     """Whether an expression holds a call of the model, or a name that was assigned one."""
     parts = list(leaves(node))
     for name in [n for n in parts if isinstance(n, cst.Name)]:
-        home, value = behind(project, source, name)
+        home, value = resolve(project, source, name)
         parts += list(leaves(value)) if home is source and value is not name else []
     calls = [one for one in parts if isinstance(one, cst.Call)]
     return any(

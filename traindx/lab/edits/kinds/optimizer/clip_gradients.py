@@ -1,14 +1,15 @@
-"""Clipping: `clip=1.0` and `clip.value=0.5` before the step (after unscaling), `clip=*10` and `clip=off` where it
-stands."""
+"""Clipping: `clip=1.0` and `clip.value=0.5` before the step (after unscaling), `clip=*10` and `clip=off`
+where it is set."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.origins import put, trace, words_of
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.training import Found, optimizer_of, parameters_at, scaler_of, steps
+from traindx.lab.edits.origins import certain, put, trace, words_of
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found
+from traindx.lab.edits.training import optimizer_of, parameters_at, scaler_of, steps
 from traindx.lab.edits.values import scaled_or_set
 
 NORM, EACH = "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"
@@ -20,7 +21,7 @@ def norm(project: Project, value: str) -> None:
         return off(project)
     given = scaled_or_set(value)
     if given is None:
-        raise NotCertain(f"clip={value}", "no such limit")
+        raise project.doubt(f"clip={value}", "that is not a limit")
     if given[0] == "*":
         return scale(project, given[1])
     return add(project, NORM, given[1])
@@ -40,17 +41,11 @@ def clips(project: Project) -> list[Found]:
     ]
 
 
-def limit(project: Project, one: Found) -> float | None:
-    node = one.given(*LIMITS[one.kind])
-    found = trace(project, one.source, node) if node is not None else None
-    return float(found.value) if found is not None and isinstance(found.value, (int, float)) else None
-
-
 def add(project: Project, name: str, bound: float) -> None:
-    """A clipping right before each step. Nothing where a step has this one already."""
+    """Clip right before each step, unless the step has the same clipping already."""
     found = steps(project)
     if not found:
-        raise NotCertain(f"{name}(...) before the step", "no optimizer.step() was found", project.script)
+        raise project.doubt(f"{name}(...) before the step", "no optimizer.step() was found")
     same = [
         one for one in clips(project) if one.kind == name.rpartition(".")[2] and limit(project, one) == bound
     ]
@@ -59,8 +54,14 @@ def add(project: Project, name: str, bound: float) -> None:
             clip(project, step, name, bound)
 
 
+def limit(project: Project, one: Found) -> float | None:
+    node = one.given(*LIMITS[one.kind])
+    found = trace(project, one.source, node) if node is not None else None
+    return float(found.value) if found is not None and isinstance(found.value, (int, float)) else None
+
+
 def precedes(clipping: Found, step: Found) -> bool:
-    """Whether a clipping stands before a step in the same function."""
+    """Whether a clipping comes before a step in the same function."""
     source = step.source
     if clipping.source is not source or source.function(clipping.call) is not source.function(step.call):
         return False
@@ -69,62 +70,42 @@ def precedes(clipping: Found, step: Found) -> bool:
 
 
 def clip(project: Project, step: Found, name: str, bound: float) -> None:
-    source = step.source
-    if not isinstance(step.small, cst.Expr):
-        raise NotCertain(f"{name}(...)", "the step is part of a larger statement", source.path, step.line)
-    lines = [f"{spelled(step, name)}({parameters_at(project, step)}, {words_of(bound)})"]
+    source, small = step.source, step.statement(f"{name}(...)", "the step")
+    function = source.spelled(name, "torch.nn", "torch")
+    if not function:
+        raise step.doubt(f"{name}(...) before the step", "torch is not imported in this file")
+    lines = [f"{function}({parameters_at(project, step)}, {words_of(bound)})"]
     scaler = scaler_of(step)
     unscaled = any(
         source.function(call) is source.function(step.call) for call in source.methods("unscale_")
     )
     if scaler and not unscaled:
         lines.insert(0, f"{scaler}.unscale_({optimizer_of(step)})")
-    source.insert_before(step.small, *lines)
+    source.insert_before(small, *lines)
     project.say(source, step.line, f"before the step: {'; '.join(lines)}")
 
 
-def spelled(step: Found, name: str) -> str:
-    """A function of torch by the shortest name that the file's imports give it."""
-    source = step.source
-    known = {
-        full: node for node, full in source.names.items() if full in ("torch", "torch.nn", "torch.nn.utils")
-    }
-    if "torch.nn" in known and isinstance(known["torch.nn"], cst.Name):
-        return f"{known['torch.nn'].value}.{name.removeprefix('torch.nn.')}"
-    short = [
-        alias for alias in known.values() if isinstance(alias, cst.Name) and source.name(alias) == "torch"
-    ]
-    if not short:
-        raise NotCertain(
-            f"{name}(...) before the step", "torch is not imported in this file", source.path, step.line
-        )
-    return name if short[0].value == "torch" else f"{short[0].value}.{name.removeprefix('torch.')}"
-
-
 def scale(project: Project, factor: float) -> None:
-    """Limits of the script's own, multiplied."""
+    """Multiply the limits that the script sets."""
     found = clips(project)
     if not found:
-        raise NotCertain(f"{factor:g} times the clipping limit", "no clipping was found", project.script)
+        raise project.doubt(f"{factor:g} times the clipping limit", "no clipping was found")
     recorded = project.number("clip_norm")
     for one in found:
         node = one.given(*LIMITS[one.kind])
-        value = trace(project, one.source, node) if node is not None else None
-        if value is None or not value.linear or isinstance(value.value, (str, bool)):
-            why = "where the limit comes from is not certain"
-            raise NotCertain(f"{factor:g} times the limit", why, one.source.path, one.line)
+        if node is None:
+            raise one.doubt(f"{factor:g} times the limit", "cannot tell where the limit comes from")
+        value = certain(project, one.source, node, f"{factor:g} times the limit", one.call)
         if recorded is not None and abs(value.value - recorded * factor) <= 1e-6 * abs(value.value):
             continue
         put(project, value.origin, value.origin.value * factor, "the clipping limit")
 
 
 def off(project: Project) -> None:
-    """The script's own clipping, taken away where its result is not used."""
+    """Remove the clipping of the script, where its result is not used."""
     for one in clips(project):
         if not isinstance(one.small, cst.Expr) or one.small.value is not one.call:
-            raise NotCertain(
-                "no clipping here", "the norm that it returns is used", one.source.path, one.line
-            )
+            raise one.doubt("no clipping here", "the norm that it returns is used")
         one.source.remove(one.small)
         project.say(one.source, one.line, f"removed: {one.source.code(one.call)}")
 

@@ -1,8 +1,8 @@
-"""The learning rate: `lr=*0.1` and `lr=0.01` at the literal, constant, default or configuration that holds it.
+"""The learning rate: `lr=*0.1` and `lr=0.01` at the literal, constant, default or configuration that sets
+it.
 
-Every optimizer is changed, and every absolute rate of a schedule with it, so that the schedule keeps its shape.
-What stands in the source must be what was recorded: else something between them sets the rate.
-"""
+Every optimizer is changed, and every absolute rate of a schedule with it, so that the schedule keeps its
+shape. The source must set what was recorded. Otherwise something between them sets the rate."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.kinds.optimizer.schedule import constant
-from traindx.lab.edits.origins import Value, overridden, put, trace
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source
-from traindx.lab.edits.training import Found, optimizers, schedules
+from traindx.lab.edits.origins import Value, close, entries_of, overridden, put, trace
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source
+from traindx.lab.edits.training import optimizers, schedules
 from traindx.lab.edits.values import scaled_or_set
 
 DEFAULTS = {"Adam": 1e-3, "AdamW": 1e-3, "NAdam": 2e-3, "RAdam": 1e-3, "Adamax": 2e-3, "RMSprop": 1e-2, "SGD": 1e-3,
@@ -32,16 +32,17 @@ def edit(project: Project, value: str) -> None:
         return constant(project)
     uses = rates(project)
     if not uses:
-        raise NotCertain(f"lr {value}", "no place was found that sets the learning rate", project.script)
+        raise project.doubt(f"lr {value}", "nothing was found that sets the learning rate")
     values = [traced(project, *use) for use in uses]
     factor = factor_for(project, value, values[0], uses[0])
     for found, (source, node) in zip(values, uses, strict=True):
         old = float(found.origin.value)
         if old == 0.0 or factor == 1.0:
-            continue  # a rate that ends at 0 ends there still
+            continue  # a schedule that ends at a rate of 0 still does
         if not found.linear:
-            why = "the rate is computed from several numbers"
-            raise NotCertain(f"{source.code(node)} * {factor:g}", why, source.path, source.line(node))
+            raise source.doubt(
+                node, f"{source.code(node)} * {factor:g}", "the rate is computed from several numbers"
+            )
         given = bool(overridden(project, found.origin))
         put(
             project,
@@ -53,32 +54,35 @@ def edit(project: Project, value: str) -> None:
 
 
 def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cst.CSTNode]) -> float:
-    """What the rates are multiplied by; 1 where that is done already. `first` is the highest rate."""
+    """The factor for the rates; 1 where they have been changed already. `first` is the highest rate."""
     given = scaled_or_set(value)
     source, node = use
     if given is None:
-        raise NotCertain(
-            f"lr={value}", "a schedule is not written by this edit", source.path, source.line(node)
-        )
+        raise source.doubt(node, f"lr={value}", "this edit does not write schedules")
     try:
-        base, stands = project.number("lr"), float(first.value)
+        base, written = project.number("lr"), float(first.value)
     except OverflowError as error:  # an integer of hundreds of digits
-        why = "the rate is larger than any number that a training can use"
-        raise NotCertain(f"lr={value}", why, source.path, source.line(node)) from error
+        raise source.doubt(
+            node, f"lr={value}", "the rate is larger than any number that a training can use"
+        ) from error
     if base is not None and overridden(project, first.origin):
-        stands = base
-    factor = given[1] if given[0] == "*" else given[1] / stands
-    shown = [stands * share for share in (1.0, *starts(project))]
+        written = base
+    factor = given[1] if given[0] == "*" else given[1] / written
+    shown = [written * share for share in (1.0, *starts(project))]
     if base is None or factor == 1.0 or any(close(base, one) for one in shown):
         return factor
     if given[0] == "*" and any(close(base * factor, one) for one in shown):
         return 1.0
-    why = f"the source says {stands:g} where {base:g} was recorded"
-    raise NotCertain(f"the learning rate becomes {base * factor:g}", why, source.path, source.line(node))
+    raise source.doubt(
+        node,
+        f"the learning rate becomes {base * factor:g}",
+        f"the source sets {written:g}, but {base:g} was recorded",
+    )
 
 
 def starts(project: Project) -> list[float]:
-    """The shares of their highest rate that schedules start with: it is that rate which was recorded."""
+    """The shares of their highest rate that schedules start with, because that first rate is what was
+    recorded."""
     shares = []
     for one in schedules(project):
         if one.kind == "OneCycleLR":
@@ -94,7 +98,7 @@ def starts(project: Project) -> list[float]:
 
 
 def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
-    """The expressions that set rates: of optimizers first, or of the schedule where that overrides them."""
+    """The expressions that set rates: those of optimizers first, unless a schedule overrides them."""
     made = optimizers(project)
     planned = schedules(project)
     by_hand(project)
@@ -106,14 +110,9 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
         if rate is None and not overridden:
             default = DEFAULTS.get(one.kind)
             written = f"lr={default:g} times the factor" if default else "an lr"
-            raise NotCertain(
-                f"{one.kind}(..., {written})",
-                "the optimizer's default rate is used",
-                one.source.path,
-                one.line,
-            )
+            raise one.doubt(f"{one.kind}(..., {written})", "the optimizer's default rate is used")
         uses += [(one.source, rate)] if rate is not None and not overridden else []
-        uses += in_groups(one)
+        uses += [(one.source, rate) for rate in entries_of(one.source, "lr", one.given("params", 0))]
     for source in project.sources:
         calls = [Found(source, call) for call in source.calls()]
         found = [one.given("learning_rate") for one in calls if source.name(one.call.func) in ARGUMENTS]
@@ -123,24 +122,14 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
 
 
 def of_schedule(one: Found) -> list[tuple[Source, cst.CSTNode]]:
-    """The absolute rates of a schedule, the highest first. A schedule that is not known could hold more."""
+    """The absolute rates of a schedule, the highest first. An unknown schedule could hold more."""
     if one.kind not in IN_SCHEDULES:
-        why = f"what {one.kind} does to the rate is not known"
-        raise NotCertain("the learning rate, and the rates of its schedule", why, one.source.path, one.line)
+        raise one.doubt(
+            "the learning rate, and the rates of its schedule",
+            f"it is not known how {one.kind} changes the rate",
+        )
     given = [one.given(name, place) for name, place in reversed(IN_SCHEDULES[one.kind])]
     return [(one.source, rate) for rate in given if rate is not None]
-
-
-def in_groups(one: Found) -> list[tuple[Source, cst.CSTNode]]:
-    """The rates of parameter groups: `{"params": ..., "lr": 1e-4}`."""
-    params = one.given("params", 0)
-    found = [
-        entry.value
-        for entry in one.source.all(cst.DictElement)
-        if params is not None and one.source.inside(entry, params)
-        and isinstance(entry.key, cst.SimpleString) and entry.key.evaluated_value == "lr"
-    ]  # fmt: skip
-    return [(one.source, rate) for rate in found]
 
 
 def by_hand(project: Project) -> None:
@@ -149,22 +138,22 @@ def by_hand(project: Project) -> None:
         for target in source.all(cst.AssignTarget):
             node = target.target
             if isinstance(node, cst.Subscript) and source.code(node).endswith(('["lr"]', "['lr']")):
-                why = "the script sets the rate of each step itself"
-                raise NotCertain(
-                    "the same factor in what is assigned here", why, source.path, source.line(node)
+                raise source.doubt(
+                    node,
+                    "the same factor in what is assigned here",
+                    "the script sets the rate of each step itself",
                 )
 
 
 def traced(project: Project, source: Source, node: cst.CSTNode) -> Value:
     found = trace(project, source, node)
     if found is None or isinstance(found.value, (str, bool)):
-        why = f"where {source.code(node)} comes from is not certain"
-        raise NotCertain(f"another value of {source.code(node)}", why, source.path, source.line(node))
+        raise source.doubt(
+            node,
+            f"another value of {source.code(node)}",
+            f"cannot tell where {source.code(node)} comes from",
+        )
     return found
-
-
-def close(a: float, b: float) -> bool:
-    return abs(a - b) <= 1e-6 * max(abs(a), abs(b))  # the rounding of what was recorded
 
 
 KIND = Kind(edit=edit, interventions=("lr",))

@@ -7,13 +7,13 @@ from functools import partial
 import libcst as cst
 
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, dotted
 from traindx.lab.edits.training import optimizers
 
 
 def unfreeze(project: Project, _value: str) -> None:
-    """What freezes goes: `p.requires_grad = False` (with its loop), `part.requires_grad_(False)`."""
+    """Undo what freezes: `p.requires_grad = False` (with its loop), `part.requires_grad_(False)`."""
     count = 0
     for source in project.sources:
         for statement in source.all(cst.Assign):
@@ -30,20 +30,17 @@ def unfreeze(project: Project, _value: str) -> None:
                 count += 1
                 small = source.small(call)
                 if not isinstance(small, cst.Expr) or small.value is not call:
-                    why = "its result is used"
-                    raise NotCertain("requires_grad_(True)", why, source.path, source.line(call))
+                    raise source.doubt(call, "requires_grad_(True)", "its result is used")
                 thaw(project, source, small)
         count += sum(
             bool(c.args) and source.code(c.args[0].value) == "True" for c in source.methods("requires_grad_")
         )
     if not count:
-        raise NotCertain(
-            "requires_grad_(True) for all parameters", "what freezes them was not found", project.script
-        )
+        raise project.doubt("requires_grad_(True) for all parameters", "what freezes them was not found")
 
 
 def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> None:
-    """Freezing becomes its opposite: the loop around it stays a loop, and nothing is left empty."""
+    """Turn freezing into its opposite: a loop around it stays a loop, and nothing is left empty."""
     if isinstance(small, cst.Assign):
         source.replace(small.value, "True")
     elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
@@ -52,7 +49,8 @@ def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> Non
 
 
 def register(project: Project, _value: str) -> None:
-    """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a ModuleList."""
+    """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a
+    ModuleList."""
     count = 0
     for one in optimizers(project):
         params = one.given("params", 0)
@@ -66,8 +64,8 @@ def register(project: Project, _value: str) -> None:
                 count += 1
     count += sum(listed(project, source) for source in project.sources)
     if not count and not all_given(project):
-        raise NotCertain(
-            "all of model.parameters()", "what the optimizer lacks was not found", project.script
+        raise project.doubt(
+            "all of model.parameters()", "the parameters that the optimizer lacks were not found"
         )
 
 
@@ -80,7 +78,7 @@ def all_given(project: Project) -> bool:
 
 def root(source: Source, node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The model that a part belongs to: `model` of `model.head`, `model[2]`, `model[:4]`; `self.net` of
-    `self.net.head` in a class that is no model itself."""
+    `self.net.head` in a class that is not itself a model."""
     while True:
         inner = node.value if isinstance(node, (cst.Attribute, cst.Subscript)) else None
         if inner is None or dotted(inner) == "self":
@@ -105,12 +103,7 @@ def listed(project: Project, source: Source) -> int:
         home = next((source.code(b.value) for b in owner.bases), "") if owner else ""
         new = f"{home.rpartition('.')[0]}.ModuleList" if "." in home else ""
         if not new:
-            raise NotCertain(
-                "nn.ModuleList([...])",
-                "torch.nn is not imported by name",
-                source.path,
-                source.line(statement),
-            )
+            raise source.doubt(statement, "nn.ModuleList([...])", "torch.nn is not imported by name")
         source.change(value, partial(wrapped, name=new))
         project.say(source, source.line(statement), f"{name}: the list becomes {new}")
         count += 1

@@ -1,13 +1,14 @@
-"""Schedules: one that is counted in epochs, but stepped for each batch, is stepped at the end of the epoch (fix
-`repair-schedule`); under `lr=constant` none is stepped."""
+"""Schedules: one that counts epochs but is stepped for each batch is stepped at the end of the epoch instead
+(fix `repair-schedule`). With `lr=constant` none is stepped."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.training import Found, backwards, schedules
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found
+from traindx.lab.edits.training import backwards, schedules
 
 PER_EPOCH = (
     "StepLR",
@@ -26,11 +27,8 @@ def edit(project: Project, _value: str) -> None:
     made = [one for one in schedules(project) if one.kind in PER_EPOCH]
     moved = [move(project, step) for step in steps_of(project, made)]
     if not any(moved):
-        first = made[0] if made else None
-        raise NotCertain(
-            "a schedule whose length fits the number of steps that it makes", "what is wrong with it is not seen here",
-            first.source.path if first else project.script, first.line if first else 0,
-        )  # fmt: skip
+        write = "a schedule whose length fits the number of steps that it makes"
+        raise project.doubt(write, "what is wrong with it is not seen here", made[0] if made else None)
 
 
 def steps_of(project: Project, made: list[Found]) -> list[Found]:
@@ -45,18 +43,14 @@ def steps_of(project: Project, made: list[Found]) -> list[Found]:
 
 
 def constant(project: Project) -> None:
-    """No schedule is stepped."""
+    """Do not step any schedule."""
     made = schedules(project)
     other = next((one for one in made if one.kind not in STARTING), None)
     if not made or other is not None:
         why = f"{other.kind} does not start at the optimizer's rate" if other else "no schedule was found"
-        path, line = (other.source.path, other.line) if other else (project.script, 0)
-        raise NotCertain("a constant learning rate", why, path, line)
+        raise project.doubt("a constant learning rate", why, other)
     for step in steps_of(project, made):
-        if not isinstance(step.small, cst.Expr):
-            why = "the step is part of a larger statement"
-            raise NotCertain(f"without {step.source.code(step.call)}", why, step.source.path, step.line)
-        step.source.remove(step.small)
+        step.source.remove(step.statement(f"without {step.source.code(step.call)}", "the step"))
         project.say(step.source, step.line, f"removed: {step.source.code(step.call)}")
 
 
@@ -72,21 +66,14 @@ def move(project: Project, step: Found) -> bool:
     if not with_batches or len(loops) < 2:
         return False
     if not source.alone(step.small) or not isinstance(step.small, cst.Expr) or step.call.args:
-        raise NotCertain(
-            f"{source.code(step.call)} once an epoch",
-            "it is no statement of its own",
-            source.path,
-            step.line,
-        )
+        raise step.doubt(f"{source.code(step.call)} once an epoch", "it is not a separate statement")
     body = loops[0].body
     direct = isinstance(body, cst.IndentedBlock) and source.parents[source.parents[step.small]] is body
     if not direct:
-        raise NotCertain(
-            f"{source.code(step.call)} once an epoch", "it is stepped on a condition", source.path, step.line
-        )
+        raise step.doubt(f"{source.code(step.call)} once an epoch", "it is stepped on a condition")
     source.remove(step.small)
     source.insert_after(loops[0], source.code(step.call))
-    project.say(source, step.line, f"{source.code(step.call)}: behind the loop of batches")
+    project.say(source, step.line, f"{source.code(step.call)}: after the loop of batches")
     return True
 
 

@@ -1,11 +1,11 @@
-"""The step that is missing behind the backward pass (fix `step-the-optimizer`)."""
+"""The missing step after the backward pass (fix `step-the-optimizer`)."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.project import Project
 from traindx.lab.edits.training import optimizers, steps, the_backward
 
 
@@ -24,12 +24,10 @@ def edit(project: Project, _value: str) -> None:
         else ""
     )
     if len(made) != 1 or not name or name.rpartition(".")[2] != made[0].target.rpartition(".")[2]:
-        why = "what the optimizer is called here is not certain"
-        raise NotCertain("optimizer.step() after the backward pass", why, source.path, back.line)
-    if not isinstance(back.small, cst.Expr):
-        why = "the backward pass is part of a larger statement"
-        raise NotCertain(f"{name}.step()", why, source.path, back.line)
-    source.insert_after(back.small, f"{name}.step()")
+        raise back.doubt(
+            "optimizer.step() after the backward pass", "cannot tell what the optimizer is called here"
+        )
+    source.insert_after(back.statement(f"{name}.step()", "the backward pass"), f"{name}.step()")
     project.say(source, back.line, f"after the backward pass: {name}.step()")
 
 

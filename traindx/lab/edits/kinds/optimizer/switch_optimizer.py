@@ -1,4 +1,5 @@
-"""`optimizer=adamw`, `adam`, `sgd`, `momentum`: another class with the rate and the weight decay as they are."""
+"""`optimizer=adamw`, `adam`, `sgd`, `momentum`: another class with the rate and the weight decay as they
+are."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.kinds.optimizer.learning_rate import DEFAULTS
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import with_argument, without_argument
-from traindx.lab.edits.training import Found, optimizers
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, with_argument, without_argument
+from traindx.lab.edits.training import optimizers
 
 CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "momentum": "SGD"}
 KEPT = ("params", "lr", "weight_decay")
@@ -23,10 +24,10 @@ def edit(project: Project, value: str) -> None:
     wanted = CLASSES.get(value)
     made = optimizers(project)
     if wanted is None or not made:
-        raise NotCertain(f"optimizer={value}", "no optimizer was found", project.script)
+        raise project.doubt(f"optimizer={value}", "no optimizer was found")
     for one in made:
         if one.kind == "LBFGS":
-            raise NotCertain(f"{wanted}(...)", "LBFGS is stepped in another way", one.source.path, one.line)
+            raise one.doubt(f"{wanted}(...)", "LBFGS is stepped differently")
         if not done(one, value, wanted):
             switch(project, one, value, wanted)
 
@@ -44,7 +45,7 @@ def switch(project: Project, one: Found, value: str, wanted: str) -> None:
         a.keyword.value for a in call.args if a.keyword is not None and a.keyword.value not in (*KEPT, *OWN)
     ]
     if len(places) > 2 or unknown or any(arg.star for arg in call.args):
-        raise NotCertain(f"{wanted}(...)", "its arguments are not all known", source.path, one.line)
+        raise one.doubt(f"{wanted}(...)", "not all of its arguments are known")
     betas = one.given("betas") if one.kind in ("Adam", "AdamW") and wanted in ("Adam", "AdamW") else None
     dropped = [
         name
@@ -69,7 +70,7 @@ def switch(project: Project, one: Found, value: str, wanted: str) -> None:
 
 
 def rename(one: Found, wanted: str) -> None:
-    """The class by the name that it has in this file."""
+    """The class by its name in this file."""
     source, func = one.source, one.call.func
     if isinstance(func, cst.Attribute):
         source.change(func, lambda node: node.with_changes(attr=cst.Name(wanted)))
@@ -93,7 +94,7 @@ def rename(one: Found, wanted: str) -> None:
             source.change(statement, partial(with_import, name=wanted))
         source.change(func, lambda _: cst.Name(wanted))
         return
-    raise NotCertain(f"{wanted}(...)", f"how {one.kind} got its name is not certain", source.path, one.line)
+    raise one.doubt(f"{wanted}(...)", f"cannot tell how {one.kind} got its name")
 
 
 def with_import(statement: cst.ImportFrom, name: str) -> cst.ImportFrom:

@@ -6,8 +6,9 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.kinds.optimizer.learning_rate import by_hand
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.training import Found, optimizer_of, optimizers, schedules, the_step
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found
+from traindx.lab.edits.training import optimizer_of, optimizers, schedules, the_step
 
 NAME = "warmup"
 
@@ -18,44 +19,39 @@ def edit(project: Project, value: str) -> None:
     if [one.target.rpartition(".")[2] for one in planned] == [NAME]:
         return
     if len(made) != 1 or planned:
-        why = "there is a schedule already" if planned else "there is not one optimizer"
+        why = "there is a schedule already" if planned else "there is not exactly one optimizer"
         first = next(iter([*planned, *made]), None)
-        raise NotCertain(
-            f"a linear warm-up over {count} steps in front of the schedule", why,
-            first.source.path if first else project.script, first.line if first else 0,
-        )  # fmt: skip
+        raise project.doubt(f"a linear warm-up over {count} steps before the schedule", why, first)
     by_hand(project)
     one, step = made[0], the_step(project)
-    beside = schedule_at(one, step)
+    names = schedule_at(one, step)
     scheduler = one.source.name(one.call.func).rpartition(".")[0]
     if scheduler != "torch.optim":
-        raise NotCertain(
-            "a warm-up", "how torch.optim is imported is not certain", one.source.path, one.line
-        )
+        raise one.doubt("a warm-up", "cannot tell how torch.optim is imported")
     name = f"{home(one)}.lr_scheduler.LinearLR"
-    line = f"{beside[0]} = {name}({one.target}, start_factor=1 / {count}, total_iters={count - 1})"
+    line = f"{names[0]} = {name}({one.target}, start_factor=1 / {count}, total_iters={count - 1})"
     one.source.insert_after(one.small, line)
-    step.source.insert_after(step.small, f"{beside[1]}.step()")
+    step.source.insert_after(step.small, f"{names[1]}.step()")
     project.say(one.source, one.line, f"after the optimizer: {line}")
-    project.say(step.source, step.line, f"after the step: {beside[1]}.step()")
+    project.say(step.source, step.line, f"after the step: {names[1]}.step()")
 
 
 def steps_of(project: Project, value: str) -> int:
-    """The number of steps that the rate rises in; a share is one of the steps that were recorded."""
+    """The number of steps over which the rate rises. A share counts against the recorded number of steps."""
     number = float(value)
     total = project.number("planned_steps") or project.number("optimizer_steps")
     if number < 1 and total is None:
-        raise NotCertain(
-            f"a warm-up over {number:.0%} of the steps", "how many there are is not known", project.script
+        raise project.doubt(
+            f"a warm-up over {number:.0%} of the steps", "how many steps there are is unknown"
         )
     count = round(number if number >= 1 else number * (total or 0))
     if count < 2:
-        raise NotCertain("a warm-up", "the run has too few steps for one", project.script)
+        raise project.doubt("a warm-up", "the run has too few steps for one")
     return count
 
 
 def schedule_at(one: Found, step: Found) -> tuple[str, str]:
-    """What the schedule is called beside the optimizer, and at the step."""
+    """The name of the schedule next to the optimizer, and at the step."""
     here, there = one.target, optimizer_of(step)
     same_class = one.source is step.source and one.source.owner(one.call) is step.source.owner(step.call)
     if here.startswith("self.") and there == here and same_class:
@@ -64,25 +60,22 @@ def schedule_at(one: Found, step: Found) -> tuple[str, str]:
     seen = level is None or level is step.source.function(step.call)
     if one.source is step.source and here and "." not in here and there == here and seen:
         if any(n.value == NAME for n in one.source.all(cst.Name)):
-            raise NotCertain("a warm-up", f"the name {NAME} is taken", one.source.path, one.line)
+            raise one.doubt("a warm-up", f"the name {NAME} is taken")
         return NAME, NAME
-    raise NotCertain(
-        "a linear warm-up, stepped after the optimizer",
-        "the step stands elsewhere",
-        one.source.path,
-        one.line,
-    )
+    raise one.doubt("a linear warm-up, stepped after the optimizer", "the step is made elsewhere")
 
 
 def home(one: Found) -> str:
-    """torch.optim as the file spells it."""
+    """torch.optim as the file writes it."""
     func = one.call.func
-    if isinstance(func, cst.Attribute):
-        return one.source.code(func.value)
-    torch = [n for n, full in one.source.names.items() if full == "torch" and isinstance(n, cst.Name)]
-    if not torch:
-        raise NotCertain("a warm-up", "torch is not imported in this file", one.source.path, one.line)
-    return f"{torch[0].value}.optim"
+    found = (
+        one.source.code(func.value)
+        if isinstance(func, cst.Attribute)
+        else one.source.spelled("torch.optim", "torch")
+    )
+    if not found:
+        raise one.doubt("a warm-up", "torch is not imported in this file")
+    return found
 
 
 KIND = Kind(edit=edit, interventions=("lr.warmup",))

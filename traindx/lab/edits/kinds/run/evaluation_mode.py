@@ -1,8 +1,7 @@
 """`eval_mode=eval`: the model is in evaluation mode where it is called without gradients.
 
-`model.eval()` goes before the block (or into the function) without gradients, and `model.train()` before the loop of
-the training, where it is not yet.
-"""
+`model.eval()` goes before the block (or into the function) without gradients, and `model.train()` before
+the training loop, unless they are there already."""
 
 from __future__ import annotations
 
@@ -10,9 +9,9 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.kinds.run import training_mode
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source, dotted
-from traindx.lab.edits.training import Found, model_at
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source, dotted
+from traindx.lab.edits.training import model_at
 
 GRADLESS = (
     "torch.no_grad",
@@ -37,8 +36,7 @@ def edit(project: Project, value: str) -> None:
             source.code(call) == f"{model}.train()" and source.inside(call, node)
             for call in source.methods("train")
         ):
-            why = "the mode is set to train here"
-            raise NotCertain(f"{model}.eval()", why, source.path, source.line(node))
+            raise source.doubt(node, f"{model}.eval()", "the mode is set to train here")
         if isinstance(node, cst.FunctionDef):
             source.insert_before(training_mode.inner(body_start(node)), line)
         else:
@@ -46,15 +44,13 @@ def edit(project: Project, value: str) -> None:
         project.say(source, source.line(node), f"before the evaluation: {line}")
         changed = True
     if not blocks:
-        raise NotCertain(
-            "model.eval() before the validation", "no block without gradients was found", project.script
-        )
+        raise project.doubt("model.eval() before the validation", "no block without gradients was found")
     if changed:
         training_mode.edit(project, value)
 
 
 def gradless(source: Source) -> list[cst.With | cst.FunctionDef]:
-    """The blocks and functions without gradients; a block in such a function is a part of it."""
+    """The blocks and functions without gradients. A block inside such a function belongs to it."""
     found: list[cst.With | cst.FunctionDef] = []
     for node in source.nodes:
         if isinstance(node, cst.FunctionDef) and any(is_off(source, d.decorator) for d in node.decorators):
@@ -79,7 +75,7 @@ def first_call(project: Project, source: Source, node: cst.CSTNode) -> tuple[str
 
 
 def before(source: Source, call: cst.CSTNode, at: cst.CSTNode) -> bool:
-    """Whether a call stands before another one in the same function, with no training in between."""
+    """Whether a call comes before another one in the same function, with no training in between."""
     if source.function(call) is not source.function(at) or source.line(call) > source.line(at):
         return False
     between = (source.line(one) for one in source.methods("train", "backward"))
@@ -87,7 +83,7 @@ def before(source: Source, call: cst.CSTNode, at: cst.CSTNode) -> bool:
 
 
 def body_start(function: cst.FunctionDef) -> cst.CSTNode:
-    """The first statement of a function behind its docstring."""
+    """The first statement of a function after its docstring."""
     body = list(function.body.body)
     first = body[0].body[0] if isinstance(body[0], cst.SimpleStatementLine) else body[0]
     documented = isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)

@@ -1,11 +1,12 @@
-"""`precision=bfloat16`: where autocast is told float16, it is told bfloat16; `precision=float32`: autocast is off."""
+"""`precision=bfloat16`: autocast to float16 becomes autocast to bfloat16; `precision=float32`: autocast is
+off."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, argument, with_argument
 
 AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast")
@@ -16,7 +17,7 @@ def edit(project: Project, value: str) -> None:
     found = [(source, call) for source in project.sources for call in source.calls(*AUTOCAST)]
     change = {"bfloat16": bfloat16, "float32": off}.get(value)
     if change is None or not found:
-        raise NotCertain(f"precision={value}", "no autocast was found", project.script)
+        raise project.doubt(f"precision={value}", "no autocast was found")
     for source, call in found:
         change(project, source, call)
 
@@ -24,15 +25,18 @@ def edit(project: Project, value: str) -> None:
 def bfloat16(project: Project, source: Source, call: cst.Call) -> None:
     dtype = argument(call, "dtype", 1)
     if dtype is None:
-        code = spelled(source, call)
+        code = source.spelled("torch.bfloat16", "torch")
+        if not code:
+            raise source.doubt(call, "dtype=torch.bfloat16", "torch is not imported in this file")
         source.change(call, lambda node: with_argument(node, "dtype", code))
         project.say(source, source.line(call), f"autocast: dtype={code}")
     elif source.name(dtype.value) in HALVES and isinstance(dtype.value, cst.Attribute):
         source.change(dtype.value, lambda node: node.with_changes(attr=cst.Name("bfloat16")))
         project.say(source, source.line(call), "autocast: bfloat16")
     elif source.name(dtype.value) != "torch.bfloat16":
-        why = f"where {source.code(dtype.value)} comes from is not certain"
-        raise NotCertain("dtype=torch.bfloat16", why, source.path, source.line(call))
+        raise source.doubt(
+            call, "dtype=torch.bfloat16", f"cannot tell where {source.code(dtype.value)} comes from"
+        )
 
 
 def off(project: Project, source: Source, call: cst.Call) -> None:
@@ -44,15 +48,6 @@ def off(project: Project, source: Source, call: cst.Call) -> None:
     else:
         source.replace(given.value, "False")
     project.say(source, source.line(call), "autocast: enabled=False")
-
-
-def spelled(source: Source, call: cst.Call) -> str:
-    roots = [n.value for n, name in source.names.items() if name == "torch" and isinstance(n, cst.Name)]
-    if not roots:
-        raise NotCertain(
-            "dtype=torch.bfloat16", "torch is not imported in this file", source.path, source.line(call)
-        )
-    return f"{roots[0]}.bfloat16"
 
 
 KIND = Kind(edit=edit, interventions=("precision",))

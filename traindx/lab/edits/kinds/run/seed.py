@@ -1,4 +1,4 @@
-"""`seed=0`: the seed that the script sets, or one behind its imports."""
+"""`seed=0`: the seed that the script sets, or a new one after its imports."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import libcst as cst
 
 from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.origins import put, trace
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source
-from traindx.lab.edits.training import Found
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, NotCertain, Source
 
 SEEDING = "torch.manual_seed"
 
@@ -22,23 +21,21 @@ def edit(project: Project, value: str) -> None:
         node = one.given("seed", 0)
         traced = trace(project, one.source, node) if node is not None else None
         if traced is None or traced.value != traced.origin.value:
-            why = "where the seed comes from is not certain"
-            raise NotCertain(f"torch.manual_seed({wanted})", why, one.source.path, one.line)
+            raise one.doubt(f"torch.manual_seed({wanted})", "cannot tell where the seed comes from")
         if traced.value != wanted:
             put(project, traced.origin, wanted, "the seed")
     return None
 
 
 def add(project: Project, wanted: int) -> None:
-    """`torch.manual_seed` behind the last import at the top of the script."""
+    """`torch.manual_seed` after the last import at the top of the script."""
     source = project.main
-    roots = [n.value for n, name in source.names.items() if name == "torch" and isinstance(n, cst.Name)]
+    line = source.spelled(f"torch.manual_seed({wanted})", "torch")
     last = last_import(source)
-    if not roots or last is None:
+    if not line or last is None:
         raise NotCertain(f"torch.manual_seed({wanted})", "torch is not imported in the script", source.path)
-    line = f"{roots[0]}.manual_seed({wanted})"
     source.insert_after(last, line)
-    project.say(source, source.line(last), f"behind the imports: {line}")
+    project.say(source, source.line(last), f"after the imports: {line}")
 
 
 def last_import(source: Source) -> cst.BaseSmallStatement | None:

@@ -6,7 +6,7 @@ import libcst as cst
 
 from traindx.lab.edits.epochs import epochs, validation_loss
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.project import Project
 
 BEST, WAITED, PATIENCE = "best_validation", "epochs_without_gain", 5
 
@@ -17,7 +17,7 @@ def edit(project: Project, _value: str) -> None:
         return
     name, assigned = validation_loss(source, loop)
     if not isinstance(loop.body, cst.IndentedBlock):
-        raise NotCertain("early stopping", "the loop is one line", source.path, source.line(loop))
+        raise source.doubt(loop, "early stopping", "the loop is one line")
     last = loop.body.body[-1]
     lines = (
         f"if {name} < {BEST}:\n    {BEST}, {WAITED} = {name}, 0\nelse:\n    {WAITED} += 1\n",

@@ -1,4 +1,4 @@
-"""`steps=*2`: twice as many rounds of the outermost loop of the training."""
+"""`steps=*2`: twice as many epochs, the outermost loop of the training."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import libcst as cst
 
 from traindx.lab.edits.epochs import epochs
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.origins import put, trace
-from traindx.lab.edits.project import NotCertain, Project
+from traindx.lab.edits.origins import certain, put, trace
+from traindx.lab.edits.project import Project
 from traindx.lab.edits.training import schedules
 from traindx.lab.edits.values import scaled_or_set
 
@@ -15,28 +15,20 @@ from traindx.lab.edits.values import scaled_or_set
 def edit(project: Project, value: str) -> None:
     given = scaled_or_set(value)
     source, loop = epochs(project)
-    place = (source.path, source.line(loop))
     if given is None or given[0] != "*":
-        raise NotCertain(f"steps={value}", "how many rounds these are is not certain", *place)
+        raise source.doubt(loop, f"steps={value}", "cannot tell how many epochs these are")
+    write = f"{given[1]:g} times the epochs"
     if schedules(project):
-        raise NotCertain(
-            f"{given[1]:g} times the epochs, and the schedule's length with them",
-            "there is a schedule",
-            *place,
-        )
+        raise source.doubt(loop, f"{write}, and the schedule's length with them", "there is a schedule")
     rounds = loop.iter
     if not (
         isinstance(rounds, cst.Call)
         and source.code(rounds.func).endswith("range")
         and len(rounds.args) in (1, 2)
     ):
-        raise NotCertain(f"{given[1]:g} times the epochs", "the loop is no range", *place)
-    found = trace(project, source, rounds.args[-1].value)
+        raise source.doubt(loop, write, "the loop is not over a range")
+    found = certain(project, source, rounds.args[-1].value, write, loop)
     planned = project.number("planned_epochs")
-    if found is None or not found.linear or isinstance(found.value, (str, bool)):
-        raise NotCertain(
-            f"{given[1]:g} times the epochs", "where their number comes from is not certain", *place
-        )
     if planned is not None and found.value != planned:
         return
     start = trace(project, source, rounds.args[0].value) if len(rounds.args) == 2 else None

@@ -1,17 +1,16 @@
 """`mode=train`: the model is in training mode when gradients are computed.
 
-`model.train()` goes right before the innermost loop around the backward pass, and inside of that where the mode is
-changed in there. A `model.eval()` of the training itself becomes `model.train()`.
-"""
+`model.train()` goes right before the innermost loop around the backward pass, or inside that loop where
+the mode changes in it. A `model.eval()` of the training itself becomes `model.train()`."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.source import Source, dotted
-from traindx.lab.edits.training import Found, model_at, the_backward
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source, dotted
+from traindx.lab.edits.training import model_at, the_backward
 
 
 def edit(project: Project, _value: str) -> None:
@@ -19,13 +18,12 @@ def edit(project: Project, _value: str) -> None:
     source = back.source
     model = model_at(project, back)
     if not model:
-        why = "what the model is called here is not certain"
-        raise NotCertain("model.train() before the training loop", why, source.path, back.line)
+        raise back.doubt(
+            "model.train() before the training loop", "cannot tell what the model is called here"
+        )
     loops = source.loops(back.call)
     if not loops:
-        raise NotCertain(
-            f"{model}.train() before the forward pass", "there is no loop", source.path, back.line
-        )
+        raise back.doubt(f"{model}.train() before the forward pass", "there is no loop")
     line = f"{model}.train()"
     if changes_mode(project, source, loops[0], back):
         first = loops[0].body.body[0]
@@ -46,12 +44,12 @@ def edit(project: Project, _value: str) -> None:
 
 
 def inner(statement: cst.CSTNode) -> cst.CSTNode:
-    """What insertions are told by: the simple statement in a line, or the compound one itself."""
+    """The node that insertions refer to: the simple statement on a line, or the compound statement itself."""
     return statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
 
 
 def in_front(source: Source, loop: cst.CSTNode, model: str) -> list[Found]:
-    """The changes of the model's mode in the block of a loop, before it."""
+    """The changes of the model's mode before a loop, in the same block."""
     block = source.parents[loop]
     found = []
     for statement in getattr(block, "body", ()):

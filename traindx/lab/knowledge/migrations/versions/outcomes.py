@@ -1,5 +1,5 @@
-"""The one table: what is searched for in columns, all of an outcome as JSON. Databases that were made before there were
-migrations have it already."""
+"""The one table: what is searched for in columns, all of an outcome as JSON. Databases that were made before
+there were migrations have it already."""
 
 import sqlalchemy as sql
 from alembic import op
