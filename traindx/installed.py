@@ -1,7 +1,7 @@
 """What is installed: modules of a package, and what other packages declare, found without importing either.
 
-Both are looked up each time a command starts: plain listings, not `pkgutil` and `importlib.metadata`, unless a
-package does not lie in a folder (a zip), which only those can read."""
+Both are looked up each time a command starts: plain listings, not `pkgutil` and `importlib.metadata`, unless
+a package is not in a folder (a zip), which only those can read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MADE = (".dist-info", ".egg-info")
 
 
 def modules_of(name: str, places: Iterable[str], families: bool = False) -> set[str]:
-    """Full names of the modules in the package `name`, which lies in `places`; with `families` those in its
+    """Full names of the modules in the package `name`, which is in `places`; with `families` those in its
     sub-packages instead."""
     found: set[str] = set()
     for place in places:
@@ -37,15 +37,15 @@ def modules_of(name: str, places: Iterable[str], families: bool = False) -> set[
 
 def extensions(group: str) -> list[Any]:
     """The loaded entry points of `group`. The standard library's search is imported only if some folder of
-    `sys.path` speaks of the group, or is no folder (a zip, which only that search can read)."""
-    if not any(speaks_of(group.encode(), place or os.curdir) for place in sys.path):
+    `sys.path` mentions the group, or is no folder (a zip, which only that search can read)."""
+    if not any(may_declare(group.encode(), place or os.curdir) for place in sys.path):
         return []
     from importlib.metadata import entry_points
 
     return [entry.load() for entry in entry_points(group=group)]
 
 
-def speaks_of(group: bytes, place: str) -> bool:
+def may_declare(group: bytes, place: str) -> bool:
     """Whether a package that was installed into `place` may have entry points of `group`."""
     if not os.path.isdir(place):
         return os.path.exists(place)

@@ -37,7 +37,8 @@ def curves(loss: Floats, val_loss: Floats, lr: Floats) -> Curves:
 
 
 def made() -> dict[str, Curves]:
-    """A healthy run, one that diverges to NaN, one that overfits, one at chance, one that spikes and recovers."""
+    """A healthy run, one that diverges to NaN, one that overfits, one at chance, one that spikes and
+    recovers."""
     rng = np.random.default_rng(0)
     n = np.arange(150.0)
     fall = 0.4 + 1.9 * np.exp(-n / 30) + rng.normal(0, 0.02, 150)

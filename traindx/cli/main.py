@@ -33,6 +33,7 @@ VERBS = {
     "find-lr": "Find the learning rate of an unmodified script by a sweep.",
     "investigate": "Run experiments on a script until its cause is settled.",
     "fix": "Find what helps an unmodified script, and prove it.",
+    "watch": "Follow training runs that are still being written.",
     "check": "Check an unmodified script before its long run.",
     "gradients": "Table of every module's gradient, weights and updates.",
     "activations": "Table of what every module puts out, with flags.",

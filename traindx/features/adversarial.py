@@ -1,4 +1,4 @@
-"""Games: nets that work against each other, each with a loss of its own, as a log's names tell them."""
+"""Games: nets that work against each other, each with a loss of its own, as a log's names show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GENERATORS = frozenset({"g", "gen", "generator", "lossg", "gloss", "errg", "netg
 DISCRIMINATORS = frozenset(
     {"d", "dis", "disc", "discr", "discriminator", "critic", "lossd", "dloss", "errd", "netd", "lossdisc"}
 )
-# Terms of a generator's loss that measure something by themselves: these do tell of progress.
+# Terms of a generator's loss that measure something by themselves: these do show progress.
 MEASURES = frozenset(
     {
         "l1",
@@ -29,7 +29,7 @@ MEASURES = frozenset(
     }
     | {"reconstruction", "mel", "style", "content", "pixel", "percep"}
 )
-# Terms of either player's loss; only beside a player are they names of losses.
+# Terms of either player's loss; only next to a player are they names of losses.
 TERMS = frozenset({"gan", "adv", "real", "fake", "gp", "r1", "fool"})
 
 

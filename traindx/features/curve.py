@@ -1,4 +1,4 @@
-"""One scalar signal, prepared once for all rules that look at it."""
+"""One scalar signal, prepared once for all rules that read it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class Curve:
         self.name = name
         self.raw = raw
         finite = np.isfinite(raw.values)
-        self.steps: Floats = raw.steps[finite]
-        self.values: Floats = raw.values[finite]
+        chosen = slice(None) if finite.all() else finite  # a slice copies nothing
+        self.steps: Floats = raw.steps[chosen]
+        self.values: Floats = raw.values[chosen]
         self.nonfinite_steps: Floats = raw.steps[~finite]
         self._derived: dict[object, Any] = {}
         self.sign = -1.0 if direction_of(name) == "higher" else 1.0

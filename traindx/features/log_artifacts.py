@@ -1,4 +1,4 @@
-"""Where a log itself may not tell the truth: NaN printed as zero, means since the epoch's start, thinned histories.
+"""Where a log itself may be wrong: NaN printed as zero, means since the epoch's start, thinned histories.
 
 Detectors are array functions; `suspicions` asks them about a run, `repaired` puts right what is certain.
 """
@@ -23,16 +23,18 @@ Mask = NDArray[np.bool_]
 # -log of the smallest normal float32, 1.1754944e-38: what Caffe's clamped cross-entropy gives for NaN.
 CLAMPED = 87.33654475
 LARGEST_WEIGHT = 100  # of a Caffe loss; weights are small whole numbers
-# Tools that keep a fixed number of points: W&B samples 500 (its API) or 1000, 1500 (its charts), TensorBoard 1000.
+# Tools that keep a fixed number of points: W&B samples 500 (its API) or 1000, 1500 (its charts), TensorBoard
+# 1000.
 SAMPLED = frozenset({500, 1000, 1500, 5000, 10_000})
 
 
-# -- arrays ------------------------------------------------------------------------------------------------------
+# -- arrays
+# ------------------------------------------------------------------------------------------------------
 
 
 def clamped(values: Floats) -> Mask:
-    """Which of `values[n]` are a whole multiple (up to 100) of 87.3365: within 1e-5 (relative, for logs that print
-    few digits) where the very same value comes twice, within 2e-6 where the factor is 1."""
+    """Which of `values[n]` are a whole multiple (up to 100) of 87.3365: within 1e-5 (relative, for logs that
+    print few digits) where the very same value comes twice, within 2e-6 where the factor is 1."""
     factor = np.round(np.where(np.isfinite(values), values, 0.0) / CLAMPED)
     known = (factor >= 1) & (factor <= LARGEST_WEIGHT)
     off = np.abs(np.where(known, values, 1.0) / np.where(known, factor * CLAMPED, 1.0) - 1)
@@ -43,21 +45,22 @@ def clamped(values: Floats) -> Mask:
 
 
 def frozen(values: Floats, *, least: int = 5) -> list[tuple[int, int]]:
-    """Half-open ranges over which `values[n]` repeats digit for digit at least `least` times although neighbours
-    hardly ever were equal before (under one pair in twenty, and at least as many rows as the range needs)."""
+    """Half-open ranges over which `values[n]` repeats digit for digit at least `least` times although
+    neighbours hardly ever were equal before (under one pair in twenty, and at least as many rows as the
+    range needs)."""
     n = len(values)
     if n < 2 * least:
         return []
     equal = np.concatenate([[False], values[1:] == values[:-1]])
-    seen = np.cumsum(equal) / np.maximum(np.arange(n), 1)
+    share = np.cumsum(equal) / np.maximum(np.arange(n), 1)
     found = [(a - 1, b) for a, b in stretches(equal, least - 1)]
-    return [(a, b) for a, b in found if a >= least and seen[a] < 0.05]
+    return [(a, b) for a, b in found if a >= least and share[a] < 0.05]
 
 
 def one_over_k(values: Floats, starts: list[int]) -> bool:
-    """Whether `values[n]` are means since the last of `starts` (row numbers): from row to row they change like 1/k
-    (slope of log change over log k near -1), and leap at the starts. Needs three segments of ten rows,
-    of which the first is not counted: there a loss falls fast anyway."""
+    """Whether `values[n]` are means since the last of `starts` (row numbers): from row to row they change
+    like 1/k (slope of log change over log k near -1), and leap at the starts. Needs three segments of ten
+    rows, of which the first is not counted: there a loss falls fast anyway."""
     bounds = [*starts, len(values)]
     pieces = [values[a:b] for a, b in pairwise(bounds) if b - a >= 10 and np.all(np.isfinite(values[a:b]))][
         1:
@@ -82,7 +85,8 @@ def one_over_k(values: Floats, starts: list[int]) -> bool:
 
 
 def thinned(steps: Floats) -> bool:
-    """Whether `steps[n]` look sampled from a longer history: a round number of points at uneven distances."""
+    """Whether `steps[n]` seem to be sampled from a longer history: a round number of points at uneven
+    distances."""
     if len(steps) not in SAMPLED:
         return False
     gaps = np.diff(steps)
@@ -90,9 +94,9 @@ def thinned(steps: Floats) -> bool:
 
 
 def bfloat16_grid(values: Floats, *, rounding: float = 5e-5) -> bool:
-    """Whether `values[n]` all lie where a number with eight bits of precision can lie, within `rounding` (of a log
-    with four decimals). Values whose grid is not much coarser than that are not counted; needs 20 others, and
-    a fifth of them at odd places of it."""
+    """Whether `values[n]` all are where a number with eight bits of precision can be, within `rounding` (of
+    a log with four decimals). Values whose grid is not much coarser than that are not counted; needs 20
+    others, and a fifth of them at odd places of it."""
     values = np.abs(values[np.isfinite(values) & (values != 0)])
     if len(values) == 0:
         return False
@@ -103,7 +107,7 @@ def bfloat16_grid(values: Floats, *, rounding: float = 5e-5) -> bool:
         return False
     place = np.round(values / unit)
     off = np.abs(values / unit - place) * unit
-    # Whole numbers, halves and quarters lie on the grid too; odd places tell that it is used in full.
+    # Whole numbers, halves and quarters are on the grid too; odd places show that it is used in full.
     return float(np.mean(off <= 1.01 * rounding)) >= 0.98 and float(np.mean(place % 2)) >= 0.2
 
 
@@ -114,7 +118,8 @@ def whole_factor(ratio: float, *, tolerance: float = 0.1) -> int:
 
 
 def not_finite_at(norm: Series, steps: Floats) -> Mask:
-    """At which of `steps[n]` the norm was logged and was not finite (the last of several at one step counts)."""
+    """At which of `steps[n]` the norm was logged and was not finite (the last of several at one step
+    counts)."""
     if len(norm) == 0:
         return np.zeros(len(steps), dtype=bool)
     at = np.maximum(np.searchsorted(norm.steps, steps, side="right") - 1, 0)
@@ -122,7 +127,7 @@ def not_finite_at(norm: Series, steps: Floats) -> Mask:
 
 
 def masked_by_norm(loss: Series, norm: Series) -> Mask:
-    """Rows of `loss` that certainly stand for NaN: exactly 0, beside a gradient norm that was logged at the same
+    """Rows of `loss` that certainly mean NaN: exactly 0, next to a gradient norm that was logged at the same
     step and is not finite."""
     zero = np.asarray(loss.values == 0)
     zero[zero] = not_finite_at(norm, loss.steps[zero])
@@ -130,8 +135,8 @@ def masked_by_norm(loss: Series, norm: Series) -> Mask:
 
 
 def repeated_by_norm(loss: Series, norm: Series, *, least: int = 3) -> tuple[int, int] | None:
-    """First range of rows in which `loss` repeats digit for digit, not from the very start, while the gradient norm
-    is not finite: perhaps a mean that no longer takes anything in."""
+    """First range of rows in which `loss` repeats digit for digit, not from the very start, while the
+    gradient norm is not finite: perhaps a mean that no longer takes anything in."""
     if len(loss) < 2:
         return None
     same = np.concatenate([[False], loss.values[1:] == loss.values[:-1]])
@@ -140,8 +145,8 @@ def repeated_by_norm(loss: Series, norm: Series, *, least: int = 3) -> tuple[int
 
 
 def drops_to_zero(loss: Series) -> int | None:
-    """First of at least three final rows of exactly 0 that follow a loss of at least a tenth of its start without
-    any way down; None if there are none."""
+    """First of at least three final rows of exactly 0 that follow a loss of at least a tenth of its start
+    without any way down; None if there are none."""
     zero = loss.values == 0
     if not len(zero) or not zero[-1] or zero.all():
         return None
@@ -150,11 +155,12 @@ def drops_to_zero(loss: Series) -> int | None:
     return first if len(zero) - first >= 3 and sudden else None
 
 
-# -- runs --------------------------------------------------------------------------------------------------------
+# -- runs
+# --------------------------------------------------------------------------------------------------------
 
 
 def losses(run: Run) -> dict[str, Series]:
-    """The run's losses (whatever split and part)."""
+    """The run's losses, of any split and part."""
     found = {n: s for n, s in run.series.items() if "loss" in n.lower() and n != "loss_scale" and len(s)}
     return {n: s for n, s in found.items() if direction_of(n) == "lower"}
 
@@ -186,14 +192,14 @@ def filtered_nan(run: Run) -> Iterator[Event]:
     if first is None:
         return
     step = float(loss.steps[first])
-    beside = [s.values[s.steps >= step] for n, s in run.series.items() if n in ("grad_norm", "val/loss")]
-    dead = all(np.all((v == 0) | ~np.isfinite(v)) for v in beside)
-    if dead and (beside or frozen_rate(run, step)):
+    others = [s.values[s.steps >= step] for n, s in run.series.items() if n in ("grad_norm", "val/loss")]
+    dead = all(np.all((v == 0) | ~np.isfinite(v)) for v in others)
+    if dead and (others or frozen_rate(run, step)):
         yield suspect("nan-filtered-to-zero", "train/loss falls to exactly 0 in one row: perhaps NaN", step)
 
 
 def frozen_rate(run: Run, step: float) -> bool:
-    """Whether the learning rate moved before `step` and stands still from there on."""
+    """Whether the learning rate moved before `step` and is constant from there on."""
     lr = run.series.get("lr")
     if lr is None:
         return False
@@ -205,7 +211,7 @@ def frozen_values(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
         for start, stop in frozen(loss.values):
             value = abs(float(loss.values[start]))
-            # Near zero the loss itself is a multiple of what float32 can tell from 1.
+            # Near zero the loss itself is a multiple of what float32 can distinguish from 1.
             if (
                 value <= 1e-5 * np.nanmax(np.abs(loss.values[: start + 1]))
                 or clamped(loss.values[start:stop]).any()
@@ -245,7 +251,7 @@ def thinned_history(run: Run) -> Iterator[Event]:
 
 def coarse_values(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
-        if bfloat16_grid(loss.values[:1000]) and bfloat16_grid(loss.values):  # the first mostly tell already
+        if bfloat16_grid(loss.values[:1000]) and bfloat16_grid(loss.values):  # the first mostly suffice
             yield suspect(
                 "coarse-values", f"{name} takes only values that bfloat16 has: small changes cannot show"
             )
@@ -253,7 +259,8 @@ def coarse_values(run: Run) -> Iterator[Event]:
 
 
 def accumulated(run: Run) -> Iterator[Event]:
-    """A loss that is summed over the micro-batches of a step instead of averaged, from the start or from a resume."""
+    """A loss that is summed over the micro-batches of a step instead of averaged, from the start or from a
+    resume."""
     train, val = run.series.get("train/loss"), run.series.get("val/loss")
     if train is None or len(train) < 3:
         return
@@ -285,7 +292,7 @@ def accumulated(run: Run) -> Iterator[Event]:
 
 
 def absent(name: str, values: Floats) -> Mask:
-    """Which of `values` of a signal stand for "not recorded": a gradient norm, loss scale, utilization or memory
+    """Which of `values` of a signal mean "not recorded": a gradient norm, loss scale, utilization or memory
     that is 0 (or below) from the first row to the last; a model FLOPs utilization below 0 in any row."""
     if "mfu" in name.lower():
         return np.asarray(values < 0)
@@ -333,17 +340,17 @@ DETECTORS: tuple[Callable[[Run], Iterator[Event]], ...] = (
 
 def suspicions(run: Run) -> tuple[Event, ...]:
     """What about this log may not be true: one event of kind "log-suspect" each, its `code` one of
-    nan-filtered-to-zero, frozen-value, running-mean, downsampled-history, coarse-values, accumulation-scaled,
-    constant-means-absent, clamped-nan; what a reader has said already is not said again. A norm of one rank
-    among many cannot be told from a log."""
-    said = {event.code for event in run.events}
-    return tuple(event for detect in DETECTORS for event in detect(run) if event.code not in said)
+    nan-filtered-to-zero, frozen-value, running-mean, downsampled-history, coarse-values,
+    accumulation-scaled, constant-means-absent, clamped-nan; what a reader has reported already is not
+    repeated. A norm of one rank among many cannot be recognized in a log."""
+    reported = {event.code for event in run.events}
+    return tuple(event for detect in DETECTORS for event in detect(run) if event.code not in reported)
 
 
 def repaired(run: Run) -> Run:
-    """The run with what certainly stands for something else put right: NaN where a loss of 0
-    stands beside a gradient norm that is not finite, and for Caffe's clamped NaN; signals that were not recorded
-    are left out. The same run where nothing is to be done."""
+    """The run with values that certainly mean something else corrected: NaN where a loss of 0 is next to a
+    gradient norm that is not finite, and for Caffe's clamped NaN; signals that were not recorded are left
+    out. The same run where nothing is to be done."""
     changed: dict[str, Series | None] = {}
     norm = run.series.get("grad_norm")
     for name, loss in losses(run).items():

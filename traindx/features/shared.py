@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any, TypeVar
 
 from traindx.features.adversarial import TERMS, is_duel, player_of, words_of
 from traindx.features.curve import Curve
@@ -11,19 +13,22 @@ from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.signals import direction_of
 
-# Held-out signals that tell a reinforcement-learning run, whose losses say little about progress.
+T = TypeVar("T")
+
+# Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
 REWARD_WORDS = ("reward", "return", "rew")
 OTHER_LOSS = re.compile(r"train/.+:\d+_loss$")  # a further loss, named after the line that computes it
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
 
 
 class Features:
-    """`curve(name)` prepares one signal; `objective` is the one that tells best whether the run
-    learns: the training loss, or the reward where there is one, or else whatever is left."""
+    """`curve(name)` prepares one signal; `objective` is the one that shows best whether the run
+    learns: the training loss, or the reward where there is one, or else what is left."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self._curves: dict[str, Curve] = {}
+        self._derived: dict[str, Any] = {}
 
     def curve(self, name: str) -> Curve | None:
         """The prepared signal, or None when the run has not logged it."""
@@ -36,6 +41,13 @@ class Features:
             self._curves[name] = Curve(name, raw)
         return self._curves[name]
 
+    def derived(self, key: str, compute: Callable[[], T]) -> T:
+        """What several rules derive from several signals, computed at first use and kept under `key`."""
+        if key not in self._derived:
+            self._derived[key] = compute()
+        found: T = self._derived[key]
+        return found
+
     def needed_curve(self, name: str) -> Curve:
         """The prepared signal of a rule that declares it among its needs."""
         curve = self.curve(name)
@@ -44,22 +56,23 @@ class Features:
         return curve
 
     def floor(self, name: str) -> float:
-        """The least that a signal can be where its original name tells: 1 for a perplexity, else 0."""
+        """The least that a signal can be, by its original name: 1 for a perplexity, else 0."""
         words = re.split(r"[^a-z]+", self.run.originals.get(name, name).lower())
         return 1.0 if {"ppl", "perplexity"} & set(words) else 0.0
 
     @cached_property
     def is_reinforcement(self) -> bool:
-        """Whether rewards are logged, or the program plays in a simulator: then a loss may rise while the agent
-        learns."""
+        """Whether rewards are logged, or the program plays in a simulator: then a loss may rise while the
+        agent learns."""
         return bool(self.run.setup.word("simulator")) or any(
             word in name.lower() for name in self.run.series for word in REWARD_WORDS
         )
 
     @cached_property
     def is_game(self) -> bool:
-        """Whether several optimizers work against or beside each other, each with a loss of its own, from early on
-        (as capture records them), or models that take turns: then no single loss tells of progress."""
+        """Whether several optimizers work against each other or side by side, each with a loss of its own,
+        from early on (as capture records them), or models that take turns: then no single loss shows
+        progress."""
         if self.run.setup.flag("models_in_turns"):
             return True
         second = [s for n, s in self.run.series.items() if n.startswith("optimizer/1/") and len(s)]
@@ -76,7 +89,8 @@ class Features:
 
     @property
     def loss_is_no_score(self) -> bool:
-        """Whether no number of this run tells how well it goes: agents without rewards, nets against each other."""
+        """Whether no number of this run shows how well it goes: agents without rewards, nets against each
+        other."""
         if self.is_game or self.objective is None:
             return self.is_game or self.is_reinforcement
         name = self.objective.name
@@ -98,7 +112,7 @@ class Features:
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
             if rewards:
                 return max(rewards, key=lambda n: len(series[n]))
-        # A sparse train/loss beside a dense val/loss still is the one that tells about learning.
+        # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.
         for name in ("train/loss", "val/loss"):
             if name in series and len(series[name]):
                 return name
@@ -110,7 +124,8 @@ class Features:
                 known = [n for n in known if direction_of(n) == "lower"] or [
                     n for n in series if player_of(n)
                 ]
-            # Of the parts of a loss, a divergence that pulls against the rest tells least: it rises as a net learns.
+            # Of the parts of a loss, a divergence that pulls against the rest shows least: it rises as a net
+            # learns.
             known = [n for n in known if not {"kl", "kld", "kldiv", "mmd"} & set(words_of(n))] or known
             if known:
                 return max(known, key=lambda n: len(series[n]))

@@ -2,10 +2,16 @@
 
 `read_all(paths)` is the way in. A format module has `NAME`, `sniff(source) -> 0..1` and
 `read(source) -> list[RawLog]`, and for formats that are folders `sniff_folder` and `read_folder`.
-It may say `MOST`, the most that it ever claims, and `ZEROS`: its beginning never is without a zero byte.
-`FILES` are patterns of file names, in lower case, that are worth opening in a folder (those of all formats are).
-The package is walked: a new format is one new file. An index of those constants lets a source be asked about
-without importing formats that could not win it.
+It may declare what saves importing it for files of other formats:
+
+- `MOST`, the most that it ever claims;
+- `BEGINS`, bytes with one of which every file of the format begins (byte order mark and blanks aside);
+- `HOLDS`, what the first 64 KiB of every such file hold, all of it, with `|` between alternatives;
+- `ZEROS = True`, that there is a zero byte near the beginning.
+
+`FILES` are patterns of file names, in lower case, that are worth opening in a folder.
+The package is walked: a new format is one new file. An index of these constants (`docs.generate` writes it)
+lets a reader be chosen without importing those that cannot win.
 """
 
 from __future__ import annotations
@@ -22,12 +28,12 @@ from typing import Any, NamedTuple
 from traindx.errors import NotALog, ReadError
 from traindx.installed import modules_of
 from traindx.readers.assembly.runs import assemble
+from traindx.readers.files.text_blocks import UTF16, plain
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
 from traindx.vocabulary.run import Event, Run
 
 Progress = Callable[[str], None]
 START = 4096  # bytes in which formats that have zero bytes have one
-UTF16 = (b"\xff\xfe", b"\xfe\xff")  # texts with zero bytes begin so
 SKIPPED_FOLDERS = frozenset(
     {".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages", ".ipynb_checkpoints"}
 )
@@ -94,7 +100,7 @@ def size_of(place: str) -> str:
 
 
 def with_own_words(run: Run) -> Run:
-    """A recorded run with what the script itself logged and printed, which lies in the same folder."""
+    """A recorded run with what the script itself logged and printed, which is in the same folder."""
     if run.format != RECORDED or not Path(run.source).is_dir():
         return run
     from traindx.readers.assembly import script_output
@@ -103,7 +109,7 @@ def with_own_words(run: Run) -> Run:
 
 
 def expand(path: str) -> list[str]:
-    """A path as given, or what a glob that the shell did not expand stands for."""
+    """A path as given, or the matches of a glob that the shell did not expand."""
     if path == "-" or Path(path).exists():
         return [path]
     import glob
@@ -157,7 +163,7 @@ def read_source(source: Source) -> list[RawLog]:
 
 
 class Listed(NamedTuple):
-    """What the index says of a format module: its constants, and whether it sniffs files and folders."""
+    """The constants of a format module, and whether it reads files and folders."""
 
     home: str
     name: str
@@ -166,6 +172,17 @@ class Listed(NamedTuple):
     files: bool
     folders: bool
     patterns: tuple[str, ...]
+    begins: tuple[bytes, ...]
+    holds: tuple[bytes, ...]
+
+    def may_claim(self, head: bytes, text: bytes) -> bool:
+        """Whether a file may be of this format, by its first bytes as they are and as text without blanks
+        before it."""
+        start = head[:START]
+        if self.zeros and (b"\0" not in start or start.startswith(UTF16)):
+            return False
+        begins = not self.begins or head.startswith(self.begins) or text.startswith(self.begins)
+        return begins and all(any(word in text for word in words.split(b"|")) for words in self.holds)
 
 
 @cache
@@ -183,17 +200,17 @@ def listed() -> tuple[Listed, ...]:
 def facts_of(module: ModuleType) -> Listed:
     most, zeros = getattr(module, "MOST", 1.0), getattr(module, "ZEROS", False)
     kinds = hasattr(module, "sniff"), hasattr(module, "sniff_folder")
-    return Listed(module.__name__, module.NAME, most, zeros, *kinds, getattr(module, "FILES", ()))
+    names = (getattr(module, constant, ()) for constant in ("FILES", "BEGINS", "HOLDS"))
+    return Listed(module.__name__, module.NAME, most, zeros, *kinds, *names)
 
 
 def claimants(source: Source) -> Iterator[ModuleType]:
-    """The formats that claim the bytes, the surest first (then by name). One is asked only when none of those
-    asked before is surer than it could be."""
-    start = source.head[:START]
-    zeros = b"\0" in start and not start.startswith(UTF16)
+    """The formats that claim the bytes, the surest first (then by name). A format is imported and asked only
+    when the bytes fit what it declares, and when none of those asked before is surer than it could be."""
+    text = plain(source.head).lstrip()
     asked: list[tuple[float, str, ModuleType]] = []
     for entry in sorted((e for e in listed() if e.files), key=lambda e: (-e.most, e.name)):
-        if entry.zeros and not zeros:
+        if not entry.may_claim(source.head, text):
             continue
         while asked and asked[0][:2] < (-entry.most, entry.name):
             yield asked.pop(0)[2]
@@ -222,16 +239,16 @@ def read_folder(path: Path) -> list[RawLog]:
     return logs
 
 
-SURE = 0.3  # a claim from which on a file is a log of its own
+SURE = 0.3  # a claim from which on a file is a separate log
 SMALLER = "allow more (ulimit -v), or cut out a part of it"
 RECORDED = "traindx"  # the format of recorded runs
-FOREIGN = 5  # logs of other formats beside a run's own files: more than any tool leaves in one folder
+FOREIGN = 5  # logs of other formats next to a run's own files: more than any tool leaves in one folder
 
 
 def is_collection(path: Path, module: ModuleType) -> bool:
-    """Whether a folder that `module` claims as a run of its own holds many unrelated logs: at least
+    """Whether a folder that `module` claims as one run holds many unrelated logs: at least
     five files that other formats claim surely. Then each is read by itself. A format that is `WHOLE`
-    owns whatever lies in its folder."""
+    owns everything in its folder."""
     if getattr(module, "WHOLE", False):
         return False
     foreign = 0
@@ -244,13 +261,21 @@ def is_collection(path: Path, module: ModuleType) -> bool:
     return False
 
 
-def walk(path: Path) -> list[RawLog]:
+def folder_format(path: Path) -> ModuleType | None:
+    """The format that reads a folder as one run; None where its files are read one by one."""
     folders = [importlib.import_module(entry.home) for entry in listed() if entry.folders]
     claims = sorted(((m.sniff_folder(path), m.NAME, m) for m in folders), key=lambda c: (-c[0], c[1]))
     if claims and claims[0][0] > 0.5 and not is_collection(path, claims[0][2]):
-        logs: list[RawLog] = claims[0][2].read_folder(path)
+        return claims[0][2]
+    return None
+
+
+def walk(path: Path) -> list[RawLog]:
+    module = folder_format(path)
+    logs: list[RawLog] = []
+    if module is not None:
+        logs = module.read_folder(path)
         return logs
-    logs = []
     try:
         entries = sorted(path.iterdir())
     except OSError as error:
@@ -275,7 +300,7 @@ def looks_like_log(path: Path) -> bool:
 
 
 def note_damage(logs: list[RawLog], error: ReadError) -> None:
-    """A broken file beside whole ones is told, not fatal."""
+    """A broken file next to whole ones is reported, not fatal."""
     if logs and not isinstance(error, NotALog):
         logs[-1].events.append(
             Event("parse-warning", f"{Path(error.path).name}: {error.why}", place=error.where)

@@ -1,6 +1,6 @@
 """Bytes of files that nobody vouches for: how many of them are believed, and what is whole of broken ones.
 
-A file of a few kilobytes can stand for gigabytes: compressed zeros, or a sparse file, whose holes take
+A file of a few kilobytes can expand to gigabytes: compressed zeros, or a sparse file, whose holes take
 no room on the disk. What comes out of a file is bounded by what is stored of it.
 """
 
@@ -117,7 +117,7 @@ class Bounded(io.BufferedIOBase):
 
 
 class Inflated(Bounded):
-    """A gzip stream of one or several members. Of a damaged one every byte that stands before the
+    """A gzip stream of one or several members. Of a damaged one every byte before the
     damage is given, however small the file is; Python's own reader loses the last block of it."""
 
     def __init__(self, stream: BinaryIO, most: int) -> None:

@@ -43,13 +43,15 @@ class Source(msgspec.Struct, frozen=True, eq=False):
         return opened(self.path)
 
     def read_bytes(self) -> bytes:
-        """All bytes; of a damaged file those before the damage. Errors: OSError, `Cut` when there are none."""
+        """All bytes; of a damaged file those before the damage. Errors: OSError, `Cut` when there are
+        none."""
         with self.open() as stream:
             return stream.read()
 
 
 def source_of(path: Path) -> Source:
-    """A file with its head. Errors: ReadError when it cannot be opened, is no regular file, or has no whole byte."""
+    """A file with its head. Errors: ReadError when it cannot be opened, is no regular file, or has no whole
+    byte."""
     source = Source(str(path), path)
     try:
         with source.open() as stream:
@@ -107,7 +109,7 @@ class RawPanel(msgspec.Struct, eq=False):
 
 
 class RawLog(msgspec.Struct, eq=False):
-    """Everything one log said, in its own words.
+    """Everything that one log holds, under its own names.
 
     `axis`: name of the column that is the step axis, when the format knows it.
     `axis_kind`: "step", "epoch", "iteration", "episode", "row" ... for display.

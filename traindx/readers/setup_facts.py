@@ -1,4 +1,4 @@
-"""Setup facts out of the configuration that lies in or beside a log."""
+"""Setup facts out of the configuration in or next to a log."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ YAML_LINE = r"^(?P<indent> *)(?P<key>[\w./-]{1,100}): *(?P<value>[^#]*?)\s*(?:#.
 def flat_yaml(text: str) -> dict[str, object]:
     """The `key: scalar` lines of a YAML file, nested keys joined by "/"; all else is skipped.
 
-    Enough for the settings that trainers write beside their logs; tags, anchors and lists are not
+    Enough for the settings that trainers write next to their logs; tags, anchors and lists are not
     looked at.
     """
     found: dict[str, object] = {}
@@ -142,7 +142,7 @@ def yaml_scalar(text: str) -> object | None:
     return word
 
 
-def facts_beside(log: Path | None, *names: str) -> dict[str, object]:
+def facts_from_files(log: Path | None, *names: str) -> dict[str, object]:
     """Facts of the settings files (YAML or JSON) of these names in the folder of a log."""
     facts: dict[str, object] = {}
     for name in names if log is not None else ():

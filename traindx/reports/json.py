@@ -29,6 +29,16 @@ def render(document: Document) -> str:
     return dumps(msgspec.to_builtins(document, enc_hook=unwrapped))
 
 
+def line(value: object) -> str:
+    """A struct as one line of strict JSON."""
+    return escaped(msgspec.json.encode(strict(msgspec.to_builtins(value, enc_hook=unwrapped))).decode())
+
+
+def escaped(text: str) -> str:
+    """JSON text that is safe to print on a terminal."""
+    return ACTING.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+
+
 def unwrapped(value: object) -> object:
     """A numpy scalar, or a threshold, as the plain number that it is."""
     if isinstance(value, np.generic):
@@ -41,7 +51,7 @@ def unwrapped(value: object) -> object:
 def dumps(built: Any) -> str:
     """Builtins as strict JSON text, safe to print on a terminal."""
     text = msgspec.json.format(msgspec.json.encode(strict(built)), indent=2).decode()
-    return ACTING.sub(lambda m: f"\\u{ord(m[0]):04x}", text) + "\n"
+    return escaped(text) + "\n"
 
 
 def strict(value: Any, key: str = "") -> Any:

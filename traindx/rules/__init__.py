@@ -89,7 +89,7 @@ def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, f
     reason = missing(rule, features)
     if reason:
         return Outcome(rule=rule, status="not-evaluated", reason=reason)
-    rule = rule.whole
+    rule = rule.loaded
     try:
         evidence = tuple(rule.check(run, features, **override))
     except CannotJudge as why:

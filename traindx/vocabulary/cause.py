@@ -1,4 +1,4 @@
-"""What a cause is: a declaration of what may be wrong, and how each outcome speaks for or against.
+"""What a cause is: a declaration of what may be wrong, and how each outcome is evidence for or against.
 
 Weights are log-odds. A key is a rule's slug ("loss-diverges"), a slug with an aspect
 ("loss-not-finite:early"), or a fact ("fact:half-precision"). `fired` is added, scaled by the
@@ -34,7 +34,7 @@ class Weight(msgspec.Struct, frozen=True):
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """`prior` is the log-odds before anything was seen; `settles` names what would decide it:
+    """`prior` is the log-odds before any evidence; `settles` names what would decide it:
     (measurement, how to get it) pairs for the diagnosis's `next`."""
 
     slug: str

@@ -20,10 +20,10 @@ Status = Literal["passed", "failed", "not-run"]
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One check: a view on the rules named in `rules`. It fails when one of them fires at or above
     the severity asked for, and is not run when none of them could be evaluated. `passed` says what
-    is so when nothing was found; `facts` are setup facts that are shown beside it; `source` names the
+    is so when nothing was found; `facts` are setup facts that are shown with it; `source` names the
     experiment or probe that it hangs on, whose failure is then the reason for not being run. One without
-    rules only reports its facts. `absent` is what is said where the script has nothing of the kind.
-    `certain`: what the rules see is a fault even where the first steps look well, so that one severity
+    rules only reports its facts. `absent` is the sentence where the script has nothing of the kind.
+    `certain`: what the rules see is a fault even where the first steps are fine, so that one severity
     less fails it."""
 
     slug: str

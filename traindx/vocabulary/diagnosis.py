@@ -92,10 +92,10 @@ class FixOffer(msgspec.Struct, frozen=True):
 
 
 class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, rename={"for_": "for"}):
-    """A cause with its probability; over all hypotheses of a run they sum to 1.
-    `pattern` is set for `healthy` when a benign shape shows. `interval`, of the leading one of a recording: the least
-    and the most probability that fits of the ranking give it which lack a fifth of the programs each; null otherwise,
-    and where an experiment moved the belief since."""
+    """A cause with its probability; over all hypotheses of a run they sum to 1. `pattern` is set for
+    `healthy` when a benign shape shows. `interval`, of the leading one of a recording: the least and the
+    most probability that fits of the ranking give it which lack a fifth of the programs each; null
+    otherwise, and where an experiment moved the belief since."""
 
     cause: str
     title: str
@@ -114,9 +114,9 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class NextMeasure(msgspec.Struct, frozen=True):
-    """What to look at next; `gain_bits` is the expected drop of the entropy over causes, `cost_minutes` about how long
-    it takes: to answer, or to run the script as far as needed; `decides`: an answer that is not far-fetched would put
-    another cause first."""
+    """What to measure next; `gain_bits` is the expected drop of the entropy over causes, `cost_minutes`
+    about how long it takes: to answer, or to run the script as far as needed; `decides`: an answer that is
+    not far-fetched would put another cause first."""
 
     measure: str
     why: str
@@ -146,9 +146,9 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 
 class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """`belief`: the probabilities of causes before and after each experiment, with what it was; `profile`: where the
-    time of a step goes, of a run that was traced; `memory`: what a step needs, of a run that ran out of it or was
-    measured."""
+    """`belief`: the probabilities of causes before and after each experiment, with what it was; `profile`:
+    where the time of a step goes, of a run that was traced; `memory`: what a step needs, of a run that ran
+    out of it or was measured."""
 
     run: RunInfo
     health: Health

@@ -1,4 +1,4 @@
-"""What can be said of an edit of the user's source: the changed files, or what to write where."""
+"""An edit of the user's source: the changed files, or what to write where."""
 
 from __future__ import annotations
 

@@ -13,9 +13,10 @@ Applicability = Literal["runtime", "patch", "advice"]
 
 
 class Fix(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """`home`: the module that defines it. `causes`: slugs it cures, best first. `propose(setup)` words the change
-    with the numbers of this run where they are known, and is empty where there is nothing to change. `touches`:
-    setup fields it changes. `interventions`: how it is tried from outside ("lr=*0.1"); empty when it cannot be."""
+    """`home`: the module that defines it. `causes`: slugs it cures, best first. `propose(setup)` words the
+    change with the numbers of this run where they are known, and is empty where there is nothing to change.
+    `touches`: setup fields it changes. `interventions`: how it is tried from outside ("lr=*0.1"); empty when
+    it cannot be."""
 
     slug: str
     home: str

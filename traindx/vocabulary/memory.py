@@ -22,8 +22,8 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class Option(msgspec.Struct, frozen=True):
-    """A change, the bytes that a step would then need, whether that fits (None where the memory is not known), and
-    whether the number was measured or is an estimate."""
+    """A change, the bytes that a step would then need, whether that fits (None where the memory is not
+    known), and whether the number was measured or is an estimate."""
 
     change: str
     bytes: float
@@ -32,8 +32,9 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """`needed` bytes at the highest point of a step with `batch` samples: `standing` (weights, state of the optimizer),
-    `fixed` with any batch, and `per_sample` for each sample; `largest` batch that fits into `available`."""
+    """`needed` bytes at the highest point of a step with `batch` samples: `standing` (weights, state of the
+    optimizer), `fixed` with any batch, and `per_sample` for each sample; `largest` batch that fits into
+    `available`."""
 
     batch: float | None
     needed: float

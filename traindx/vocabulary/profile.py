@@ -26,9 +26,9 @@ class Operator(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """`step_seconds` of an average traced step; `parts` of the host's time, which add up to it; `idle` seconds of
-    it in which nothing is computed (nothing on the accelerator, where there is one); `gaps`: the longest of those
-    in words."""
+    """`step_seconds` of an average traced step; `parts` of the host's time, which add up to it; `idle`
+    seconds of it in which nothing is computed (nothing on the accelerator, where there is one); `gaps`: the
+    longest of those in words."""
 
     steps: int
     step_seconds: float

@@ -36,7 +36,7 @@ class RateSearch(msgspec.Struct, frozen=True, kw_only=True):
     """What `traindx find-lr --format json` prints.
 
     `suggested` is None where the sweeps show nothing, and `reason` says why. `low` and `high` are
-    the rates between which the suggestion lies when each sweep, and each half of it, is read alone.
+    the rates between which the suggestion is when each sweep, and each half of it, is read alone.
     `steepest`: where the loss falls fastest against log rate; `safe`: the largest rate that is
     likely to go well for long; `open_end`: the loss still fell at the highest rate, so that `safe`
     may be larger. `tried` and `good` (the lowest and highest of the tried rates that end about as

@@ -1,4 +1,4 @@
-"""What a rule is: a pure function over a run, with its facts declared beside it.
+"""What a rule is: a pure function over a run, with its facts declared next to it.
 
     @rule(code="LOS004", needs=("objective",), min_points=20, severity="medium",
           message="...")
@@ -66,7 +66,7 @@ class CannotJudge(Exception):
 
 
 class Deferred(msgspec.Struct, frozen=True):
-    """Stands for the function of a rule whose module, `home`, has not been imported."""
+    """Replaces the function of a rule whose module, `home`, has not been imported."""
 
     home: str
 
@@ -102,18 +102,18 @@ class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.code[:3]
 
     @property
-    def whole(self) -> Rule:
+    def loaded(self) -> Rule:
         """The rule itself, of one that is known from an index only."""
         return self.check.rule if isinstance(self.check, Deferred) else self
 
     @property
     def page(self) -> str:
         """What is to be read of the rule: its function's docstring."""
-        return inspect.getdoc(self.whole.check) or ""
+        return inspect.getdoc(self.loaded.check) or ""
 
     @property
     def thresholds(self) -> dict[str, Threshold]:
-        parameters = inspect.signature(self.whole.check).parameters.values()
+        parameters = inspect.signature(self.loaded.check).parameters.values()
         return {p.name: p.default for p in parameters if isinstance(p.default, Threshold)}
 
 
@@ -167,7 +167,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     def follows_from(self, other: Outcome) -> bool:
         """Whether this finding may be a consequence of `other`: its rule says so, and the other began
-        before it, shortly after it (an exploding norm is seen just before the loss breaks), or while it
+        before it, shortly after it (an exploding norm occurs just before the loss breaks), or while it
         lasted."""
         if other.rule.slug not in self.rule.follows or other.status != "fired" or self.status != "fired":
             return False
@@ -177,4 +177,4 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return began - LEAD * abs(began) <= own or (until is not None and began <= until)
 
 
-LEAD = 0.1  # of the steps before a fault's onset: what is seen in them belongs to it
+LEAD = 0.1  # of the steps before a fault's onset: what happens in them belongs to it

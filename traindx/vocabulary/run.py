@@ -20,7 +20,7 @@ EventKind = Literal[
     "gap",  # steps are missing in the middle
     "skipped-step",  # the optimizer did not step (loss scale overflow)
     "parse-warning",  # something in the file was damaged; what is whole was kept
-    "log-suspect",  # the log itself may not tell the truth (filtered NaN, running mean ...)
+    "log-suspect",  # the log itself may be wrong (filtered NaN, running mean ...)
     "crash",  # the log shows an exception that ended the run
     "out-of-memory",
     "stopped",  # ended early on purpose (Ctrl-C, time limit)
@@ -81,7 +81,8 @@ class Run(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def boosted(self) -> bool:
-        """Whether trees are grown in rounds: there are no layers, no batches and no gradients to speak of."""
+        """Whether trees are grown in rounds: there are no layers, no batches and no gradients to speak
+        of."""
         return self.axis == "round" or self.format == "boosting" or (self.framework or "").lower() in TREES
 
     @property

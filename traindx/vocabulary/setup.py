@@ -76,8 +76,8 @@ class Setup(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def flag(self, name: str) -> bool | None:
         """A fact as yes or no; None where it is missing or neither."""
-        told = self.word(name)
-        return True if told in YES else False if told in NO else None
+        word = self.word(name)
+        return True if word in YES else False if word in NO else None
 
 
 FACT_FIELDS = frozenset(Setup.__struct_fields__) - {"facts", "origins"}

@@ -1,7 +1,7 @@
 """The canonical signals: what each name means, which way is better, its unit.
 
-Names that are not here keep the name their log gave them. `train/` and `val/` metrics are told
-apart by their last part, so that any split of any metric has a direction.
+Names that are not here keep the name their log gave them. `train/` and `val/` metrics are recognized
+by their last part, so that any split of any metric has a direction.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("act_absmax/<module>", "none", "", "largest absolute activation"),
     SignalKind("act_nonfinite/<module>", "lower", "count", "non-finite activations"),
     SignalKind("act_rank/<module>", "none", "", "effective rank of the representation"),
-    SignalKind("attention_logit_max/<module>", "none", "", "largest attention logit seen"),
+    SignalKind("attention_logit_max/<module>", "none", "", "largest attention logit"),
     SignalKind(
         "outputs_sample_spread",
         "none",
         "0..1",
-        "spread of outputs over samples over their size; 0: all alike",
+        "spread of outputs over samples over their size; 0: all the same",
     ),
     SignalKind(
         "outputs_majority_share", "none", "0..1", "share of a batch that gets the most frequent answer"
@@ -77,7 +77,7 @@ SIGNALS: tuple[SignalKind, ...] = (
         "outputs_cross_entropy",
         "lower",
         "nats",
-        "cross-entropy of the outputs as scores, whatever the loss is",
+        "cross-entropy of the outputs as scores, for any loss",
     ),
     SignalKind(
         "outputs_contradict_share", "none", "0..1", "labels less than a tenth as likely as the answer"

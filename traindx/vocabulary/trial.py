@@ -1,8 +1,8 @@
 """The shapes of a proof: what was tried on the user's script, and what came of it.
 
-Field names are those of the JSON documents `traindx.fix/1` and, for `Trial`, `traindx.diagnosis/1`. A gain is the
-natural logarithm of before over after (of the loss, of the errors left, of the seconds): 0.69 is half of it, 0
-nothing, below 0 worse.
+Field names are those of the JSON documents `traindx.fix/1` and, for `Trial`, `traindx.diagnosis/1`. A gain
+is the natural logarithm of before over after (of the loss, of the errors left, of the seconds): 0.69 is half
+of it, 0 nothing, below 0 worse.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Interval = tuple[float, float]
 
 
 class Objective(msgspec.Struct, frozen=True, kw_only=True):
-    """What arms are compared by: a signal of the run, which way is better, and why this one. `scale`: how two levels
-    become a gain: "error" (1 - level), "ratio" (of levels above 0), "share" (difference over `unit`), or "steps": the
-    level is the step at which the signal, whose better way is `rises`, comes to `unit`; fewer are better."""
+    """What arms are compared by: a signal of the run, which way is better, and why this one. `scale`: how
+    two levels become a gain: "error" (1 - level), "ratio" (of levels above 0), "share" (difference over
+    `unit`), or "steps": the level is the step at which the signal, whose better way is `rises`, comes to
+    `unit`; fewer are better."""
 
     signal: str
     direction: Literal["lower", "higher"]
@@ -34,7 +35,8 @@ class Objective(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """The objective's level over the seeds of one arm, in its own unit, with a 95 % interval (None with one seed)."""
+    """The objective's level over the seeds of one arm, in its own unit, with a 95 % interval (None with one
+    seed)."""
 
     mean: float
     n: int
@@ -43,10 +45,10 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """One change that was tried, with the same seeds and steps with it and without it. `fix` or `experiment` names it
-    (the other is None), `cause` is what it is to cure, `on_top_of` the interventions that both arms had. `effect` is
-    the mean gain with its interval; `p_value` is exact, of the signs of the pairs, after Holm; `why` says in words
-    what the verdict rests on."""
+    """One change that was tried, with the same seeds and steps with it and without it. `fix` or `experiment`
+    names it (the other is None), `cause` is what it is to cure, `on_top_of` the interventions that both arms
+    had. `effect` is the mean gain with its interval; `p_value` is exact, of the signs of the pairs, after
+    Holm; `why` says in words what the verdict rests on."""
 
     fix: str | None = None
     experiment: str | None = None
@@ -84,8 +86,9 @@ class Untried(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The weights that the fixed script ended with at full length, by its first seed: a safetensors file whose header,
-    shapes and numbers were looked at. `path` is None where there is none, and `why` says why."""
+    """The weights that the fixed script ended with at full length, by its first seed: a safetensors file
+    whose header, shapes and numbers were looked at. `path` is None where there is none, and `why` says
+    why."""
 
     path: str | None = None
     sha256: str = ""
@@ -95,11 +98,11 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answering(msgspec.Struct, frozen=True, kw_only=True):
-    """How fast the fixed model answers, in evaluation mode on the machine of the trials, after calls to warm up:
-    seconds of a call with one sample (None: what one sample is was not clear) and with a batch of the training.
-    `throughput`: samples a second in such batches. `utilization`: the share of the time of its training steps in which
-    the accelerator computes, in a start of its own (None: there is no accelerator, or no edited script that could be
-    traced). `why` says what kept it from being measured."""
+    """How fast the fixed model answers, in evaluation mode on the machine of the trials, after calls to warm
+    up: seconds of a call with one sample (None: what one sample is was not clear) and with a batch of the
+    training. `throughput`: samples a second in such batches. `utilization`: the share of the time of its
+    training steps in which the accelerator computes, in a start of its own (None: there is no accelerator,
+    or no edited script that could be traced). `why` says what kept it from being measured."""
 
     p50: float | None = None
     p95: float | None = None
@@ -123,8 +126,8 @@ class Tested(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slice(msgspec.Struct, frozen=True, kw_only=True):
-    """A group of the held-out data by a column (`--slices`), over the seeds of the proof: accuracy, or mean squared
-    error. The verdict is about the group alone: "harmful" where it pays for the gain of others."""
+    """A group of the held-out data by a column (`--slices`), over the seeds of the proof: accuracy, or mean
+    squared error. The verdict is about the group alone: "harmful" where it pays for the gain of others."""
 
     column: str
     group: str
@@ -136,8 +139,9 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stopping(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether to stop debugging: the most promising `fix` that is left ("": none), its `chance` to be confirmed, the
-    `gain` expected of it (chance x the gain of one that is), the `seconds` of its proof, and all that in words."""
+    """Whether to stop debugging: the most promising `fix` that is left ("": none), its `chance` to be
+    confirmed, the `gain` expected of it (chance x the gain of one that is), the `seconds` of its proof, and
+    all that in words."""
 
     stop: bool
     fix: str = ""
@@ -148,8 +152,9 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FixReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of the diff or
-    None, `diagnosis` that of the script as it was, `after_fix` that of the fixed run where there is one."""
+    """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of
+    the diff or None, `diagnosis` that of the script as it was, `after_fix` that of the fixed run where there
+    is one."""
 
     schema: str = FIX_SCHEMA
     traindx_version: str

@@ -16,7 +16,8 @@ curves = st.lists(st.integers(-20, 20), min_size=1, max_size=12).map(lambda v: n
 
 
 def naive_isotonic(values: np.ndarray) -> np.ndarray:
-    """The min-max formula: at i, the largest over starts a <= i of the smallest over ends b >= i of the mean a..b."""
+    """The min-max formula: at i, the largest over starts a <= i of the smallest over ends b >= i of the mean
+    a..b."""
     n = len(values)
     return np.array([
         max(min(values[a : b + 1].mean() for b in range(i, n)) for a in range(i + 1)) for i in range(n)

@@ -33,7 +33,7 @@ def test_a_gap_is_larger_where_the_quantized_metric_is_worse() -> None:
     run = make.run({"val/accuracy": 0.5 + 0.4 * t, "val/int8_accuracy": 0.5 + 0.1 * t})
     (gap,) = gaps(Features(run))
     assert gap.curve.values == pytest.approx(0.3 * t)
-    assert gap.beside == "val/accuracy"
+    assert gap.reference == "val/accuracy"
     assert gap.span == pytest.approx(0.4, rel=0.2)
 
 

@@ -187,8 +187,8 @@ def test_a_clock_is_turned_into_step_times() -> None:
 
 
 def test_a_ramp_is_no_stairs_however_it_is_cut() -> None:
-    """A level's share of the sum of absolute distances to a line cut into k parts is 1 / k of one level's; a line's is
-    that of the noise."""
+    """A level's share of the sum of absolute distances to a line cut into k parts is 1 / k of one level's; a
+    line's is that of the noise."""
     rng = np.random.default_rng(0)
     ramp = np.linspace(0.002, 0.04, 300) + 0.0002 * rng.normal(size=300)
     for parts in (2, 3, 5):
@@ -212,7 +212,8 @@ def test_a_jump_is_one_leap_wherever_it_stands(n: int) -> None:
 
 
 def test_step_times_are_told_without_what_other_processes_took() -> None:
-    """Every tenth step waits a second for a processor: of that nothing is left, and of a loader that stalls all is."""
+    """Every tenth step waits a second for a processor: of that nothing is left, and of a loader that stalls
+    all is."""
     steps = np.arange(1.0, 201.0)
     waits = np.where(steps % 10 == 0, 1.0, 0.0)
     taken, queued = (steps, 0.1 + waits), (steps[20:], waits[20:])

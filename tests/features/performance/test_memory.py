@@ -26,8 +26,9 @@ def run(setup: dict[str, object], message: str = "") -> Run:
 
 
 def test_a_line_through_two_batches() -> None:
-    """100 bytes of weights, 200 of state, a step of 50 + 10 a sample: 16 samples need 510. In parts the 100 bytes of
-    gradients stand, of which a whole batch has 50 at its peak: of 450 bytes 50 are left for samples."""
+    """100 bytes of weights, 200 of state, a step of 50 + 10 a sample: 16 samples need 510. In parts the 100
+    bytes of gradients stand, of which a whole batch has 50 at its peak: of 450 bytes 50 are left for
+    samples."""
     facts: dict[str, object] = {
         "memory_weights": 100, "memory_gradients": 100, "memory_optimizer": 200, "memory_batch": 16,
         "memory_step": 210, "memory_batch_half": 8, "memory_step_half": 130, "memory_available": 450 / 0.95,
@@ -48,7 +49,8 @@ def test_a_line_through_two_batches() -> None:
 
 
 def test_the_numbers_of_an_error() -> None:
-    """A billion parameters with Adam: 4 GB each for weights and gradients, 8 GB of state; 23 GiB were asked for."""
+    """A billion parameters with Adam: 4 GB each for weights and gradients, 8 GB of state; 23 GiB were asked
+    for."""
     found = memory_of(run({"parameters": 1e9, "optimizer": "AdamW", "batch_size": 8}, CUDA))
     assert found is not None
     assert [n.bytes for n in found.needs[:3]] == [4e9, 4e9, 8e9]

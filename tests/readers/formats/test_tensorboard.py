@@ -271,7 +271,7 @@ def test_many_damaged_places_are_summed_up():
     for at, _ in naive_frames(bytes(data))[1::2]:
         data[at + 14] ^= 1
     log = read(bytes(data))
-    assert len(log.events) == tensorboard.TOLD + 1
+    assert len(log.events) == tensorboard.REPORTED + 1
     assert "20 more damaged places" in log.events[-1].message
 
 

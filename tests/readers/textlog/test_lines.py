@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from traindx.readers.textlog import lines
 from traindx.readers.textlog.lines import blocks, signature, signed_lines
-from traindx.readers.textlog.scanner import FRUITLESS, MOST_ALIKE, Scanner
+from traindx.readers.textlog.scanner import FRUITLESS, MOST_TEMPLATES, Scanner
 
 
 def all_lines(data: bytes) -> list[str]:
@@ -100,5 +100,5 @@ def test_lines_that_each_have_names_of_their_own_are_given_up() -> None:
     text = b"".join(b'{"step": %d, "m%d": 0.5}\n' % (i, i) for i in range(5 * FRUITLESS))
     scanner = Scanner(signed_lines(io.BytesIO(text + b"step 7 loss 0.25\n")))
     scanner.run()
-    assert scanner.strays <= MOST_ALIKE + FRUITLESS
+    assert scanner.strays <= MOST_TEMPLATES + FRUITLESS
     assert any(f.name == "loss" for v in scanner.variants for f in v.fields)

@@ -19,8 +19,8 @@ def event(
 
 
 def host_step(at: float, number: int) -> list[dict[str, Any]]:
-    """A step of 100 ms: 30 data, 20 forward (a call within a call), 25 backward in two functions with 1 ms of the
-    engine between them, 15 optimizer, 10 of Python."""
+    """A step of 100 ms: 30 data, 20 forward (a call within a call), 25 backward in two functions with 1 ms
+    of the engine between them, 15 optimizer, 10 of Python."""
     backward = "autograd::engine::evaluate_function: "
     return [
         event("user_annotation", f"ProfilerStep#{number}", at, 100),
@@ -37,8 +37,8 @@ def host_step(at: float, number: int) -> list[dict[str, Any]]:
 
 
 def device_step(at: float, number: int, waits: int = 2) -> list[dict[str, Any]]:
-    """A step of 50 ms: kernels for 20 ms and a copy of 5 ms (overlapping by 1), so the accelerator idles 26 ms; the
-    host waits for it `waits` times, 3 ms each."""
+    """A step of 50 ms: kernels for 20 ms and a copy of 5 ms (overlapping by 1), so the accelerator idles 26
+    ms; the host waits for it `waits` times, 3 ms each."""
     made = [
         event("user_annotation", f"ProfilerStep#{number}", at, 50),
         event("cpu_op", "aten::linear", at + 2, 6),

@@ -55,8 +55,8 @@ def space(*planes: bytes) -> bytes:
 
 
 def host_steps(count: int, *, first: int = 5, annotated: bool = True) -> list[bytes]:
-    """Steps of 100 ms on the processor: 20 data, then operations of 40 (10 of them within another) and of 20 after a
-    gap of 5, on another thread; the first step compiles for 10 of the 15 that are left."""
+    """Steps of 100 ms on the processor: 20 data, then operations of 40 (10 of them within another) and of 20
+    after a gap of 5, on another thread; the first step compiles for 10 of the 15 that are left."""
     train: list[Ev] = []
     pool: list[Ev] = []
     for i in range(count):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.features.comparisons.predictor_gap import beside
+from traindx.features.comparisons.predictor_gap import predictor_gap
 from traindx.features.curves.progress import is_learning
 from traindx.features.curves.score_scales import late
 from traindx.features.shared import Features
@@ -55,7 +55,11 @@ def learns_well(
     there are none to compare with."""
     if features.is_game:
         return None
-    gains = [b for b in (beside(run, features), beside(run, features, "val/accuracy")) if b is not None]
+    gains = [
+        b
+        for b in (predictor_gap(run, features), predictor_gap(run, features, "val/accuracy"))
+        if b is not None
+    ]
     return any(gain.share >= beyond for gain in gains) if gains else None
 
 

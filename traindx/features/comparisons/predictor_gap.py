@@ -1,4 +1,4 @@
-"""A net beside simple predictors that were fitted on some of its samples (see `reference`)."""
+"""A net compared with simple predictors that were fitted on some of its samples (`simple_predictors`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from traindx.vocabulary.run import Run
 LEAST = 3  # points of a series that has a level
 
 
-class Beside(NamedTuple):
-    """What the net reaches and what simple predictors do, in one `unit` ("accuracy", "explained": more is better;
-    "nats": less is). `trivial` is the commonest answer, `simple` the best of the others, called `which`; `error` the
-    standard error of the difference to that one."""
+class PredictorGap(NamedTuple):
+    """What the net reaches and what simple predictors do, in one `unit` ("accuracy", "explained": more is
+    better; "nats": less is). `trivial` is the commonest answer, `simple` the best of the others, called
+    `which`; `error` the standard error of the difference to that one."""
 
     unit: str
     own: float
@@ -37,7 +37,7 @@ class Beside(NamedTuple):
 
 
 def level(features: Features, name: str) -> float | None:
-    """Median over the last third of the run's steps, whatever few points lie there: earlier ones tell how it began."""
+    """Median over the last third of the run's steps, however few: earlier points show how it began."""
     curve, first, last = features.curve(name), features.run.first_step, features.run.last_step
     if curve is None or curve.n < LEAST or first is None or last is None:
         return None
@@ -45,20 +45,21 @@ def level(features: Features, name: str) -> float | None:
     return float(median(late)) if len(late) else None
 
 
-def beside(
+def predictor_gap(
     run: Run, features: Features, accuracy: str = "outputs_accuracy", clear: float = 4.0, much: float = 0.1
-) -> Beside | None:
-    """The comparison, with `accuracy` as the series of the net's own; None where there is none, or where the simple
-    predictors are not better than the trivial one, by `clear` standard errors and by `much` of the scale."""
+) -> PredictorGap | None:
+    """The comparison, with `accuracy` as the series of the net's own; None where there is none, or where the
+    simple predictors are not better than the trivial one, by `clear` standard errors and by `much` of the
+    scale."""
     number = run.setup.number
     held = number("reference_samples_held")
     alone, after = number("reference_unigram_entropy"), number("reference_bigram_entropy")
     if alone is not None and after is not None:
         own = level(features, "outputs_cross_entropy")
-        tells = alone - after > much * alone and accuracy == "outputs_accuracy"
+        clearly = alone - after > much * alone and accuracy == "outputs_accuracy"
         return (
-            Beside("nats", own, alone, after, "bigram", much / clear * after)
-            if own is not None and tells
+            PredictorGap("nats", own, alone, after, "bigram", much / clear * after)
+            if own is not None and clearly
             else None
         )
     unit = "accuracy" if number("reference_linear_accuracy") is not None else "explained"
@@ -74,5 +75,5 @@ def beside(
     error = (
         math.sqrt(wrong / held) if unit == "accuracy" else math.sqrt(2 / held) * max(1 - simple, 1 / held)
     )
-    tells = simple - trivial > max(clear * error, much)
-    return Beside(unit, own, trivial, simple, which, error) if tells else None
+    clearly = simple - trivial > max(clear * error, much)
+    return PredictorGap(unit, own, trivial, simple, which, error) if clearly else None

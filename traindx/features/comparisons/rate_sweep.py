@@ -19,7 +19,7 @@ from traindx.vocabulary.run import Floats, Series
 
 PARTS = 25  # the width of the smoothing is this part of the sweep: a third of a decade, if that has eight
 SHARP = 60  # ... as it is drawn
-LEAST = 30  # points of a sweep in which anything can be seen
+LEAST = 30  # points of a sweep from which anything can be read
 CERTAIN = (
     5.0  # standard errors that the fall of the loss must have; the best of some ten places is looked for
 )
@@ -76,7 +76,7 @@ class Reading(NamedTuple):
 
 
 class Suggestion(NamedTuple):
-    """`reading` of all sweeps together, and between which rates the suggestion lies when each sweep,
+    """`reading` of all sweeps together, and between which rates the suggestion is when each sweep,
     and each half of it (every other point), is read alone."""
 
     reading: Reading

@@ -1,9 +1,9 @@
-"""Several runs beside each other: which is best on which signal, and is the difference real.
+"""Several runs compared: which is best on which signal, and is the difference real.
 
-Every run has an end level with its uncertainty (see `levels`). Two runs that share steps are compared by their
-differences at those steps, which removes what they have in common (the same batches, the same
-schedule). Runs that differ in a seed only form a group, and groups are compared by Welch's interval
-over their members, which also covers the variation from seed to seed that one run cannot show.
+Every run has an end level with its uncertainty (see `levels`). Two runs that share steps are compared by
+their differences at those steps, which removes what they have in common (the same batches, the same
+schedule). Runs that differ in a seed only form a group, and groups are compared by Welch's interval over
+their members, which also covers the variation from seed to seed that one run cannot show.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Verdict = Literal["better", "worse", "within noise", "cannot tell"]
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
     """Where a signal of one run ended: `end` with its standard error and the half width of its 95 %
-    interval (NaN where they cannot be told), the `best` level it ever had, at which step."""
+    interval (NaN where they are unknown), the `best` level it ever had, at which step."""
 
     run: str
     end: float
@@ -46,7 +46,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """`other` minus `best` in the signal's own unit, with a 95 % interval. `verdict` speaks of `best`
+    """`other` minus `best` in the signal's own unit, with a 95 % interval. `verdict` is about `best`
     ("worse" only away from the end). `at`: the step at which they were compared, when it is not
     each one's own end."""
 
@@ -121,17 +121,17 @@ def without_common_folder(ids: Sequence[str]) -> list[str]:
 
 def unique_names(ids: Sequence[str]) -> tuple[str, ...]:
     """The runs' ids without the folder they share; where several are the same, their number is added."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     names: list[str] = []
     for own in without_common_folder(ids):
-        seen[own] = seen.get(own, 0) + 1
-        names.append(own if seen[own] == 1 else f"{own} ({seen[own]})")
+        counts[own] = counts.get(own, 0) + 1
+        names.append(own if counts[own] == 1 else f"{own} ({counts[own]})")
     return tuple(names)
 
 
 def grouped(names: Sequence[str], runs: Sequence[Run]) -> tuple[Group, ...]:
     """Groups of runs whose names differ in a trailing number only ("base_seed1", "base_seed2"), and
-    whose known setups differ in nothing but the seed; every other run stands alone."""
+    whose known setups differ in nothing but the seed; every other run is a group by itself."""
     stems: dict[tuple[str, str], list[str]] = {}
     for name, run in zip(names, runs, strict=True):
         match = SEED.match(name) if len(name) <= 200 else None
@@ -227,7 +227,7 @@ def difference(
 
 
 def combined(levels: Sequence[Level]) -> tuple[float, float]:
-    """End level and half width of one run, or of a group of seeds that stands against one run (then
+    """End level and half width of one run, or of a group of seeds compared with one run (then
     that of a single further run, by the spread of the seeds)."""
     if len(levels) == 1:
         return levels[0].end, levels[0].half

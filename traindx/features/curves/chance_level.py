@@ -53,10 +53,10 @@ def chance_classes(
     tolerance: float | None = None,
     among: tuple[int, ...] | None = USUAL_CLASSES,
 ) -> int | None:
-    """The number of classes whose chance level (ln k, nats) a loss `level` sits at, within
-    `tolerance` of it (by default 1 % where k is known, 0.3 % where it is guessed); only `classes` is tried where it is
-    known, else those in `among` (None: all that are
-    common, for a caller who has a second witness). None when there is none."""
+    """The number of classes whose chance level (ln k, nats) a loss `level` sits at, within `tolerance` of it
+    (by default 1 % where k is known, 0.3 % where it is guessed); only `classes` is tried where it is known,
+    else those in `among` (None: all that are common, for a caller who has a second witness). None when there
+    is none."""
     if level <= 0.5:
         return None
     known = (classes,) if classes is not None and classes > 1 else ()

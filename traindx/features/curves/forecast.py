@@ -1,8 +1,8 @@
 """Where a curve is going: an ensemble of decay laws, weighted by how well each would have forecast
 the part of the run that is already known.
 
-Families: `c + a (x + x0)^-b` (power law), `c + a exp(-x / tau)` (exponential), `c + a log(x + x0)`
-(log), `c + a x` (line), and the last level (nothing changes any more). Each is linear in c and a once its shape is
+Families: `c + a (x + x0)^-b` (power law), `c + a exp(-x / tau)` (exponential), `c + a log(x + x0)` (log), `c
++ a x` (line), and the last level (nothing changes any more). Each is linear in c and a once its shape is
 fixed, so all shapes of a grid are fitted at once in closed form.
 """
 
@@ -140,7 +140,7 @@ def forecast_curve(curve: Curve, target: float) -> tuple[float, float] | None:
 
 
 def target_step(run: Run, curve: Curve) -> float:
-    """The planned end of the run if it lies ahead, else twice the steps made so far."""
+    """The planned end of the run if it is ahead, else twice the steps made so far."""
     planned = run.setup.planned_epochs if run.axis == "epoch" else run.setup.planned_steps
     last, first = float(curve.steps[-1]), float(curve.steps[0])
     if planned and last < planned <= 20 * last:
@@ -149,7 +149,7 @@ def target_step(run: Run, curve: Curve) -> float:
 
 
 def forecast(run: Run, features: Features) -> tuple[ForecastPoint, ...]:
-    """Forecasts of the training and validation loss (or of what stands for them), each at 80 and
+    """Forecasts of the training and validation loss (or of their substitutes), each at 80 and
     95 %; none for a run that has already failed or is too short."""
     points: list[ForecastPoint] = []
     names = dict.fromkeys(n for n in (features.objective_name, "val/loss") if n)

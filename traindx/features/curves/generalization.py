@@ -1,4 +1,4 @@
-"""How a held-out curve behaves after its best point, and beside the training curve."""
+"""How a held-out curve behaves after its best point, and compared with the training curve."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ BLOCKS = 60  # longer curves are looked at as this many block medians
 class Rise(NamedTuple):
     """What a curve (lower is better) does after its low point.
 
-    `at`, index of the low point, its level `low`, the highest level `peak` after it and the level `end` at the end;
-    `noise`, what a fall followed by a rise leaves unexplained (sigma of one block, 0 for a smooth curve); `after`,
-    blocks behind the low point; `order`, Kendall's tau of these against time; `above`, the share of their
-    later half that lies above the low by at least a quarter of the rise. `first` is the level at the start; `apart`,
-    the share of pairs of a point around the low and one of the last third of which the later one is higher (Mann and
-    Whitney's U), which no size of noise distorts; 0 for fewer than three of either."""
+    `at`, index of the low point, its level `low`, the highest level `peak` after it and the level `end` at
+    the end; `noise`, what a fall followed by a rise leaves unexplained (sigma of one block, 0 for a smooth
+    curve); `after`, blocks behind the low point; `order`, Kendall's tau of these against time; `above`, the
+    share of their later half that is above the low by at least a quarter of the rise. `first` is the level
+    at the start; `apart`, the share of pairs of a point around the low and one of the last third of which
+    the later one is higher (Mann and Whitney's U), which no size of noise distorts; 0 for fewer than three
+    of either."""
 
     at: int
     low: float
@@ -44,7 +45,7 @@ class Rise(NamedTuple):
         return self.size / self.noise if self.noise > 0 else float(np.inf) * float(np.sign(self.size) or 1.0)
 
     @property
-    def kept(self) -> float:
+    def share_kept(self) -> float:
         """Share of the highest rise that is still there at the end."""
         return self.size / (self.peak - self.low) if self.peak > self.low else 0.0
 
@@ -79,7 +80,8 @@ def rise_after_low(values: Floats) -> Rise | None:
 
 
 def set_apart(values: Floats, bottom: int) -> float:
-    """Mann and Whitney's U, as a share, of the last third of `values[n]` over those around index `bottom`."""
+    """Mann and Whitney's U, as a share, of the last third of `values[n]` over those around index
+    `bottom`."""
     reach = max(1, len(values) // 8)
     around = values[max(0, bottom - reach) : bottom + reach + 1]
     late = values[max(bottom + reach + 1, len(values) - len(values) // 3) :]
@@ -89,7 +91,8 @@ def set_apart(values: Floats, bottom: int) -> float:
 
 
 def lowest(values: Floats, start: int, stop: int, level: float) -> int:
-    """Index of the lowest of a few points; of many, of the one nearest to `level` (the lowest would be an outlier)."""
+    """Index of the lowest of a few points; of many, of the one nearest to `level` (the lowest would be an
+    outlier)."""
     part = values[start:stop]
     return start + int(np.argmin(part if len(part) <= 3 else np.abs(part - level)))
 
@@ -116,8 +119,8 @@ def valley_noise(values: Floats, bottom: int) -> float:
 
 
 def isotonic(values: Floats) -> Floats:
-    """Non-decreasing least-squares fit of `values[n]` (pool adjacent violators: Ayer et al., Ann. Math. Stat. 26
-    (1955) 641). O(n)."""
+    """Non-decreasing least-squares fit of `values[n]` (pool adjacent violators: Ayer et al., Ann. Math.
+    Stat. 26 (1955) 641). O(n)."""
     means: list[float] = []
     sizes: list[int] = []
     for value in values.tolist():
@@ -132,7 +135,8 @@ def isotonic(values: Floats) -> Floats:
 
 
 def kendall(values: Floats) -> float:
-    """Kendall's tau of `values[n]` against their order: 1 always rising, -1 always falling, 0 for n < 2. O(n^2)."""
+    """Kendall's tau of `values[n]` against their order: 1 always rising, -1 always falling, 0 for n < 2.
+    O(n^2)."""
     n = len(values)
     if n < 2:
         return 0.0
@@ -141,8 +145,8 @@ def kendall(values: Floats) -> float:
 
 
 class Hump(NamedTuple):
-    """A rise of a curve (lower is better) that was taken back: low points and levels before, at and after the
-    top, `noise` as in `Rise`, and `width`, the share of the points that lie above half of the hump."""
+    """A rise of a curve (lower is better) that was taken back: low points and levels before, at and after
+    the top, `noise` as in `Rise`, and `width`, the share of the points that are above half of the hump."""
 
     before: int
     top: int

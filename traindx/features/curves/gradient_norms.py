@@ -17,8 +17,8 @@ from traindx.vocabulary.run import Floats
 
 
 def baseline(logs: Floats) -> Floats:
-    """The undisturbed level of `logs[n]`: the lower quartile of up to 64 blocks, smoothed over nine of them and
-    raised by the typical distance between quartile and median, so that excursions of several blocks do
+    """The undisturbed level of `logs[n]`: the lower quartile of up to 64 blocks, smoothed over nine of them
+    and raised by the typical distance between quartile and median, so that excursions of several blocks do
     not lift it. Under 40 points the lowest fifth of all, under 8 the lowest."""
     n = len(logs)
     if n < 40:
@@ -36,7 +36,7 @@ def log_noise(above: Floats, factor: float) -> float:
         return max(robust_sigma(above[above < np.log(factor)]), 0.02)
     return max(
         2.27 * float(median(-above[above <= 0])), 0.1
-    )  # the median of the lowest fifth lies 0.44 sigma lower
+    )  # the median of the lowest fifth is 0.44 sigma lower
 
 
 LARGEST = 700.0  # logarithm of the largest ratio worth telling (a float64 ends at 709)
@@ -54,9 +54,9 @@ class Excursion(NamedTuple):
 
 
 def excursions(values: Floats, *, factor: float, score: float) -> list[Excursion]:
-    """Stretches of `values[n]` (positive) above `factor` times their baseline and `score` times the robust noise
-    of the logarithm; stretches that nearly touch are one. One at the very start is left out: the
-    first gradients of a fresh net are large."""
+    """Stretches of `values[n]` (positive) above `factor` times their baseline and `score` times the robust
+    noise of the logarithm; stretches that nearly touch are one. One at the very start is left out: the first
+    gradients of a fresh net are large."""
     logs = np.log(values)
     above = logs - baseline(logs)
     unit = log_noise(above, factor)
@@ -76,15 +76,15 @@ def excursions(values: Floats, *, factor: float, score: float) -> list[Excursion
 def far_above(
     values: Floats, level: float, *, factor: float, rows: int, ended: bool
 ) -> list[tuple[int, int]]:
-    """Half-open ranges of at least `rows` values above `factor` times `level`; a last range of any length counts
-    as well when the signal `ended` there (was not finite any more)."""
+    """Half-open ranges of at least `rows` values above `factor` times `level`; a last range of any length
+    counts as well when the signal `ended` there (was not finite any more)."""
     found = stretches(values >= factor * level)
     return [(a, b) for a, b in found if b - a >= rows or (ended and b == len(values))]
 
 
 def early_level(values: Floats, *, share: float) -> float:
-    """What `values[n]` (positive) was like before anything happened: the lowest of the first, of the median of
-    the first three and of the median of the rows up to `share` of the run."""
+    """What `values[n]` (positive) was like before anything happened: the lowest of the first, of the median
+    of the first three and of the median of the rows up to `share` of the run."""
     return float(min(values[0], median(values[:3]), usual_level(values, share=share)))
 
 
@@ -109,8 +109,8 @@ def improved(curve: Curve, *, share: float, score: float) -> bool:
 
 
 def worsened_after(curve: Curve, step: float, *, share: float, score: float) -> bool:
-    """Whether the objective ended worse than it was before `step`: not finite, or higher by both `share` of the
-    earlier level and `score` times its noise."""
+    """Whether the objective ended worse than it was before `step`: not finite, or higher by both `share` of
+    the earlier level and `score` times its noise."""
     if np.any(curve.nonfinite_steps >= step) and not np.any(curve.steps > curve.nonfinite_steps.max()):
         return True
     cut = int(np.searchsorted(curve.steps, step))
@@ -121,23 +121,23 @@ def worsened_after(curve: Curve, step: float, *, share: float, score: float) -> 
 
 
 def printed_step(values: Floats) -> float:
-    """The unit of the last printed digit (0.001 for a log with three decimals), or 0 when the values have more
-    than six decimals and look unrounded."""
+    """The unit of the last printed digit (0.001 for a log with three decimals), or 0 when the values have
+    more than six decimals and seem unrounded."""
     for digits in range(7):
-        # The first hundred mostly tell already that it is not this.
-        if all(whole(part * 10.0**digits) for part in (values[:100], values)):
+        # The first hundred values mostly rule a unit out.
+        if all(are_whole_numbers(part * 10.0**digits) for part in (values[:100], values)):
             return float(10.0**-digits)
     return 0.0
 
 
-def whole(values: Floats) -> bool:
+def are_whole_numbers(values: Floats) -> bool:
     """Whether all of `values` are whole numbers, but for rounding."""
     return bool(np.all(np.abs(values - np.round(values)) <= 1e-9 * np.maximum(np.abs(values), 1.0)))
 
 
 def clip_ratios(ratio: Curve | None, norm: Curve | None, clip: float | None) -> tuple[Floats, Floats]:
-    """Steps and share of the gradient that clipping left over, in 0..1: as logged, or from the norm before it and
-    the clipping norm. Empty when neither tells (a logged ratio that leaves 0..1 is something else)."""
+    """Steps and share of the gradient that clipping left over, in 0..1: as logged, or from the norm before
+    it and the clipping norm. Empty when neither is known (a logged ratio outside 0..1 is something else)."""
     if ratio is not None and ratio.n and ratio.values.min() > 0 and ratio.values.max() <= 1:
         return ratio.steps, ratio.values
     if norm is None or clip is None or clip <= 0:
@@ -146,8 +146,8 @@ def clip_ratios(ratio: Curve | None, norm: Curve | None, clip: float | None) -> 
 
 
 def suffers(curves: Features, step: float, *, share: float, score: float) -> bool:
-    """Whether the run did worse from `step` on: the objective ended worse (see `worsened_after`), or the gradient
-    norm was not finite for several rows."""
+    """Whether the run did worse from `step` on: the objective ended worse (see `worsened_after`), or the
+    gradient norm was not finite for several rows."""
     norm, objective = curves.curve("grad_norm"), curves.objective
     if objective is not None and worsened_after(objective, step, share=share, score=score):
         return True

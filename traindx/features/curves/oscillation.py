@@ -34,8 +34,9 @@ class Tosses(NamedTuple):
 
 
 def tosses(values: Floats, *, share: float = 0.25) -> Tosses:
-    """How often `values[n]` go from the uppermost quarter of their range (10th to 90th percentile) to the lowest one
-    or back. White noise does so about n/3 times: only the size of the range says whether it matters."""
+    """How often `values[n]` go from the uppermost quarter of their range (10th to 90th percentile) to the
+    lowest one or back. White noise does so about n/3 times: only the size of the range says whether it
+    matters."""
     low, high = quantile(values, (0.1, 0.9))
     near = share * (high - low)
     side = np.where(values >= high - near, 1, np.where(values <= low + near, -1, 0))
@@ -82,7 +83,7 @@ def swing(values: Floats, *, most_points: int = 2048) -> Swing | None:
     lines = np.abs(np.fft.rfft(residual)) ** 2
     high = int(n / 2.5)
     band = lines[4 : high + 1]
-    if len(band) < 4 or not band.sum() > 0:  # too short, or no power left beside the slow drift
+    if len(band) < 4 or not band.sum() > 0:  # too short, or no power left next to the slow drift
         return alternating
     k = int(np.argmax(band))
     share = float(band[max(0, k - 1) : k + 2].sum() / lines[1:].sum())

@@ -56,8 +56,9 @@ def flat_tail(
 
 
 class Tail(NamedTuple):
-    """The points from one on: its `level`, a line through them, how much their levels `wiggle`, and the `speed` with
-    which the curve came to it, in units of the signal for each unit of the logarithm of the position."""
+    """The points from one on: its `level`, a line through them, how much their levels `wiggle`, and the
+    `speed` with which the curve came to it, in units of the signal for each unit of the logarithm of the
+    position."""
 
     level: float
     fit: Slope

@@ -28,7 +28,7 @@ WORSE = 0.1  # of the first loss
 
 def is_learning(features: Features) -> bool | None:
     """True when the objective shows that the run learns, False when it is flat, poor or broken, None
-    when that cannot be told. Conservative both ways: what is in between is None.
+    when that is unclear. Conservative both ways: what is in between is None.
 
     Looked at in this order: a loss that ends not finite (False); an accuracy that is good (True) or stays
     poor (False); a loss at or above that of the best constant answer, ln k or the variance of the
@@ -87,14 +87,14 @@ def guessing(run: Run, curve: Curve) -> float | None:
     targets for a squared error, times the batch where the loss is a sum over it. None where it is not known
     (losses of several terms, binary ones on targets between 0 and 1)."""
     setup = run.setup
-    told, summed = setup.word("loss_name") or setup.word("loss"), setup.word("loss_reduction") == "sum"
+    loss, summed = setup.word("loss_name") or setup.word("loss"), setup.word("loss_reduction") == "sum"
     times = setup.number("batch_size") if summed else 1.0
     if not curve.name.endswith("loss") or "+" in setup.word("loss") or grey(setup) or times is None:
         return None
     classes, spread = setup.number("classes"), setup.number("targets_std")
-    if "mse" in told and spread is not None and setup.number("targets_features") in (None, 1):
+    if "mse" in loss and spread is not None and setup.number("targets_features") in (None, 1):
         return times * spread**2
-    if classes is not None and classes > 1 and ("entropy" in told or "nll" in told or not told):
+    if classes is not None and classes > 1 and ("entropy" in loss or "nll" in loss or not loss):
         return times * math.log(classes)
     return None
 
@@ -102,8 +102,8 @@ def guessing(run: Run, curve: Curve) -> float | None:
 def grey(setup: Setup) -> bool:
     """Whether a binary cross-entropy has targets between 0 and 1: the best it can reach is then far above
     zero, and a fall that is small against its level may be all there is."""
-    told = setup.word("loss_name") or setup.word("loss")
-    return "binary" in told and setup.flag("targets_binary") is False
+    loss = setup.word("loss_name") or setup.word("loss")
+    return "binary" in loss and setup.flag("targets_binary") is False
 
 
 def clearly_falls(curve: Curve) -> bool:
@@ -130,7 +130,7 @@ def by_fall(curve: Curve) -> bool | None:
 
 
 def by_progress(features: Features, *, stuck: Severity, unknown: Severity, learns: Severity) -> Severity:
-    """How serious something is by what became of the run: it does not learn, that cannot be told, or it
+    """How serious something is by what became of the run: it does not learn, that is unclear, or it
     learns well."""
     learning = is_learning(features)
     return learns if learning else unknown if learning is None else stuck

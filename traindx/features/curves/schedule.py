@@ -10,7 +10,7 @@ from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Floats
 
-FLOOR = 1e-4  # of the peak: rates below do next to nothing, whatever their ratio
+FLOOR = 1e-4  # of the peak: rates below it do next to nothing
 
 
 def traces(features: Features) -> list[Curve]:
@@ -21,7 +21,8 @@ def traces(features: Features) -> list[Curve]:
 
 
 class Jump(NamedTuple):
-    """Between points `at - 1` and `at` the rate changes by `factor` (new over old, at most 1e4 either way)."""
+    """Between points `at - 1` and `at` the rate changes by `factor` (new over old, at most 1e4 either
+    way)."""
 
     at: int
     before: float
@@ -30,8 +31,9 @@ class Jump(NamedTuple):
 
 
 def jumps(rates: Floats, *, up: float, down: float) -> list[Jump]:
-    """Changes of `rates[n]` by a factor of `up` and more, or of `1 / down` and less, from one point to the next, that
-    stand out from the changes on both sides: a steep decay, a cycle logged sparsely or a linear warm-up have none."""
+    """Changes of `rates[n]` by a factor of `up` and more, or of `1 / down` and less, from one point to the
+    next, that exceed the changes on both sides: a steep decay, a cycle logged sparsely or a linear warm-up
+    have none."""
     if len(rates) < 3 or rates.max() <= 0:
         return []
     floored = np.maximum(rates, FLOOR * rates.max())
@@ -54,7 +56,8 @@ def along(changes: Floats, own: int) -> float:
 
 
 def warmup_end(rates: Floats) -> int:
-    """Index of the last point of the stretch in which `rates[n]` do not fall yet (0.1 % of the peak is no fall)."""
+    """Index of the last point of the stretch in which `rates[n]` do not fall yet (0.1 % of the peak is no
+    fall)."""
     if len(rates) < 2:
         return 0
     falls = np.flatnonzero(np.diff(rates) < -1e-3 * max(float(rates.max()), 0.0))
@@ -62,9 +65,9 @@ def warmup_end(rates: Floats) -> int:
 
 
 def restarts(rates: Floats, ups: list[Jump]) -> bool:
-    """Whether upward jumps are warm restarts: before each one the rate had come down in several steps, none of
-    which is most of the way; each leads to no more than the stretch before began with; and the distances, where
-    there are several, stay alike or grow. (Loshchilov and Hutter, "SGDR", arXiv:1608.03983.)"""
+    """Whether upward jumps are warm restarts: before each one the rate had come down in several steps, none
+    of which is most of the way; each leads to no more than the stretch before began with; and the distances,
+    where there are several, stay similar or grow. (Loshchilov and Hutter, "SGDR", arXiv:1608.03983.)"""
     begin = int(np.argmax(rates[: ups[0].at])) if ups else 0
     marks = [begin, *(j.at for j in ups)]
     for jump, start in zip(ups, marks[:-1], strict=True):
@@ -101,20 +104,16 @@ def stretches(mask: np.ndarray) -> list[Stretch]:
 
 
 def coarsely_printed(rates: Floats) -> bool:
-    """Whether the zeros of `rates[n]` may only be small numbers printed with few digits: all rates are fewer than
-    100 units of 1e-3, 1e-4 ... 1e-8, and the smallest ones a unit or a few. True for nothing but zeros."""
+    """Whether the zeros of `rates[n]` may only be small numbers printed with few digits: all rates are fewer
+    than 100 units of 1e-3, 1e-4 ... 1e-8, and the smallest ones a unit or a few. True for nothing but
+    zeros."""
     positive = rates[rates > 0]
     if not len(positive):
         return True
-    for unit in 10.0 ** -np.arange(3, 9):
-        multiples = positive / unit
-        if (
-            multiples.max() < 99.5
-            and multiples.min() < 3.5
-            and np.all(np.abs(multiples - multiples.round()) < 1e-6)
-        ):
-            return True
-    return False
+    least, most = positive.min(), positive.max()
+    units = [u for u in 10.0 ** -np.arange(3, 9) if most / u < 99.5 and least / u < 3.5]
+    multiples = (positive / unit for unit in units)
+    return any(bool(np.all(np.abs(m - m.round()) < 1e-6)) for m in multiples)
 
 
 def vanishes_at(rates: Floats, share: float) -> int:

@@ -27,8 +27,8 @@ OFTEN = 1.5  # a share is never above 1: from here on the numbers are percent
 
 
 class Scale(NamedTuple):
-    """In the unit as it is logged: what a model that knows nothing gets (None: not known) and a perfect one, and
-    the values `low` and `high` that nothing lies beyond."""
+    """In the unit as it is logged: what a model that knows nothing gets (None: not known) and a perfect one,
+    and the values `low` and `high` that nothing goes beyond."""
 
     nothing: float | None
     perfect: float
@@ -65,7 +65,8 @@ def scale_of(name: str, values: Floats, classes: int | None = None) -> Scale | N
 
 
 def skill(level: float, scale: Scale) -> float | None:
-    """How far a level lies on the way from knowing nothing (0) to perfect (1); None where that is not known."""
+    """How far a level is on the way from knowing nothing (0) to perfect (1); None where that is not
+    known."""
     if scale.nothing is None or scale.nothing == scale.perfect:
         return None
     return (level - scale.nothing) / (scale.perfect - scale.nothing)
@@ -89,8 +90,8 @@ def scores(features: Features, split: str, least: int) -> list[Curve]:
 
 
 def best_skill(features: Features, splits: tuple[str, ...] = ("val/", "train/")) -> float:
-    """How far the best score of the splits has come from knowing nothing (0, also where there is none) to perfect
-    (1); a score whose guess is not known is counted from 0."""
+    """How far the best score of the splits has come from knowing nothing (0, also where there is none) to
+    perfect (1); a score whose guess is not known is counted from 0."""
     found = [0.0]
     for curve in (c for split in splits for c in scores(features, split, 1)):
         scale = scale_of(curve.name, curve.values, features.run.setup.classes)
@@ -105,7 +106,8 @@ ROUNDS = 10  # evaluations; whoever evaluates has trained for a while in between
 
 
 def is_late(features: Features, epochs: float, steps: float) -> bool:
-    """Whether the run is past its first `epochs`; where these are not told, past `steps` or evaluated ten times."""
+    """Whether the run is past its first `epochs`; where these are not logged, past `steps` or evaluated ten
+    times."""
     run, epoch = features.run, features.curve("epoch")
     last = run.last_step or 0.0
     if epoch is not None and epoch.n:

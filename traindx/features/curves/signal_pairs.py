@@ -14,7 +14,7 @@ from traindx.vocabulary.signals import direction_of
 
 
 class Pair(NamedTuple):
-    """A held-out curve and the training curve to read beside it; `same` when both are the same metric,
+    """A held-out curve and the training curve to compare it with; `same` when both are the same metric,
     so that their difference means something."""
 
     train: Curve
@@ -22,7 +22,8 @@ class Pair(NamedTuple):
     same: bool
 
     def train_at_val(self) -> Floats:
-        """Level of the training curve (oriented, noise removed) at the steps of the held-out one; shape `[val.n]`."""
+        """Level of the training curve (oriented, noise removed) at the steps of the held-out one; shape
+        `[val.n]`."""
         if len(self.train.steps) == self.val.n and np.array_equal(self.train.steps, self.val.steps):
             return self.train.oriented
         return np.interp(self.val.steps, self.train.steps, self.train.trend)
@@ -37,8 +38,8 @@ def metrics(series: Mapping[str, Series], split: str) -> list[str]:
 
 
 def pairs(features: Features, *, min_points: int) -> list[Pair]:
-    """Curves to compare, the loss first: the same metric on both splits; without any, each held-out metric beside
-    the training loss. Both have at least `min_points` finite points."""
+    """Curves to compare, the loss first: the same metric on both splits; without any, each held-out metric
+    with the training loss. Both have at least `min_points` finite points."""
     series = features.run.series
     train, val = metrics(series, "train/"), metrics(series, "val/")
     shared = [(n, n) for n in val if n in train]
@@ -55,8 +56,8 @@ SCORE_WORDS = ("error", "err", "wer", "cer")  # lower is better, and still a sco
 
 
 def score(features: Features, split: str) -> Curve | None:
-    """The split's score (accuracy and the like, error rates): an accuracy first, then the one with most points;
-    None without any."""
+    """The split's score (accuracy and the like, error rates): an accuracy first, then the one with most
+    points; None without any."""
     series = features.run.series
     scores = [
         n
@@ -70,8 +71,8 @@ def score(features: Features, split: str) -> Curve | None:
 
 
 def accuracy(features: Features, split: str) -> Floats | None:
-    """The split's accuracy over time as shares in 0..1 (from percent or an error rate where it is logged so), shape
-    `[n]`; None where no accuracy is logged."""
+    """The split's accuracy over time as shares in 0..1 (from percent or an error rate where it is logged
+    so), shape `[n]`; None where no accuracy is logged."""
     curve = score(features, split)
     words = set() if curve is None else set(curve.name.rsplit("/", 1)[-1].lower().split("_"))
     if curve is None or not curve.n or not any(w.startswith(("acc", "top1", "err")) for w in words):

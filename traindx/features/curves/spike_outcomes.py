@@ -38,7 +38,7 @@ def falls_by_decades(curve: Curve, *, factor: float = 10.0) -> bool:
 
 
 def above_scatter(curve: Curve, spike: Spike, visible: float, *, multiple: float = 6.0) -> bool:
-    """Whether a spike stands out of the scatter of the logarithm, too, and is a visible part of its range."""
+    """Whether a spike exceeds the scatter of the logarithm, too, and is a visible part of its range."""
     scatter = curve.derived("log scatter", lambda: difference_noise(np.log(curve.oriented)))
     bar = max(multiple * scatter, visible * float(np.log(curve.start / curve.best)))
     return spike.before > 0 and float(np.log1p(spike.height / spike.before)) > bar
@@ -66,12 +66,12 @@ def regular_interval(found: list[Spike]) -> float | None:
     )
 
 
-def is_rough(curve: Curve, beside: list[Spike] | None = None) -> bool:
+def is_rough(curve: Curve, judged: list[Spike] | None = None) -> bool:
     """Whether a curve wanders from point to point so much that single peaks mean nothing (rewards,
-    losses of adversarial players): its differences scatter as widely as the curve itself, that `beside` the
-    spikes that are judged (as long as these are few)."""
+    losses of adversarial players): its differences scatter as widely as the curve itself, without the
+    spikes that are `judged` (as long as these are few)."""
     calm = np.ones(curve.n, dtype=bool)
-    for spike in beside or ():
+    for spike in judged or ():
         calm[spike.first : spike.last + 1] = False
     y = curve.oriented[curve.n // 4 :]
     y = y[calm[curve.n // 4 :]] if np.mean(calm) > 3 / 4 else y
@@ -82,17 +82,21 @@ PLAYERS = frozenset({"d", "g", "gan", "disc", "gen", "critic", "discriminator", 
 APART = frozenset({"time", "mem", "util", "x", "lr", "grad_norm", "loss_scale"})
 
 
-def beside_objective(features: Features, least: int) -> list[Curve]:
-    """Other curves on which a spike tells something: the held-out loss, rewards and scores, the parts of a loss and
-    the players of a game; those with at least `least` points. None where an agent learns: its losses follow what it
-    meets next."""
+def companion_curves(features: Features, least: int) -> list[Curve]:
+    """Other curves on which a spike means something: the held-out loss, rewards and scores, the parts of a
+    loss and the players of a game; those with at least `least` points. None where an agent learns: its
+    losses follow what it meets next."""
     found: list[Curve] = []
     if features.is_reinforcement:
         return found
     for name in features.run.series:
         words = set(re.split(r"[^a-z]+", name.lower()))
-        told = direction_of(name) != "none" and name.startswith(("train/", "val/"))
-        if name == features.objective_name or not (told or words & PLAYERS) or name.split("/")[0] in APART:
+        directed = direction_of(name) != "none" and name.startswith(("train/", "val/"))
+        if (
+            name == features.objective_name
+            or not (directed or words & PLAYERS)
+            or name.split("/")[0] in APART
+        ):
             continue
         curve = features.curve(name)
         if curve is not None and curve.n >= least:

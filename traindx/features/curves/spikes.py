@@ -15,9 +15,9 @@ AGAIN = 3.0  # sigma, the noise of the level it returns to
 
 
 class Spike(NamedTuple):
-    """Points `first..last` (inclusive), highest at `peak`, `height` above the level before;
-    `recovered` when the level after it is back at it, within 15 % of the height or three sigma; `settle` is how many
-    points that took."""
+    """Points `first..last` (inclusive), highest at `peak`, `height` above the level before; `recovered` when
+    the level after it is back at it, within 15 % of the height or three sigma; `settle` is how many points
+    that took."""
 
     first: int
     last: int
@@ -30,10 +30,10 @@ class Spike(NamedTuple):
 
 def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     """How far a point of `values[n]` must rise to be no ordinary noise: `multiple` sigmas of the
-    point-to-point noise, or `margin` times the largest rise that the signal's own tail leads one to
-    expect (a power tail fitted between the 80th and 95th percentile of the rises), whichever is more.
-    Heavy-tailed batch losses thus raise their own bar; spikes that recur do not (see `without_events`). Only rises
-    count: a steep descent is no noise.
+    point-to-point noise, or `margin` times the largest rise that the signal's own tail leads one to expect
+    (a power tail fitted between the 80th and 95th percentile of the rises), whichever is more. Heavy-tailed
+    batch losses thus raise their own bar; spikes that recur do not (see `without_events`). Only rises count:
+    a steep descent is no noise.
     """
     rises = np.diff(values)
     sigma = difference_noise(values)
@@ -52,10 +52,10 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
 def without_events(
     rises: Floats, bar: float, *, of: int | None = None, most: float = 0.2, gap: float = 2.0, least: int = 3
 ) -> Floats:
-    """`rises[n]` without those that are events of their own: at most a fifth of the `of` points and half of the rises
-    (a curve that falls has few), three or more, above `bar`, and set off from all others by a gap of a factor of
-    two. A tail, however heavy, has no such gap: of a power tail with exponent 3 three values lie beyond one in 1 of
-    500 cases."""
+    """`rises[n]` without those that are events of their own: at most a fifth of the `of` points and half of
+    the rises (a curve that falls has few), three or more, above `bar`, and set off from all others by a gap
+    of a factor of two. A tail, however heavy, has no such gap: of a power tail with exponent 3 three values
+    are beyond one in 1 of 500 cases."""
     ordered = np.sort(rises)
     count = len(ordered)
     first = count - int(min(most * (of or count), count / 2))
@@ -77,9 +77,9 @@ def spikes(
 ) -> list[Spike]:
     """All upward spikes of `values[n]` (lower is better), in order.
 
-    `usual` is the tail threshold, where it is known already. `least` is a floor for the height (units of the signal).
-    A spike ends when the signal is back at the level before it; one that is not within
-    `patience` points (default: the larger of 12 and 5 % of the run) has not recovered.
+    `usual` is the tail threshold, where it is known already. `least` is a floor for the height (units of the
+    signal). A spike ends when the signal is back at the level before it; one that is not within `patience`
+    points (default: the larger of 12 and 5 % of the run) has not recovered.
     """
     n = len(values)
     if n < 6:

@@ -1,5 +1,7 @@
-"""What stands out in a module's row, with the word why. The limits are the thresholds of the rules, which were
-measured on healthy runs; unlike a rule, a flag does not ask whether the run learns all the same."""
+"""What is unusual in a module's row, in one word and with the reason.
+
+The limits are the thresholds of the rules, which were measured on healthy runs. Unlike a rule, a flag does
+not ask whether the run learns nevertheless."""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from traindx.vocabulary.run import Run
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Where healthy ends, each from the rule of the same meaning. `vanishing`: a gradient over that of the last
-    third of the modules, from `deep` modules on. `imbalanced`: a gradient over the median module's. `leap`: a
-    gradient's largest value over its median. `rows`: rows that it takes to say "never". Updates as a share of the
-    weights; `grown` and `shrunk` as the last weight norm over the first. `silent`, `saturated`: shares of units
-    and of pre-activations. `rank`: least effective rank. `explodes`, `dies_out`: spread at the start over
-    the first module's."""
+    """Where healthy ends, each from the rule of the same meaning. `vanishing`: a gradient over that of the
+    last third of the modules, from `deep` modules on. `imbalanced`: a gradient over the median module's.
+    `leap`: a gradient's largest value over its median. `rows`: rows that it takes to say "never". Updates as
+    a share of the weights; `grown` and `shrunk` as the last weight norm over the first. `silent`,
+    `saturated`: shares of units and of pre-activations. `rank`: least effective rank. `explodes`,
+    `dies_out`: spread at the start over the first module's."""
 
     vanishing: float
     deep: float
@@ -52,7 +54,7 @@ def gradient_flags(rows: Sequence[ModuleRow], run: Run, limits: Limits) -> list[
         found = [flag for flag in (broken(row, "its gradient"), still(row, frozen, limits)) if flag]
         course = living.get(row.module)
         if course is not None:
-            found += beside_others(course, middle, back, dying, limits)
+            found += compared_with_others(course, middle, back, dying, limits)
         made.append((*found, *update_flags(row, limits), *weight_flags(row, limits)))
     return made
 
@@ -100,9 +102,11 @@ def still(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
     return Flag("never moves", why, grave=True)
 
 
-def beside_others(course: Course, middle: float, back: float, dying: bool, limits: Limits) -> list[Flag]:
-    """A gradient compared with those of the other modules, and with itself over time. Where gradients are `dying`
-    on their way back, the last modules are not what stands out."""
+def compared_with_others(
+    course: Course, middle: float, back: float, dying: bool, limits: Limits
+) -> list[Flag]:
+    """A gradient compared with those of the other modules, and with itself over time. Where gradients are
+    `dying` on their way back, the last modules are not reported."""
     found = []
     if back > 0 and course.median < limits.vanishing * back:
         share = f"{brief(course.median / back)} of that of the last modules"
@@ -120,11 +124,11 @@ def update_flags(row: ModuleRow, limits: Limits) -> list[Flag]:
     update = row.courses.get("update_ratio")
     if update is None or update.settled <= 0:
         return []
-    said = f"a step changes its weights by {brief(update.settled)} of their size"
+    change = f"a step changes its weights by {brief(update.settled)} of their size"
     if update.settled >= limits.update_large:
-        return [Flag("large steps", f"{said} (healthy: below {limits.update_large:g}, usual: 0.001)")]
+        return [Flag("large steps", f"{change} (healthy: below {limits.update_large:g}, usual: 0.001)")]
     if update.settled < limits.update_small:
-        return [Flag("small steps", f"{said} (healthy: {limits.update_small:g} and more, usual: 0.001)")]
+        return [Flag("small steps", f"{change} (healthy: {limits.update_small:g} and more, usual: 0.001)")]
     return []
 
 
@@ -151,14 +155,15 @@ def weight_flags(row: ModuleRow, limits: Limits) -> list[Flag]:
 
 
 def passing(row: ModuleRow, limits: Limits, *, output: bool) -> list[Flag]:
-    """What no longer gets through: silent units, saturated ones, an output that is the same for every input."""
+    """What no longer gets through: silent units, saturated ones, an output that is the same for every
+    input."""
     found = []
     if row.silent is not None and row.silent >= limits.silent:
         why = f"{percent(row.silent)} of its units are silent on all data (healthy: below {percent(limits.silent)})"
         found.append(Flag("silent", why, grave=row.silent >= 1))
     saturated = row.courses.get("act_saturated_fraction")
     if saturated is not None and saturated.settled >= limits.saturated and not output:
-        why = f"{percent(saturated.settled)} of its pre-activations lie beyond 3, where it is flat"
+        why = f"{percent(saturated.settled)} of its pre-activations are beyond 3, where it is flat"
         found.append(Flag("saturated", f"{why} (healthy: below {percent(limits.saturated)})"))
     rank = row.courses.get("act_rank")
     if rank is not None and rank.ending < limits.rank:
@@ -169,13 +174,13 @@ def passing(row: ModuleRow, limits: Limits, *, output: bool) -> list[Flag]:
 
 
 def scale_flags(times: float, limits: Limits) -> list[Flag]:
-    """The spread at the start beside the first module's (exactly zero belongs to silent units)."""
+    """The spread at the start compared with the first module's (exactly zero belongs to silent units)."""
     if times >= limits.explodes:
-        said = f"at the start its spread is {brief(times)} times the first module's"
-        return [Flag("too wide", f"{said} (healthy: below {limits.explodes:g})")]
+        spread = f"at the start its spread is {brief(times)} times the first module's"
+        return [Flag("too wide", f"{spread} (healthy: below {limits.explodes:g})")]
     if 0 < times <= limits.dies_out:
-        said = f"at the start its spread is {brief(times)} of the first module's"
-        return [Flag("dies out", f"{said} (healthy: above {limits.dies_out:g})")]
+        spread = f"at the start its spread is {brief(times)} of the first module's"
+        return [Flag("dies out", f"{spread} (healthy: above {limits.dies_out:g})")]
     return []
 
 

@@ -28,7 +28,7 @@ def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
 
 
 def before_break(features: Features, found: Panel) -> Panel:
-    """The rows before the first activation or loss that is not finite: what a net of NaN looks like tells
+    """The rows before the first activation or loss that is not finite: what a net of NaN looks like shows
     nothing. Raises CannotJudge when there is none."""
     ends = [float("inf")]
     bad = features.run.panels.get("act_nonfinite")
@@ -80,7 +80,7 @@ def first_known(values: Floats, rows: int) -> Floats:
 def at_end(
     name: str, found: Panel, place: int, value: float, expected: float, unit: str = ""
 ) -> EvidencePoint:
-    """One module's value of the panel `name` beside what it is compared with, at the last step."""
+    """One module's value of the panel `name` and what it is compared with, at the last step."""
     return EvidencePoint(
         f"{name}/{found.modules[place]}", float(found.steps[-1]), float(value), float(expected), unit
     )

@@ -22,13 +22,13 @@ FEW = 6  # points of a gap
 
 
 class Gap(NamedTuple):
-    """A metric with quantization less the same without (larger is worse), as `curve`; `name` is the quantized
-    one's, `beside` the float one's ("" where the gap itself was logged), `span` how far the float metric came (None
-    where it is not known)."""
+    """A metric with quantization less the same without (larger is worse), as `curve`; `name` is the
+    quantized one's, `reference` the float one's ("" where the gap itself was logged), `span` how far the
+    float metric came (None where it is not known)."""
 
     curve: Curve
     name: str
-    beside: str
+    reference: str
     span: float | None
 
 
@@ -66,22 +66,22 @@ def onset(found: Panel, place: int, reached: Callable[[Floats], NDArray[np.bool_
 
 
 def gaps(features: Features) -> list[Gap]:
-    """What is lost by quantization, from each pair of metrics that tells, losses first."""
+    """What is lost by quantization, from each pair of metrics with a known direction, losses first."""
     out = []
     own = features.curve("quant/loss_gap")
     objective = features.objective
     if own is not None and own.n >= FEW:
         span = objective.span if objective is not None and objective.sign > 0 else None
         out.append(Gap(own, own.name, "", span))
-    for name, beside in sorted(pairs_of(features), key=lambda p: ("loss" not in p[0], p[0])):
-        one, other = features.curve(name), features.curve(beside)
+    for name, reference in sorted(pairs_of(features), key=lambda p: ("loss" not in p[0], p[0])):
+        one, other = features.curve(name), features.curve(reference)
         if one is None or other is None or min(one.n, other.n) < FEW:
             continue
         steps = one.steps[(one.steps >= other.steps[0]) & (one.steps <= other.steps[-1])]
         if len(steps) >= FEW:
             levels = np.interp(steps, other.steps, other.oriented)
             apart = one.oriented[np.isin(one.steps, steps)] - levels
-            out.append(Gap(Curve("quant/gap", series(steps, apart)), name, beside, other.span))
+            out.append(Gap(Curve("quant/gap", series(steps, apart)), name, reference, other.span))
     return out
 
 

@@ -18,8 +18,8 @@ class Flag(msgspec.Struct, frozen=True):
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
     """One signal of one module over the run, finite values only: the `first` and `last` one, medians of the
-    first and last tenth of the steps and of all, `settled` after the first tenth and `ending` over the second
-    half, the 5 % and 95 % quantiles, the extremes and the number of values."""
+    first and last tenth of the steps and of all, `settled` after the first tenth and `ending` over the
+    second half, the 5 % and 95 % quantiles, the extremes and the number of values."""
 
     first: float
     early: float
@@ -38,9 +38,9 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
 
 class ModuleRow(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one module. `depth` counts from 0 in the order in which the model holds its modules;
-    `courses` is keyed by signal; `nonfinite` is the share of sampled rows with values that are not finite (None
-    where that was not measured), `broke` the first such step; `silent` the smallest share of silent units in the
-    second half of the run; `ends_nonfinite` whether the last row is one of them."""
+    `courses` is keyed by signal; `nonfinite` is the share of sampled rows with values that are not finite
+    (None where that was not measured), `broke` the first such step; `silent` the smallest share of silent
+    units in the second half of the run; `ends_nonfinite` whether the last row is one of them."""
 
     module: str
     depth: int

@@ -36,7 +36,7 @@ EDGE = 0.1  # of the run's steps: what is called early and late
 
 class ModuleTable(msgspec.Struct, frozen=True, kw_only=True):
     """All modules of one run. `sampled` is the number of rows of the panel with most; `learning` what the
-    objective says about the run (None where it cannot be told)."""
+    objective says about the run (None where that is unknown)."""
 
     kind: Kind
     run: str
@@ -104,8 +104,8 @@ def bare_rows(panels: Mapping[str, Panel], whole: Mapping[str, Panel], kind: Kin
 
 
 def merged(orders: Sequence[Sequence[str]]) -> list[str]:
-    """All modules once, in an order that keeps that of each of `orders` where they agree: a module that only a
-    later one has comes after the one that precedes it there."""
+    """All modules once, in an order that keeps that of each of `orders` where they agree: a module that only
+    a later one has comes after the one that precedes it there."""
     longest = max(orders, key=len)
     result = list(longest)
     known = set(result)
@@ -126,8 +126,8 @@ def merged(orders: Sequence[Sequence[str]]) -> list[str]:
 
 
 def unbroken(panels: Mapping[str, Panel], features: Features) -> dict[str, Panel]:
-    """The rows before the first activation or objective that is not finite: units of a net of NaN are neither
-    silent nor active."""
+    """The rows before the first activation or objective that is not finite: units of a net of NaN are
+    neither silent nor active."""
     ends = [float("inf")]
     bad = panels.get("act_nonfinite")
     if bad is not None:
@@ -189,8 +189,8 @@ def medians(values: Floats) -> Floats:
 
 
 def quantiles(values: Floats, share: float) -> Floats:
-    """The quantile of each column of `values[n, m]`, NaN left out, with linear interpolation; NaN where a column
-    holds nothing else. Shape `[m]`."""
+    """The quantile of each column of `values[n, m]`, NaN left out, with linear interpolation; NaN where a
+    column holds nothing else. Shape `[m]`."""
     ordered = np.sort(values, axis=0)  # NaN at the end
     counts = np.sum(~np.isnan(values), axis=0)
     if not len(values):
@@ -211,8 +211,9 @@ def edge(values: Floats) -> Floats:
 def not_finite(
     panels: Mapping[str, Panel], counted: str, kind: Kind
 ) -> dict[str, tuple[float, float | None, bool]]:
-    """Module -> (share of sampled rows that were not finite, the first such step, whether the last row is one).
-    From the panel `counted`; infinite gradient norms count without it (a NaN may only mean "not measured")."""
+    """Module -> (share of sampled rows that were not finite, the first such step, whether the last row is
+    one). From the panel `counted`; infinite gradient norms count without it (a NaN may only mean "not
+    measured")."""
     panel = panels.get(counted)
     if panel is not None:
         bad, known = np.nan_to_num(panel.values) > 0, ~np.isnan(panel.values)

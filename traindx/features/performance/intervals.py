@@ -1,6 +1,7 @@
-"""Stretches of time: what they cover together, what lies between them, what is spent in a call itself.
+"""Stretches of time: what they cover together, what is between them, what is spent in a call itself.
 
-Arrays in, arrays out; times in any one unit. Stretches may overlap and come in any order unless said otherwise.
+Arrays in, arrays out; times in any one unit. Stretches may overlap and come in any order unless stated
+otherwise.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def covered(given: Stretches, windows: Stretches) -> Floats:
 
 
 def exclusive(parts: dict[str, Stretches], windows: Stretches) -> dict[str, Floats]:
-    """The windows split among parts: time that several cover belongs to the first; `[w]` for each, and under ""
-    what none covers."""
+    """The windows split among parts: time that several cover belongs to the first; `[w]` for each, and under
+    "" what none covers."""
     together, taken, split = NONE, np.zeros(len(windows.starts)), {}
     for name, part in parts.items():
         together = union(together | part)
@@ -66,7 +67,8 @@ def exclusive(parts: dict[str, Stretches], windows: Stretches) -> dict[str, Floa
 
 
 def between(given: Stretches, windows: Stretches) -> tuple[Stretches, Ints]:
-    """The gaps that the stretches leave in each of disjoint ascending windows, and in which window `[g]` each lies."""
+    """The gaps that the stretches leave in each of disjoint ascending windows, and in which window `[g]`
+    each is."""
     edges = np.unique(np.concatenate([windows.starts, windows.stops]))
     cuts = Stretches(edges, edges)
     whole = union(given)
@@ -79,7 +81,7 @@ def between(given: Stretches, windows: Stretches) -> tuple[Stretches, Ints]:
 
 
 def bridged(given: Stretches, separators: Floats) -> Stretches:
-    """The union, with gaps closed in which none of `separators` lies."""
+    """The union, with gaps closed that hold none of `separators`."""
     whole, marks = union(given), np.sort(separators)
     if len(whole.starts) < 2:
         return whole

@@ -21,7 +21,7 @@ from traindx.features.statistics.smoothing import block_edges, block_medians, ru
 from traindx.features.statistics.trends import rank_correlation
 from traindx.vocabulary.run import Floats, Ints
 
-# Parts of a signal's name that tell how much work one step does.
+# Parts of a signal's name that say how much work one step does.
 SHORTEST = 1e-30  # seconds; what is below is no time, and so is what is above its inverse
 WORK_WORDS = ("batch_size", "seq", "length", "tokens_per", "resolution", "image_size")
 
@@ -33,20 +33,21 @@ def stretches(mask: NDArray[np.bool_], least: int = 1) -> list[tuple[int, int]]:
 
 
 def start_up(n: int, share: float, rows: float) -> int:
-    """How many of `n` rows belong to the start: `share` of them, at least `rows`, never more than a third."""
+    """How many of `n` rows belong to the start: `share` of them, at least `rows`, never more than a
+    third."""
     return int(min(max(share * n, rows), n // 3))
 
 
 def condensed(values: Floats, limit: int = 1000) -> tuple[Floats, Ints]:
-    """`limit` block medians of `values[n]` (or the values themselves, up to four times as many), and the row number
-    at which each block starts."""
+    """`limit` block medians of `values[n]` (or the values themselves, up to four times as many), and the row
+    number at which each block starts."""
     if len(values) <= 4 * limit:
         return values, np.arange(len(values))
     return block_medians(values, limit), block_edges(len(values), limit)[:-1]
 
 
 def work_signals(names: Iterable[str]) -> list[str]:
-    """The signals among `names` that tell how much work a step does (batch size, sequence length ...)."""
+    """The signals among `names` that measure how much work a step does (batch size, sequence length ...)."""
     return [n for n in names if any(word in n.lower() for word in WORK_WORDS)]
 
 
@@ -59,8 +60,8 @@ def shares(part: Floats, whole: Floats) -> Floats:
 
 
 class Duration(NamedTuple):
-    """How long a step took: `seconds[n]` at `steps[n]`; `signal` is what it was read from. From a throughput it
-    is the time for one sample or token."""
+    """How long a step took: `seconds[n]` at `steps[n]`; `signal` is what it was read from. From a throughput
+    it is the time for one sample or token."""
 
     signal: str
     steps: Floats
@@ -68,8 +69,13 @@ class Duration(NamedTuple):
 
 
 def durations(features: Features) -> Duration:
-    """Step times as logged, or else the inverse of the throughput; empty when neither tells. Less the time that a
-    step was without a processor, where that is known: what else runs on a machine says nothing of the training."""
+    """Step times as logged, or else the inverse of the throughput; empty when neither is known. Less the
+    time that a step was without a processor, where that is known: what else runs on a machine says nothing
+    of the training."""
+    return features.derived("durations", lambda: read_durations(features))
+
+
+def read_durations(features: Features) -> Duration:
     for name in ("time/step", "throughput"):
         curve = features.curve(name)
         if curve is None:
@@ -88,14 +94,15 @@ def durations(features: Features) -> Duration:
 
 
 def without_queue(curve: Curve, queued: Curve) -> Floats:
-    """Step times less what of them was spent without a processor; a step of which that is not known is kept."""
+    """Step times less what of them was spent without a processor; a step of which that is not known is
+    kept."""
     taken = np.where(np.isin(curve.steps, queued.steps), queued.at_steps(curve.steps), 0.0)
     return curve.values - taken
 
 
 def is_clock(steps: Floats, seconds: Floats) -> bool:
-    """Whether `seconds[n]` are the time since the start rather than that of a step: at least eight of them, always
-    rising, and in the later half nearly proportional to the step."""
+    """Whether `seconds[n]` are the time since the start rather than that of a step: at least eight of them,
+    always rising, and in the later half nearly proportional to the step."""
     half = len(steps) // 2
     if len(steps) < 8 or np.any(np.diff(seconds) <= 0) or np.any(np.diff(steps) <= 0) or steps[half] <= 0:
         return False
@@ -104,9 +111,9 @@ def is_clock(steps: Floats, seconds: Floats) -> bool:
 
 
 def work_grows(features: Features, duration: Duration, first: float, last: float, ratio: float) -> bool:
-    """Whether the work of a step explains that it took `ratio` times as long at step `last` as at `first`: one of
-    the run's work signals (batch size, sequence length ...) grew at least by the square root of it. A time for one
-    sample does not depend on the batch."""
+    """Whether the work of a step explains that it took `ratio` times as long at step `last` as at `first`:
+    one of the run's work signals (batch size, sequence length ...) grew at least by the square root of it. A
+    time for one sample does not depend on the batch."""
     if duration.signal == "throughput":
         return False
     curves = [features.curve(name) for name in work_signals(features.run.series)]
@@ -123,10 +130,10 @@ class Level(NamedTuple):
 
 
 def levels(values: Floats, *, least: float, score: float, margin: int) -> list[Level]:
-    """Cut `values[n]` into stretches of constant level: candidates by binary segmentation on the cumulative sums
-    (Scott and Knott 1974), then the weakest is taken back until every one that is left separates levels
-    `least` apart (units of the values) and `score` times their noise. Isolated outliers of up to two rows are
-    removed first (running median of five); both sides of a candidate have `margin` rows."""
+    """Cut `values[n]` into stretches of constant level: candidates by binary segmentation on the cumulative
+    sums (Scott and Knott 1974), then the weakest is taken back until every one that is left separates levels
+    `least` apart (units of the values) and `score` times their noise. Isolated outliers of up to two rows
+    are removed first (running median of five); both sides of a candidate have `margin` rows."""
     y, first = condensed(values)
     noise = difference_noise(y)
     if len(y) >= 7:
@@ -152,9 +159,9 @@ def levels(values: Floats, *, least: float, score: float, margin: int) -> list[L
 
 
 def is_stairs(values: Floats, found: Sequence[Level]) -> bool:
-    """Whether the rows of several levels that were `found` (in `values[n]` or a function of them) are stairs rather
-    than parts of one ramp: their medians explain the values at least as well as a straight line does, by the sum of
-    absolute distances after a running median of five."""
+    """Whether the rows of several levels that were `found` (in `values[n]` or a function of them) are stairs
+    rather than parts of one ramp: their medians explain the values at least as well as a straight line does,
+    by the sum of absolute distances after a running median of five."""
     if len(found) < 2:
         return False
     y, first = condensed(values)
@@ -169,7 +176,8 @@ def is_stairs(values: Floats, found: Sequence[Level]) -> bool:
 
 
 def candidates(y: Floats, a: int, b: int, margin: int, depth: int) -> list[int]:
-    """Where to cut `y[a:b]`: the cut that explains most variance, then the same on both sides, `depth` times."""
+    """Where to cut `y[a:b]`: the cut that explains most variance, then the same on both sides, `depth`
+    times."""
     n = b - a
     if n < 2 * margin or depth == 0:
         return []
@@ -181,10 +189,11 @@ def candidates(y: Floats, a: int, b: int, margin: int, depth: int) -> list[int]:
 
 
 class Growth(NamedTuple):
-    """How `values` grew: `ratio` last over first level, `correlation` of level and time (Spearman), `late` the
-    share of the whole growth that happened in the last third (1/3 for a straight line, 0 when it
-    saturates), `rises` the share of late blocks that lie above the one before, `leap` the share of the growth in the
-    greatest rise from one value to the next, single outliers aside (1 for a single jump, wherever it stands)."""
+    """How `values` grew: `ratio` last over first level, `correlation` of level and time (Spearman), `late`
+    the share of the whole growth that happened in the last third (1/3 for a straight line, 0 when it
+    saturates), `rises` the share of late blocks that are above the one before, `leap` the share of the
+    growth in the greatest rise from one value to the next, single outliers aside (1 for a single jump,
+    wherever it is)."""
 
     first: float
     last: float
@@ -199,8 +208,8 @@ class Growth(NamedTuple):
 
 
 def growth(values: Floats, blocks: int = 30, *, floor: bool = False) -> Growth:
-    """Growth of `values[n]`, n >= 3, judged on block medians (single outliers do not count); with `floor` on the
-    lower envelope, which other work on the same machine can only raise."""
+    """Growth of `values[n]`, n >= 3, judged on block medians (single outliers do not count); with `floor` on
+    the lower envelope, which other work on the same machine can only raise."""
     count = max(3, min(blocks, len(values) // 3 or 3))
     y = floors(values, count) if floor else block_medians(values, count)
     third = max(1, len(y) // 3)
@@ -214,8 +223,8 @@ def growth(values: Floats, blocks: int = 30, *, floor: bool = False) -> Growth:
 
 
 def floors(values: Floats, blocks: int = 30, low: float = 0.1) -> Floats:
-    """The `low` quantile of each of `blocks` consecutive blocks of `values[n]`: what the steps take that nothing
-    disturbs."""
+    """The `low` quantile of each of `blocks` consecutive blocks of `values[n]`: what the steps take that
+    nothing disturbs."""
     edges = block_edges(len(values), blocks)
     return np.array([quantile(values[a:b], low) for a, b in pairwise(edges)])
 
@@ -226,8 +235,8 @@ def never_falls(values: Floats) -> bool:
 
 
 class Slow(NamedTuple):
-    """Rows that took much longer than their neighbours, the level around them, and the share of the whole time
-    that they took beyond it."""
+    """Rows that took much longer than their neighbours, the level around them, and the share of the whole
+    time that they took beyond it."""
 
     rows: Ints
     base: Floats
@@ -235,8 +244,8 @@ class Slow(NamedTuple):
 
 
 def isolated_slow(times: Floats, *, factor: float, longest: int, skip: int) -> Slow:
-    """Rows of `times[n]` above `factor` times the level around them (median of a fortieth), in stretches of at most
-    `longest` rows, after the first `skip`."""
+    """Rows of `times[n]` above `factor` times the level around them (median of a fortieth), in stretches of
+    at most `longest` rows, after the first `skip`."""
     edges = block_edges(len(times), max(min(40, len(times) // 10), 1))
     middles = (edges[:-1] + edges[1:] - 1) / 2
     base = np.maximum(
@@ -252,8 +261,8 @@ def isolated_slow(times: Floats, *, factor: float, longest: int, skip: int) -> S
 
 
 def periodic(rows: Ints, *, tolerance: float) -> bool:
-    """Whether `rows` (ascending row numbers) come at regular intervals: at least three gaps, of which nine in
-    ten are within `tolerance` (of the period) of a whole multiple of the smallest common gap."""
+    """Whether `rows` (ascending row numbers) come at regular intervals: at least three gaps, of which nine
+    in ten are within `tolerance` (of the period) of a whole multiple of the smallest common gap."""
     gaps = np.diff(rows)
     if len(gaps) < 3:
         return False
@@ -264,8 +273,8 @@ def periodic(rows: Ints, *, tolerance: float) -> bool:
 
 
 def near(steps: Floats, others: Floats) -> NDArray[np.bool_]:
-    """For each of `steps[n]` (ascending) whether one of `others` lies in the interval that ends there or in the
-    one that begins there. Shape `[n]`."""
+    """For each of `steps[n]` (ascending) whether one of `others` is in the interval that ends there or in
+    the one that begins there. Shape `[n]`."""
     if len(steps) < 2 or len(others) == 0:
         return np.zeros(len(steps), dtype=bool)
     others = np.sort(others)
@@ -276,8 +285,8 @@ def near(steps: Floats, others: Floats) -> NDArray[np.bool_]:
 
 
 def halvings(scale: Floats) -> Floats:
-    """How many halvings of `scale[n]` (positive) lie between each row and the one before; negative where it grew.
-    Shape `[n]`, first entry 0."""
+    """How many halvings of `scale[n]` (positive) are between each row and the one before; negative where it
+    grew. Shape `[n]`, first entry 0."""
     logs = np.log2(scale)
     return -np.diff(logs, prepend=logs[:1])
 
@@ -293,8 +302,8 @@ def settles(scale: Floats, *, rows: int) -> int | None:
 
 
 def per_row(counts: Floats) -> Floats:
-    """Events per row from `counts[n]`, which either says how many there were since the row before, or (when it
-    never falls and ends higher than it began) how many there were so far."""
+    """Events per row from `counts[n]`, which either says how many there were since the row before, or (when
+    it never falls and ends higher than it began) how many there were so far."""
     if len(counts) > 1 and never_falls(counts) and counts[-1] > counts[0]:
         return np.diff(counts, prepend=counts[:1])
     return counts

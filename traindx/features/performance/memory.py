@@ -1,4 +1,4 @@
-"""The arithmetic of a step's memory, from what was measured of it, or from what a log tells of the model.
+"""The arithmetic of a step's memory, from what was measured of it, or from what a log says of the model.
 
 needed(batch) = weights + optimizer state + fixed + per_sample * batch
 """
@@ -35,8 +35,8 @@ TRIED = rf"tried to allocate {SIZE}"
 
 
 def memory_of(run: Run) -> Memory | None:
-    """What a step of the run needs; None for a run whose memory is no matter: it did not run out of it, and nobody
-    measured it."""
+    """What a step of the run needs; None for a run whose memory is no matter: it did not run out of it, and
+    nobody measured it."""
     message = next((e.message for e in reversed(run.events) if e.kind == "out-of-memory"), "")
     setup = run.setup
     measured = setup.number("memory_step") is not None
@@ -45,7 +45,7 @@ def memory_of(run: Run) -> Memory | None:
     weights, gradients, state = standing_kinds(setup)
     if weights is None or gradients is None or state is None:
         return None
-    available = setup.number("memory_available") or said(TOTAL, message)
+    available = setup.number("memory_available") or bytes_in(TOTAL, message)
     if measured:
         return from_line(setup, weights, gradients, state, available)
     return from_message(run, message, (weights, gradients, state), available)
@@ -53,10 +53,10 @@ def memory_of(run: Run) -> Memory | None:
 
 def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | None]:
     """Bytes of weights, gradients and the optimizer's state: measured, or from the count of parameters."""
-    told = [setup.number(f"memory_{kind}") for kind in ("weights", "gradients", "optimizer")]
+    measured = [setup.number(f"memory_{kind}") for kind in ("weights", "gradients", "optimizer")]
     count = setup.number("parameters")
-    if None not in told or not count:
-        return told[0], told[1], told[2]
+    if None not in measured or not count:
+        return measured[0], measured[1], measured[2]
     size = BYTES / 2 if setup.word("precision") in HALF else BYTES
     trained = setup.number("trainable_parameters") or count
     name = setup.word("optimizer")
@@ -68,7 +68,7 @@ def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | No
     return count * size, trained * size, None if copies is None else copies * trained * size
 
 
-def said(pattern: str, message: str) -> float | None:
+def bytes_in(pattern: str, message: str) -> float | None:
     """A size in an error's message, in bytes."""
     found = re.search(pattern, message, re.IGNORECASE)
     if found is None:
@@ -114,8 +114,9 @@ def fits(made: Memory, size: float) -> bool | None:
 
 
 def by_line(made: Memory, gathered: float = 0.0) -> Iterator[Option]:
-    """Other batches: the largest that fits, with accumulation to the same number of samples, or half. From the second
-    part of a batch on all gradients stand from the start: `gathered` bytes more than at the peak of a whole one."""
+    """Other batches: the largest that fits, with accumulation to the same number of samples, or half. From
+    the second part of a batch on all gradients are held from the start: `gathered` bytes more than at the
+    peak of a whole one."""
     batch, slope = int(made.batch or 0), made.per_sample or 0.0
     largest = made.largest
     if largest is not None and slope > 0:
@@ -152,10 +153,14 @@ def by_other_means(made: Memory, setup: Setup, state: float) -> Iterator[Option]
 def from_message(
     run: Run, message: str, kinds: tuple[float, float, float], available: float | None
 ) -> Memory | None:
-    """From the error's own numbers: what was taken, and what was asked for on top. On the host, whose allocator tells
-    only the latter, what was taken is the most that the process was seen to hold."""
+    """From the error's own numbers: what was taken, and what was asked for on top. On the host, whose
+    allocator reports only the latter, what was taken is the most that the process held."""
     setup, (weights, gradients, state) = run.setup, kinds
-    taken, tried, batch = said(TAKEN, message), said(TRIED, message), setup.number("device_batch_size")
+    taken, tried, batch = (
+        bytes_in(TAKEN, message),
+        bytes_in(TRIED, message),
+        setup.number("device_batch_size"),
+    )
     batch = batch or setup.number("batch_size")
     kind = "activations and what is computed from them, at least"
     if taken is None and "mem/host" in run.series and setup.word("device")[:3] in ("", "cpu"):

@@ -1,4 +1,5 @@
-"""Signals that several processes of one run recorded: rank 0's under its own name, others' under `rank/<i>/`."""
+"""Signals that several processes of one run recorded: rank 0's under its own name, others' under
+`rank/<i>/`."""
 
 from __future__ import annotations
 
@@ -21,11 +22,12 @@ MANY = 8  # processes among which one hardly moves the median
 DATA_PARALLEL = ("distributeddataparallel", "fullyshardeddataparallel", "fully_shard")  # wrappers
 # Optimizers of that kind, by words in their names: see `is_scale_free`.
 SCALE_FREE = ("adam", "adagrad", "rmsprop", "adadelta", "adafactor", "lion", "rprop", "muon")
-ALIKE = 1e-3  # of their size, by which sums over averaged gradients may differ: their terms cancel in part
+SIMILAR = 1e-3  # of their size, by which sums over averaged gradients may differ: their terms cancel in part
 
 
 class ByRank(NamedTuple):
-    """One signal of several processes: `values[r, n]` of rank `ranks[r]` at `steps[n]`, which all recorded."""
+    """One signal of several processes: `values[r, n]` of rank `ranks[r]` at `steps[n]`, which all
+    recorded."""
 
     signal: str
     ranks: tuple[int, ...]
@@ -39,14 +41,15 @@ def is_scale_free(run: Run) -> bool:
 
 
 def ranks_of(run: Run) -> tuple[int, ...]:
-    """The processes that recorded anything, in order; the one without a number is the one before the others."""
+    """The processes that recorded anything, in order; the one without a number is the one before the
+    others."""
     found = {int(match[1]) for name in (*run.series, *run.panels) if (match := RANKED.fullmatch(name))}
     plain = any(not name.startswith("rank/") for name in (*run.series, *run.panels))
     return tuple(sorted(found | ({min(found) - 1 if min(found) else 0} if found and plain else set())))
 
 
 def name_of(signal: str, rank: int, ranks: Sequence[int], run: Run) -> str:
-    """What a rank's signal is called: the first rank's may stand under its own name."""
+    """What a rank's signal is called: the first rank's may have its own name."""
     numbered = f"rank/{rank}/{signal}"
     bare = rank == ranks[0] and numbered not in run.series and numbered not in run.panels
     return signal if bare else numbered
@@ -92,14 +95,16 @@ def rows_of(panel: Panel, steps: Floats, modules: set[str]) -> Floats:
 
 
 def apart(values: Floats) -> Floats:
-    """By how much the rows of `values[r, n]` differ, as a share of the largest; 0 where all are 0. Shape `[n]`."""
+    """By how much the rows of `values[r, n]` differ, as a share of the largest; 0 where all are 0. Shape
+    `[n]`."""
     high, low = values.max(axis=0), values.min(axis=0)
     size = np.maximum(np.abs(high), np.abs(low))
     return np.asarray(np.divide(high - low, size, out=np.zeros_like(size), where=size > 0))
 
 
 def above_others(values: Floats) -> Floats:
-    """Each row of `values[r, n]` less the median of the others (of all, where there are many). Shape `[r, n]`."""
+    """Each row of `values[r, n]` less the median of the others (of all, where there are many). Shape `[r,
+    n]`."""
     if len(values) > MANY:
         return np.asarray(values - median(values, axis=0))
     return np.stack([row - median(np.delete(values, i, axis=0), axis=0) for i, row in enumerate(values)])
@@ -132,8 +137,8 @@ class Count(NamedTuple):
 
 
 def count_apart(run: Run, share: float) -> Count | None:
-    """The rank that counts the fewest steps, though it reported until the others did: fewer by a `share` of them.
-    None where all count alike, or times are not known."""
+    """The rank that counts the fewest steps, though it reported until the others did: fewer by a `share` of
+    them. None where all count the same, or times are not known."""
     reports = reports_of(run)
     times = {
         rank: s.times for rank, s in reports.items() if s.times is not None and np.isfinite(s.times).all()
@@ -156,8 +161,8 @@ def count_apart(run: Run, share: float) -> Count | None:
 
 
 class Mean(NamedTuple):
-    """How the gradient that steps use compares with the mean of what the processes had: `ratio` times it, but for a
-    share `off` of its size, at `steps` compared."""
+    """How the gradient that steps use compares with the mean of what the processes had: `ratio` times it,
+    but for a share `off` of its size, at `steps` compared."""
 
     ranks: int
     ratio: float
@@ -166,8 +171,8 @@ class Mean(NamedTuple):
 
 
 def exchanged(features: Features) -> Mean | None:
-    """From the sums over gradients before and after the exchange (their clipping undone); None where not all processes
-    of the run recorded them, or they use gradients of their own."""
+    """From the sums over gradients before and after the exchange (their clipping undone); None where not all
+    processes of the run recorded them, or they use gradients of their own."""
     own, used = by_rank(features, "exchange/own"), by_rank(features, "exchange/used")
     world = features.run.setup.number("world_size")
     if own is None or used is None or own.ranks != used.ranks or len(own.ranks) != world:
@@ -179,7 +184,7 @@ def exchanged(features: Features) -> Mean | None:
         ratio = np.where(there, clipped.at_steps(steps), 1.0)
         mean, made, steps = mean[ratio > 0], made[:, ratio > 0] / ratio[ratio > 0], steps[ratio > 0]
     size = float(np.square(mean).sum())
-    if not len(steps) or size <= 0 or float(median(apart(made))) > ALIKE:
+    if not len(steps) or size <= 0 or float(median(apart(made))) > SIMILAR:
         return None
     together = made.mean(axis=0)
     slope = float((together * mean).sum()) / size

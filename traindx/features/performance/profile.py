@@ -1,4 +1,5 @@
-"""A traced run as a profile: averages over the middle half of its steps, so that a single slow one does not count."""
+"""A traced run as a profile: averages over the middle half of its steps, so that a single slow one does not
+count."""
 
 from __future__ import annotations
 

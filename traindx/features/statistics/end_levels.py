@@ -14,7 +14,7 @@ from traindx.vocabulary.run import Floats
 TAIL = 0.15  # share of a signal that counts as its end
 TAIL_LEAST = 24  # points that count as the end of a shorter signal, at most a third of it
 HISTORY_LEAST = 20  # points from which the noise is estimated, if there are as many
-LEAST = 6  # points: from fewer, noise cannot be told from trend
+LEAST = 6  # points: from fewer, noise cannot be separated from trend
 BLOCKS = 10
 
 # 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom (any table of the distribution).
@@ -67,7 +67,7 @@ def end_level(values: Floats, *, degree: int) -> EndLevel:
 
 
 def drawn_in(values: Floats, rough: Floats) -> Floats:
-    """`values[n]` with those that lie more than 4 robust sigma from `rough[n]` moved to that distance."""
+    """`values[n]` with those that are more than 4 robust sigma from `rough[n]` moved to that distance."""
     residual = values - rough
     bound = 4.0 * robust_sigma(residual)
     return rough + np.clip(residual, -bound, bound)

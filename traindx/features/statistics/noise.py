@@ -16,11 +16,15 @@ def robust_sigma(values: Floats) -> float:
     than half the values are equal (coarse number formats)."""
     if len(values) == 0:
         return 0.0
-    if len(values) > 2 * SAMPLE:  # an even sample tells a scale to one percent
-        values = values[:: len(values) // SAMPLE]
+    values = values[:: sampling(len(values))]
     centred = np.abs(values - median(values))
     mad = float(median(centred))
     return MAD_TO_SIGMA * mad if mad > 0 else 1.2533 * float(np.mean(centred))
+
+
+def sampling(n: int) -> int:
+    """The distance between the points of an even sample of `n`, which gives a scale to one percent."""
+    return n // SAMPLE if n > 2 * SAMPLE else 1
 
 
 def median_error(sigma: float, points: float) -> float:
@@ -35,7 +39,8 @@ def difference_noise(values: Floats) -> float:
     else 0."""
     if len(values) < 4:
         return 0.0
-    second = values[2:] - 2.0 * values[1:-1] + values[:-2]
+    step = sampling(len(values) - 2)  # of the differences only those are computed that are used
+    second = values[2::step] - 2.0 * values[1:-1:step] + values[:-2:step]
     return robust_sigma(second) / float(np.sqrt(6.0))
 
 

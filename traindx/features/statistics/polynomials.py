@@ -1,4 +1,5 @@
-"""Least-squares polynomials in Legendre's basis, which stays well conditioned (numpy's own are slow to import)."""
+"""Least-squares polynomials in Legendre's basis, which stays well conditioned (numpy's own are slow to
+import)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def made_sound(raw: RawLog) -> None:
 
 
 def sound_column(column: RawColumn, *, counted: bool) -> RawColumn:
-    """The column; of the step axis (`counted`) only the rows that tell a step."""
+    """The column; of the step axis (`counted`) only the rows that have a step."""
     steps = column.values if counted else column.steps
     if steps is not None and not (known := np.abs(steps) < LAST_STEP).all():
         column = RawColumn(

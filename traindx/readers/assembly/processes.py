@@ -1,4 +1,4 @@
-"""Records of several processes in one log: a column tells whose each is."""
+"""Records of several processes in one log: a column says whose each is."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ NOBODY = -1
 
 
 def part_by_rank(raw: RawLog) -> None:
-    """Where a column `rank` says of which process a record is, and several tell of the same steps: the first
-    one's columns keep their names, those of the others are put under `rank/<i>/`. Columns have their steps."""
-    told = rank_column(raw)
-    if told is None or not tells_ranks(raw.columns[told], raw.columns[told].steps):
+    """Where a column `rank` says of which process a record is, and several report the same steps: the first
+    one's columns keep their names, those of the others are put under `rank/<i>/`. Columns have their
+    steps."""
+    name = rank_column(raw)
+    if name is None or not holds_ranks(raw.columns[name], raw.columns[name].steps):
         return
-    owner = raw.columns.pop(told)
+    owner = raw.columns.pop(name)
     values = owner.values.astype(np.int64)
     first = int(values.min())
     raw.facts.setdefault("ranks_reporting", len(np.unique(values)))
@@ -35,13 +36,13 @@ def part_by_rank(raw: RawLog) -> None:
 
 
 def rank_column(raw: RawLog) -> str | None:
-    """The column that may tell whose a record is."""
+    """The column that may say whose a record is."""
     return next((name for name in raw.columns if name.lower() in NAMES), None)
 
 
-def tells_ranks(column: RawColumn, steps: Floats | None) -> bool:
-    """Whether numbers are places among processes: whole, at least two of them, and at most steps several in turn,
-    each once (a metric of that name has one value a step)."""
+def holds_ranks(column: RawColumn, steps: Floats | None) -> bool:
+    """Whether numbers are places among processes: whole, at least two of them, and at most steps several in
+    turn, each once (a metric of that name has one value a step)."""
     values = column.values
     if steps is None or len(values) < 4 or not np.isfinite(values).all():
         return False

@@ -16,7 +16,7 @@ from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Event, Floats, Ints
 
 MOST_RUNS = 64  # of one log, the last ones: nobody reads a hundred diagnoses of one file
-MOST_RESUMES = 100  # told one by one
+MOST_RESUMES = 100  # reported one by one
 NEAR = 5  # logging intervals from the first step at which a run may begin anew
 FAR = 0.6  # of the way back to the first step
 FIRST, LEVEL = 3, 5  # points at a beginning, and elsewhere, whose median is a level
@@ -43,7 +43,8 @@ class Levels(NamedTuple):
 
 
 def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
-    """The runs of a log. `loss` is its training loss, which tells whether a run goes on; columns have steps."""
+    """The runs of a log. `loss` is its training loss, which shows whether a run goes on; columns have
+    steps."""
     every = [c.rows for c in raw.columns.values()] + [p.rows for p in raw.panels.values()]
     last = 1 + max((int(rows[-1]) for rows in every if len(rows)), default=0)
     reference = densest(raw, raw.axis)
@@ -56,7 +57,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     declared = set(np.searchsorted(rows, raw.boundaries).tolist())
     cuts: list[Cut] = []
     pending: list[Event] = []
-    late = jumps[-4 * MOST_RUNS :][:1]  # of runs that began before, which are left out, nothing is told
+    late = jumps[-4 * MOST_RUNS :][:1]  # of runs that began before, which are left out, nothing is reported
     resumed, begin, before = 0, 0, 0  # begin: where the run began; before: where its last stretch did
     for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
         place, step = f"row {int(rows[jump]) + 1}", float(steps[jump])
@@ -84,12 +85,12 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
 
 
 def is_new_run(start: float, peak: float, now: float, levels: Levels | None, *, declared: bool) -> bool:
-    """Whether a fall of the counter from `peak` to `now` begins another run rather than resumes this one, which
-    began at `start`, where it is not back at its start.
+    """Whether a fall of the counter from `peak` to `now` begins another run rather than resumes this one,
+    which began at `start`, where it is not back at its start.
 
-    A run whose loss is where it was at this step, or where it ended, was resumed. Else a fall over most of the way
-    is a new run, and so is one that the format itself declares; after a short fall a loss as of a new run is a
-    resume that lost its weights."""
+    A run whose loss is where it was at this step, or where it ended, was resumed. Else a fall over most of
+    the way is a new run, and so is one that the format itself declares; after a short fall a loss as of a
+    new run is a resume that lost its weights."""
     if levels is not None and abs(levels.here - levels.start) > 4 * levels.noise:
         half = 0.5 * abs(levels.here - levels.start)
         if min(abs(levels.now - levels.here), abs(levels.now - levels.end)) < half:
@@ -110,8 +111,8 @@ def continues(levels: Levels) -> bool:
 
 
 def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> Levels | None:
-    """Levels around the fall at index `jump` of `rows`; the stretch before it begins at `before`, the one behind
-    it ends at `nxt`. None where too few losses are numbers."""
+    """Levels around the fall at index `jump` of `rows`; the stretch before it begins at `before`, the one
+    behind it ends at `nxt`. None where too few losses are numbers."""
     assert loss.steps is not None
     at, middle, end = np.searchsorted(loss.rows, [rows[before], rows[jump], rows[nxt - 1] + 1])
     first, second = loss.values[at:middle], loss.values[middle:end][:FIRST]

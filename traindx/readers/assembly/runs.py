@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.features.statistics.medians import median
 from traindx.readers.assembly.plausible_values import made_sound, sound_column
-from traindx.readers.assembly.processes import part_by_rank, rank_column, tells_ranks
+from traindx.readers.assembly.processes import holds_ranks, part_by_rank, rank_column
 from traindx.readers.assembly.restarts import Cut, find_cuts
 from traindx.readers.assembly.step_axis import (
     AXIS_KINDS,
@@ -54,8 +54,8 @@ def with_steps(raw: RawLog) -> None:
         if raw.axis:
             raw.columns[raw.axis] = sound_column(raw.columns[raw.axis], counted=True)
     axis = raw.columns.get(raw.axis) if raw.axis else None
-    told = rank_column(raw)
-    by_rank = told is not None and tells_ranks(raw.columns[told], steps_of(raw.columns[told], axis))
+    ranked = rank_column(raw)
+    by_rank = ranked is not None and holds_ranks(raw.columns[ranked], steps_of(raw.columns[ranked], axis))
     if axis is not None and len(axis.values) and not by_rank:
         axis = unroll_if_inner(raw, axis)
         if AXIS_KINDS.get((raw.axis or "").strip().lower()) == "epoch":
@@ -81,7 +81,8 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
 
 
 def goes_on_outside(raw: RawLog, axis: RawColumn, jumps: Ints) -> bool:
-    """Whether another counter (epoch, episode) of the same rows rises wherever the axis falls back, and never falls."""
+    """Whether another counter (epoch, episode) of the same rows rises wherever the axis falls back, and
+    never falls."""
     for name, column in raw.columns.items():
         if (
             name == raw.axis
@@ -131,7 +132,7 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
 
 def panels_of(raw: RawLog, cut: Cut) -> dict[str, Panel]:
     """The panels of a cut. Of rows repeated for a step (after a resume) the later one stays; what it lacks
-    is taken from those before (two optimizers tell of their own modules each)."""
+    is taken from those before (each of two optimizers reports its own modules)."""
     built: dict[str, Panel] = {}
     for signal, panel in sorted(raw.panels.items()):
         inside = np.flatnonzero((panel.rows >= cut.first) & (panel.rows < cut.last))
@@ -214,7 +215,8 @@ def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
 
 
 def held(value: Fact) -> Fact:
-    """A fact as it is; a whole number that 64 bits do not hold becomes words: of 5,000 digits no text can be made."""
+    """A fact as it is; a whole number that 64 bits do not hold becomes words: of 5,000 digits no text can be
+    made."""
     return (
         value if not isinstance(value, int) or abs(value) < MOST_WHOLE else f"of {value.bit_length()} bits"
     )

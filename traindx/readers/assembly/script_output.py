@@ -1,4 +1,4 @@
-"""What a captured script said of itself, beside its record: numbers it logged, and what it printed.
+"""What a captured script logged itself, next to its record: numbers it logged, and what it printed.
 
 The record counts steps; a script's own lines count epochs, steps or nothing. They are laid over the
 record's steps, and only what the record lacks is taken: it is the better witness of all it has.
@@ -20,7 +20,7 @@ from traindx.vocabulary.run import Floats, Run, Series, series
 Read = Callable[[Path], list[RawLog]]
 LOGGED = "logged/"  # names under which capture keeps what the script handed to a logger
 PRINTED = ("stdout.log", "stderr.log")
-MOST_BYTES = 64 << 20  # of a file beside the record are read
+MOST_BYTES = 64 << 20  # of a file next to the record are read
 FEW = 2  # points below which a printed signal is no curve
 
 
@@ -86,8 +86,8 @@ def laid_over(run: Run, own: Mapping[str, Series]) -> dict[str, Series]:
 
 def evaluations(own: Mapping[str, Series]) -> Floats | None:
     """The steps at which the record saw evaluations."""
-    seen = [s.steps for n, s in own.items() if n.startswith("val/") and len(s) > 1]
-    return max(seen, key=len) if seen else None
+    steps = [s.steps for n, s in own.items() if n.startswith("val/") and len(s) > 1]
+    return max(steps, key=len) if steps else None
 
 
 def placed(steps: Floats, axis: str, last: float, ends: Floats | None) -> Floats | None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from msgspec.structs import replace
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics.medians import distinct, median
 from traindx.readers.names.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats, Ints
@@ -95,7 +95,7 @@ def is_shuffled(steps: Floats) -> bool:
     """Whether steps are all there but out of order: finite, none twice, and often falling."""
     if len(steps) < 4 or not np.isfinite(steps).all():
         return False
-    return bool((np.diff(steps) < 0).mean() > 0.2 and len(np.unique(steps)) == len(steps))
+    return bool((np.diff(steps) < 0).mean() > 0.2 and distinct(steps) == len(steps))
 
 
 def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
@@ -110,8 +110,8 @@ def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
 
 
 def spread(axis: RawColumn, reference: RawColumn | None) -> RawColumn:
-    """The axis; where it counts epochs and most rows of `reference` share theirs with the next one (a loss for every
-    batch, beside the epoch only), rows of an epoch are spread over it."""
+    """The axis; where it counts epochs and most rows of `reference` share theirs with the next one (a loss
+    for every batch, next to the epoch only), rows of an epoch are spread over it."""
     if reference is None or reference.steps is not None:
         return axis
     steps = steps_of(reference, axis)
@@ -130,7 +130,7 @@ def back_jumps(steps: Floats) -> Ints:
 
 
 def densest(raw: RawLog, axis: str | None) -> RawColumn | None:
-    """The column with most points besides the axis: its steps tell where runs begin."""
+    """The column with most points except the axis: its steps show where runs begin."""
     others = [c for n, c in raw.columns.items() if n != axis]
     return max(others, key=lambda c: len(c.rows), default=None)
 

@@ -104,7 +104,7 @@ def chunks(source: Source, events: list[Event], size: int = BLOCK_BYTES) -> Iter
         yield b"".join(pieces)
 
 
-def whole(source: Source, events: list[Event], *, most: int = 1 << 29) -> bytes:
+def whole_text(source: Source, events: list[Event], *, most: int = 1 << 29) -> bytes:
     """All bytes as `plain` text. Errors: ReadError above `most` bytes."""
     pieces, total = [], 0
     for chunk in chunks(source, events):
@@ -121,7 +121,7 @@ def blocks(source: Source, events: list[Event], size: int = BLOCK_BYTES) -> Iter
     """`plain` bytes in pieces that end at a line end (the very last line may lack its own)."""
     head = source.head
     if head[:2] in UTF16:
-        yield whole(source, events)
+        yield whole_text(source, events)
         return
     newline = b"\r" if b"\r" in head and b"\n" not in head else b"\n"
     rest = b""

@@ -1,4 +1,4 @@
-"""The log file that W&B keeps beside a run: LevelDB's log format with a header of its own.
+"""The log file that W&B keeps of a run: LevelDB's log format with another header.
 
     file   = ":W&B" magic (2) version (1), then blocks of 32 KiB
     block  = records; what is left at its end, under 7 bytes, is zero
@@ -96,7 +96,7 @@ class LogReader:
                 return at, data
             self.parts = [data]
         elif not self.parts:
-            if not self.lost:  # else the place where its beginning was lost is already told
+            if not self.lost:  # else the place where its beginning was lost is already reported
                 self._drop(at, "a record has no beginning")
         elif kind == LAST:
             joined = b"".join([*self.parts, data])

@@ -18,6 +18,7 @@ from traindx.vocabulary.signals import direction_of
 
 NAME = "boosting"
 MOST = 0.98
+BEGINS = (b"{", b"iter", b'"iter', b"#", b"%", b"//")  # JSON, or a table (under comments) by `iter`
 METRICS = frozenset({"rmse", "logloss", "mlogloss", "merror", "error", "auc", "aucpr", "mae", "l1", "l2", "mape",
                      "binary_logloss", "multi_logloss", "binary_error", "multi_error", "ndcg", "map", "rmsle",
                      "quantile", "huber", "fair", "poisson", "gamma", "tweedie", "cross_entropy",
@@ -114,7 +115,7 @@ def read_errors(source: Source) -> RawLog:
     table = read_table(source)
     if {"passed", "remaining"} <= table.layout.lowered:
         raise NotALog(
-            source.name, "time_left.tsv holds only times", hint=f"read {LEARN} and {TEST} beside it"
+            source.name, "time_left.tsv holds only times", hint=f"read {LEARN} and {TEST} next to it"
         )
     steps = table.columns.pop("iter", None)
     if steps is None:

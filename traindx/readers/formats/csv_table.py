@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.errors import NotALog
+from traindx.features.statistics.medians import distinct
 from traindx.readers.assembly.step_axis import find_axis, steps_of
 from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawLog, Source
@@ -19,6 +20,7 @@ from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
 FILES = ("*.csv", "*.tsv")
+MOST = 0.5
 APART = 0.8  # of the rows, some are there twice
 SOME = 5  # rows that name something, below which they may differ by chance
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
@@ -67,7 +69,7 @@ def read(source: Source) -> list[RawLog]:
 def counts(log: RawLog, axis: str | None) -> bool:
     """Whether the axis counts rows: two values and fewer in many rows (10 epochs or 100) are settings."""
     values = log.columns[axis].values if axis in log.columns else np.empty(0)
-    return axis is not None and not (len(values) >= SOME and len(np.unique(values)) < 3)
+    return axis is not None and not (len(values) >= SOME and distinct(values) < 3)
 
 
 def set_by_hand(axis: str, values: Floats) -> bool:
@@ -79,8 +81,8 @@ def set_by_hand(axis: str, values: Floats) -> bool:
 
 
 def of_things(layout: Layout, setting: str | None) -> str:
-    """The column of words that are different in every row (patients, classes, sentences; not times), or the columns
-    that are so together (data set, model and a `setting`), "" for none."""
+    """The column of words that are different in every row (patients, classes, sentences; not times), or the
+    columns that are so together (data set, model and a `setting`), "" for none."""
     words = {}
     for index in sorted(layout.text):
         cells = [cell.strip() for cell in layout.samples[index]]
@@ -93,13 +95,16 @@ def of_things(layout: Layout, setting: str | None) -> str:
             return name
     if len(words) < 2:
         return ""
-    told = [*words.values(), *(layout.samples[i] for i, name in enumerate(layout.names) if name == setting)]
-    rows = list(zip(*told, strict=True))
+    columns = [
+        *words.values(),
+        *(layout.samples[i] for i, name in enumerate(layout.names) if name == setting),
+    ]
+    rows = list(zip(*columns, strict=True))
     return " with ".join(words) if len({*rows}) > APART * len(rows) else ""
 
 
 def exported(table: Table, source: Source) -> RawLog:
-    """TensorBoard's CSV download: the tag stands in the name of the file only (`run-a-tag-train_loss.csv`)."""
+    """TensorBoard's CSV download: the tag is in the name of the file only (`run-a-tag-train_loss.csv`)."""
     wall, step, value = sorted(
         table.columns, key=lambda name: ("wall time", "step", "value").index(name.lower())
     )
@@ -128,8 +133,9 @@ def counted(log: RawLog) -> None:
 
 
 def name_by_file(log: RawLog, source: Source) -> None:
-    """A single column of values that has no name of its own is called as its file is, where that says something
-    (`val_loss.txt`); logs of a folder that are named so are parts of one run. Beside a counter it is else a loss."""
+    """A single column of values without a name is called as its file is, where that says something
+    (`val_loss.txt`); logs of a folder that are named so are parts of one run. Next to a counter it is
+    otherwise a loss."""
     names = [name for name in log.columns if name != log.axis]
     if (
         len(names) != 1
@@ -138,11 +144,11 @@ def name_by_file(log: RawLog, source: Source) -> None:
     ):
         return
     stem = source.path.name.split(".")[0]
-    told = stem.rsplit("-tag-", 1)[-1]
-    if direction_of(role_of(told).signal) != "none" or role_of(told).signal in ("lr", "grad_norm"):
+    tag = stem.rsplit("-tag-", 1)[-1]
+    if direction_of(role_of(tag).signal) != "none" or role_of(tag).signal in ("lr", "grad_norm"):
         column = log.columns[names[0]]
-        log.columns = {told: replace(column, steps=steps_of(column, log.columns.get(log.axis or "")))}
+        log.columns = {tag: replace(column, steps=steps_of(column, log.columns.get(log.axis or "")))}
         log.axis_kind, log.axis = "row" if log.axis is None else "step", None
-        log.group = f"{source.path.parent}/{stem.removesuffix(told)}"
+        log.group = f"{source.path.parent}/{stem.removesuffix(tag)}"
     elif log.axis is not None:
         log.roles[names[0]] = "train/loss"

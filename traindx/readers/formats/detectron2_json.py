@@ -8,6 +8,8 @@ from traindx.readers.raw import RawColumn, RawLog, Source
 
 NAME = "detectron2-json"
 MOST = 0.95
+BEGINS = (b"{",)
+HOLDS = (b'"iteration"',)
 SIGNS = frozenset({"total_loss", "data_time", "eta_seconds", "lr", "time", "rank_data_time"})
 
 

@@ -12,11 +12,13 @@ from traindx.readers.files.text_blocks import plain
 from traindx.readers.json.document import Record, document, flat_records
 from traindx.readers.json.lines import columns_of
 from traindx.readers.raw import RawLog, Source, source_of
-from traindx.readers.setup_facts import facts_beside
+from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.columns import number
 from traindx.vocabulary.run import Event
 
 NAME = "hf-trainer"
+BEGINS = (b"{",)
+HOLDS = (b'"log_history"',)
 STATE = "trainer_state.json"
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 SUMMARY = frozenset(
@@ -54,7 +56,7 @@ def sniff(source: Source) -> float:
 
 
 def read(source: Source) -> list[RawLog]:
-    """One log of the history: train rows and eval rows as they stand, the summary as facts."""
+    """One log of the history: train rows and eval rows as they are, the summary as facts."""
     state, rows, events = load(source)
     return [log_of(source.name, source.path, state, rows, events)]
 
@@ -90,7 +92,7 @@ def log_of(
         )
     log = RawLog(name, NAME, framework="transformers", columns=columns, events=events)
     log.axis, log.axis_kind = ("step", "step") if "step" in columns else ("epoch", "epoch")
-    log.facts = facts_of(state, rows) | facts_beside(path, "config.json")
+    log.facts = facts_of(state, rows) | facts_from_files(path, "config.json")
     done, planned = number(state.get("global_step")), log.facts.get("planned_steps")
     reached = done is not None and isinstance(planned, float) and done >= planned
     log.complete = True if reached or any(is_summary(row) for row in rows) else None
@@ -135,7 +137,7 @@ def states(path: Path) -> list[Path]:
 
 def read_folder(path: Path) -> list[RawLog]:
     """One log for each history. Checkpoints hold prefixes of one history and are merged; a
-    checkpoint that tells another story (left over from another run) is a log of its own.
+    checkpoint with another history (left over from another run) is a separate log.
 
     Errors: ReadError when none of the files can be read.
     """
@@ -147,7 +149,7 @@ def read_folder(path: Path) -> list[RawLog]:
         except ReadError as error:
             failure = error
             continue
-        if not any(merge(told, rows) for _, _, told, _ in stories):
+        if not any(merge(history, rows) for _, _, history, _ in stories):
             stories.append((file, state, rows, events))
     if failure is not None and not stories:
         raise failure
@@ -157,14 +159,14 @@ def read_folder(path: Path) -> list[RawLog]:
     return logs
 
 
-def merge(told: list[Record], rows: list[Record]) -> bool:
-    """Add to `told` the rows it lacks, if both tell the same story: no row of the same step and
+def merge(history: list[Record], rows: list[Record]) -> bool:
+    """Add to `history` the rows it lacks, if both are of the same run: no row of the same step and
     keys differs. Returns whether they did."""
-    known = {key(row): row for row in told}
+    known = {key(row): row for row in history}
     if any(repr(known.get(key(row), row)) != repr(row) for row in rows):  # repr: NaN equals NaN
         return False
-    told += [row for row in rows if key(row) not in known]
-    told.sort(key=lambda row: number(row.get("step")) or 0.0)
+    history += [row for row in rows if key(row) not in known]
+    history.sort(key=lambda row: number(row.get("step")) or 0.0)
     return True
 
 

@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Event
 NAME = "json"
 FILES = ("*.json",)
 MOST = 0.55
+BEGINS = (b"{", b"[")
 AXES = ("step", "steps", "global_step", "iteration", "iter", "epoch", "epochs")
 MAX_DEPTH = 4
 
@@ -36,7 +37,7 @@ def sniff(source: Source) -> float:
 
 
 def read(source: Source) -> list[RawLog]:
-    """One log. Scalars beside the history become facts."""
+    """One log. Scalars next to the history become facts."""
     events: list[Event] = []
     value = document(source, events)
     log = RawLog(source.name, NAME, events=events)

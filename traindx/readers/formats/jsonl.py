@@ -13,6 +13,7 @@ from traindx.readers.tables.columns import SPLITS, in_split
 NAME = "jsonl"
 FILES = ("*.jsonl", "*.ndjson")
 MOST = 0.6
+BEGINS = (b"{",)
 META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
                   "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip
 SPLIT_KEYS = ("split", "mode", "phase", "stage", "subset")
@@ -65,11 +66,11 @@ def of_experiments(records: tuple[Record, ...]) -> str:
         "type",
         "event",
     }:
-        said = [r[key] for r in records if isinstance(r.get(key), str)]
+        words = [r[key] for r in records if isinstance(r.get(key), str)]
         if (
-            len(said) > 0.8 * len(records)
-            and 1 < len({*map(str, said)}) <= len(said) / 2
-            and len(said) >= SOME
+            len(words) > 0.8 * len(records)
+            and 1 < len({*map(str, words)}) <= len(words) / 2
+            and len(words) >= SOME
         ):
             return key
     return ""

@@ -10,10 +10,12 @@ from traindx.vocabulary.run import Event
 
 NAME = "keras-csv"
 MOST = 0.85
+BEGINS = (b"epoch", b'"epoch', b"#", b"%", b"//")  # perhaps under comments
+HOLDS = (b"loss",)
 
 
 def sniff(source: Source) -> float:
-    """`epoch` first and from 0, the other names sorted, a loss among them, val_x only beside x."""
+    """`epoch` first and from 0, the other names sorted, a loss among them, val_x only with x."""
     layout = peek(source.head)
     return 0.85 if layout is not None and layout.header and is_keras(layout) else 0.0
 

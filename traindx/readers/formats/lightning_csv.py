@@ -1,4 +1,4 @@
-"""Lightning's CSVLogger: a wide, sparse metrics.csv in a version_N folder, hparams.yaml beside it."""
+"""Lightning's CSVLogger: a wide, sparse metrics.csv in a version_N folder, hparams.yaml next to it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
+from traindx.features.statistics.medians import median
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
-from traindx.readers.setup_facts import facts_beside
+from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.layout import peek
 from traindx.readers.tables.parsing import read_table
 from traindx.vocabulary.run import Event
 
 NAME = "lightning-csv"
 MOST = 0.9
+HOLDS = (b"epoch", b"step", b",")
 TABLE = "metrics.csv"
 VERSION = re.compile(r"version_(\d+)")
 
@@ -34,7 +36,7 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One log; the x axis is the global `step`, and `x_step`, `x_epoch` stay two series."""
     table = read_table(source)
-    facts = facts_beside(source.path, "hparams.yaml")
+    facts = facts_from_files(source.path, "hparams.yaml")
     axis = "step" if "step" in table.columns else None
     return [table.log(source, NAME, framework="lightning", axis=axis, facts=facts)]
 
@@ -76,7 +78,7 @@ def goes_on(before: RawLog, after: RawLog) -> bool:
     if len(steps) < 2 or any(len(s) < 2 for s in steps):
         return False
     unique = np.unique(steps[0])
-    spacing = float(np.median(np.diff(unique))) if len(unique) > 1 else 1.0
+    spacing = float(median(np.diff(unique))) if len(unique) > 1 else 1.0
     first = float(steps[1][0])
     return float(steps[0][0]) + 2 * spacing < first <= float(steps[0].max()) + 3 * spacing
 

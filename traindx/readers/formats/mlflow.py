@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers.files.text_blocks import whole
+from traindx.readers.files.text_blocks import whole_text
 from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.readers.setup_facts import facts_from, flat_yaml, small_text
 from traindx.readers.tables.columns import text_number
@@ -20,8 +20,7 @@ from traindx.vocabulary.run import Event, Floats
 NAME = "mlflow"
 FILES = ("*.db", "*.sqlite", "*.sqlite3")
 MOST = 0.95
-ZEROS = True
-SQLITE = b"SQLite format 3\0"
+BEGINS = (b"SQLite format 3\0",)
 LARGEST = np.finfo(np.float64).max  # how the SQLite store writes infinity
 MAX_DEPTH = 4  # folders between the given one and a run: mlruns/<experiment>/<run>
 ENDINGS = {
@@ -143,7 +142,7 @@ def files_under(folder: Path) -> Iterator[tuple[str, Path]]:
 def points_of(file: Source, events: list[Event]) -> list[Point]:
     """The lines `time value step` of a metric file (old stores leave the step out)."""
     points, broken = [], 0
-    text = whole(file, events).decode("utf-8", "replace")
+    text = whole_text(file, events).decode("utf-8", "replace")
     for i, line in enumerate(text.splitlines()):
         numbers = [text_number(word) for word in line.split()]
         if len(numbers) in (2, 3) and None not in numbers:
@@ -162,7 +161,7 @@ def points_of(file: Source, events: list[Event]) -> list[Point]:
 
 def sniff(source: Source) -> float:
     """An SQLite file in whose first bytes MLflow's tables are declared."""
-    if not source.head.startswith(SQLITE):
+    if not source.head.startswith(BEGINS):
         return 0.0
     named = all(word in source.head for word in (b"latest_metrics", b"run_uuid"))
     return 0.95 if named else 0.5

@@ -11,6 +11,7 @@ from traindx.vocabulary.run import Event
 
 NAME = "mlflow-metric"
 MOST = 0.9
+BEGINS = tuple(b"%d" % digit for digit in range(10))
 # The time is in milliseconds since 1970: 12 to 14 digits. Files of old servers have no step.
 POINT = re.compile(rb"\d{12,14} [-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf(?:inity)?)(?: \d+)?\s*", re.IGNORECASE)
 

@@ -12,6 +12,8 @@ from traindx.readers.setup_facts import facts_from
 
 NAME = "mmengine-json"
 MOST = 0.95
+BEGINS = (b"{",)
+HOLDS = (b'"iter"|"env_info"',)
 STEP = "global_iter"
 SETTINGS = frozenset(
     {"env_info", "config", "exp_name", "mmdet_version", "mmseg_version", "CLASSES", "hook_msgs"}
@@ -61,7 +63,7 @@ def counted(lines: Lines) -> RawColumn:
 
     mmcv counts `iter` within an epoch, and in a validation row gives the size of the validation
     set; MMEngine counts over the run, but gives the epoch as the `step` of a validation row. A
-    validation row therefore stands at the training row before it, or, between epochs of mmcv, at
+    validation row therefore belongs to the training row before it, or, between epochs of mmcv, at
     the end of its epoch. Epochs of mmcv are as long as the longest one logged.
     """
     values = {

@@ -1,4 +1,4 @@
-"""Sacred's FileStorageObserver: metrics.json, with run.json and config.json beside it."""
+"""Sacred's FileStorageObserver: metrics.json, with run.json and config.json next to it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import numpy as np
 from traindx.errors import NotALog
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
-from traindx.readers.setup_facts import facts_beside, small_text
+from traindx.readers.setup_facts import facts_from_files, small_text
 from traindx.readers.tables.columns import number
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sacred"
 MOST = 0.98
+BEGINS = (b"{",)
+HOLDS = (b'"steps"',)
 PARTS = ("steps", "timestamps", "values")
 ENDED = {"FAILED": "crash", "INTERRUPTED": "stopped", "TIMEOUT": "stopped"}
 
@@ -31,7 +33,7 @@ def sniff(source: Source) -> float:
 
 
 def read(source: Source) -> list[RawLog]:
-    """One log; every metric has steps and times of its own."""
+    """One log; every metric has its own steps and times."""
     events: list[Event] = []
     value = document(source, events)
     metrics = {k: v for k, v in value.items() if isinstance(v, dict)} if isinstance(value, dict) else {}
@@ -47,7 +49,7 @@ def read(source: Source) -> list[RawLog]:
         )
     if not log.columns:
         raise NotALog(source.name, "no metric with steps and values in it")
-    log.facts = facts_beside(source.path, "config.json")
+    log.facts = facts_from_files(source.path, "config.json")
     ending(log, source.path)
     return [log]
 

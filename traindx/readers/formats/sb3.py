@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Event, Floats
 
 NAME = "stable-baselines"
 MOST = 0.98
+HOLDS = (b"#|%|//|rew|approx|Return",)  # the comment of a monitor file, or one of KNOWN
 AXES = (
     "time/total_timesteps",
     "total_timesteps",
@@ -128,7 +129,7 @@ def monitor_files(path: Path) -> list[Source]:
 
 
 def read_folder(path: Path) -> list[RawLog]:
-    """The episodes of all monitor files as one log, then the logger's files beside them."""
+    """The episodes of all monitor files as one log, then the logger's other files."""
     parts, events = [], []
     for source in monitor_files(path):
         try:

@@ -2,7 +2,7 @@
 
 `timesteps[n]`, `results[n, episodes]` (returns), `ep_lengths[n, episodes]`, perhaps
 `successes[n, episodes]`. Every evaluation becomes one point: the mean over its episodes, and the
-standard deviation as a signal of its own. Nothing is unpickled: arrays of Python objects, which
+standard deviation as a separate signal. Nothing is unpickled: arrays of Python objects, which
 older versions wrote when evaluations had different numbers of episodes, are refused by name.
 """
 
@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers.raw import RawColumn, RawLog, Source, column
+from traindx.readers.raw import RawLog, Source, column
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sb3-evaluations"
 FILES = ("*.npz",)
-ZEROS = True
-ZIP = b"PK\x03\x04"
+BEGINS = (b"PK\x03\x04",)  # of a zip file
 LARGEST = 1 << 26  # bytes of one array
 MEMBERS = {
     "results": ("val/reward", "val/reward_std"),
@@ -34,7 +33,7 @@ MEMBERS = {
 
 def sniff(source: Source) -> float:
     """A zip whose first members are named as EvalCallback names them."""
-    if not source.head.startswith(ZIP):
+    if not source.head.startswith(BEGINS):
         return 0.0
     names = sum(name in source.head for name in (b"timesteps.npy", b"results.npy", b"ep_lengths.npy"))
     return 1.0 if names >= 2 or b"timesteps.npy" in source.head[:64] else 0.0
@@ -72,13 +71,10 @@ def _add(
     if not count or not values.size:
         return
     table = values[:count].astype(np.float64).reshape(count, -1)
-    log.columns[mean] = _column(table.mean(axis=1), steps[:count])
+    rows = np.arange(count)
+    log.columns[mean] = column(table.mean(axis=1), rows, steps[:count])
     if spread and table.shape[1] > 1:
-        log.columns[spread] = _column(table.std(axis=1), steps[:count])
-
-
-def _column(values: Floats, steps: Floats) -> RawColumn:
-    return column(values, np.arange(len(values)), steps)
+        log.columns[spread] = column(table.std(axis=1), rows, steps[:count])
 
 
 def _members(source: Source, events: list[Event]) -> dict[str, NDArray[np.generic]]:

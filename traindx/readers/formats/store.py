@@ -26,21 +26,21 @@ from traindx.vocabulary.run import Event, EventKind
 
 NAME = "traindx"
 FILES = ("*.arrows",)
-WHOLE = True  # what the script printed and the launcher's diary lie in the folder, too
-ZEROS = True
+WHOLE = True  # what the script printed and the launcher's diary are in the folder, too
+BEGINS = (b"\xff\xff\xff\xff",)  # of an Arrow stream
 SCHEMA = "traindx.store/1"
 STREAM = re.compile(r"steps-(\d+)-(\d+)(?:\.(\d+))?\.arrows")
 EVENTS = re.compile(r"events-(\d+)-(\d+)\.jsonl")
 KINDS = frozenset(get_args(EventKind))
 MOST_EVENTS = 10_000
-PANEL = "\0"  # marks the columns that stand for panels while files are joined
+PANEL = "\0"  # marks the columns that represent panels while files are joined
 SETUP_BYTES = 1 << 24
 EVENTS_BYTES = 1 << 26
 
 
 def sniff(source: Source) -> float:
     """One stream alone: an Arrow stream whose schema names the store."""
-    return 1.0 if source.head.startswith(b"\xff\xff\xff\xff") and MARK in source.head[:8192] else 0.0
+    return 1.0 if source.head.startswith(BEGINS) and MARK in source.head[:8192] else 0.0
 
 
 def read(source: Source) -> list[RawLog]:
@@ -65,8 +65,8 @@ def sniff_folder(path: Path) -> float:
 
 
 def read_folder(path: Path) -> list[RawLog]:
-    """The run of a folder, and those of models that the same script trained after it (`model-2` ...). Raises ReadError
-    when no stream of it can be read."""
+    """The run of a folder, and those of models that the same script trained after it (`model-2` ...). Raises
+    ReadError when no stream of it can be read."""
     log = RawLog(str(path), NAME, axis_kind="step")
     _setup(path / "setup.json", log)
     streams: list[tuple[str, Stream]] = []
@@ -163,7 +163,7 @@ def _panel(parts: list[RawPanel], order: RawColumn) -> RawPanel:
 
 
 def _setup(file: Path, log: RawLog) -> None:
-    """Facts, framework and versions from setup.json; without it the numbers stand alone."""
+    """Facts, framework and versions from setup.json; without it there are only numbers."""
     try:
         found = json.loads(small_text(file, SETUP_BYTES))
         if not isinstance(found, dict) or found.get("schema") != SCHEMA:
@@ -182,8 +182,8 @@ def _setup(file: Path, log: RawLog) -> None:
 
 
 def _all_events(path: Path, log: RawLog) -> None:
-    """The events of all processes in order of time: of several that died, the first is the one to look at. The run is
-    complete as its last process says, and not where another rank died."""
+    """The events of all processes in order of time: of several that died, the first is the relevant one. The
+    run is complete as its last process says, and not where another rank died."""
     ended: dict[int, bool] = {}
     timed: list[tuple[float, Event]] = []
     for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name) and p.is_file()):
@@ -197,8 +197,8 @@ def _all_events(path: Path, log: RawLog) -> None:
 
 
 def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | None]:
-    """One event per line with its time, its message after `whose`. The last line may be unfinished. And whether the
-    script ended by itself (`ended`); None where it does not say."""
+    """One event per line with its time, its message after `whose`. The last line may be unfinished. And
+    whether the script ended by itself (`ended`); None where it does not say."""
     found: list[tuple[float, Event]] = []
     whole: bool | None = None
     at = 0.0
@@ -224,7 +224,7 @@ def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | N
 
 
 def _event(line: bytes) -> tuple[Event | None, float]:
-    """An event (None: malformed), and the seconds since the epoch at which it was (0: not told)."""
+    """An event (None: malformed), and the seconds since the epoch at which it was (0: unknown)."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

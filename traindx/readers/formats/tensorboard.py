@@ -4,7 +4,7 @@ Every scalar becomes a column under its tag, with its own steps and wall times: 
 and the tensors that TensorFlow 2 and Keras write, of any number type. Histograms, images, texts
 and graphs are passed over (texts and hyperparameters for facts). Checksums of all records are
 checked; a broken record is left out and named, a record cut short at the end is what a live file
-looks like. See `_tfevents*.py` for how.
+looks like. `readers/tfevents` has the details.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from traindx.errors import NotALog, ReadError
 from traindx.readers.assembly.joined_files import joined
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
-from traindx.readers.setup_facts import facts_beside
+from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tfevents.crc import of_bytes
 from traindx.readers.tfevents.facts import facts_of
 from traindx.readers.tfevents.files import Decoded, decode
@@ -26,7 +26,7 @@ NAME = "tensorboard"
 FILES = ("*tfevents*", "*.v2")
 ZEROS = True
 VERSION = b"brain.Event:"  # in the first record of every event file
-TOLD = 20  # damaged places told one by one
+REPORTED = 20  # damaged places that are reported one by one
 MOST_FILES = 2000
 
 
@@ -51,7 +51,7 @@ def read(source: Source) -> list[RawLog]:
 
 
 def sniff_folder(path: Path) -> float:
-    """Whether event files lie in the folder itself or in the sub-folders of its splits."""
+    """Whether event files are in the folder itself or in the sub-folders of its splits."""
     splits = [p for p in _children(path) if p.is_dir() and p.name.lower() in SPLITS]
     places = [path, *splits]
     return 0.8 if any(_is_events(f) for place in places for f in _children(place)) else 0.0
@@ -81,7 +81,7 @@ def read_folder(path: Path) -> list[RawLog]:
                     str(path / folder),
                     parts,
                     path.name,
-                    facts_beside(path / folder / "hparams.yaml", "hparams.yaml"),
+                    facts_from_files(path / folder / "hparams.yaml", "hparams.yaml"),
                 )
             )
         except NotALog as error:
@@ -134,10 +134,10 @@ def _events(decoded: Decoded, file: str) -> list[Event]:
             place=f"{file}byte {d.at}",
             code="damaged",
         )
-        for d in decoded.damage[:TOLD]
+        for d in decoded.damage[:REPORTED]
     ]
-    if len(decoded.damage) > TOLD:
-        more = decoded.damage[TOLD:]
+    if len(decoded.damage) > REPORTED:
+        more = decoded.damage[REPORTED:]
         lost = sum(d.until - d.at for d in more)
         message = f"{len(more)} more damaged places, {lost} bytes in all, are left out"
         events.append(

@@ -40,7 +40,7 @@ TWO_COLUMNS = re.compile(r"\d+\s+-?(?:\d+\.\d*(?:e[-+]?\d+)?|nan|inf)")
 
 
 def sniff(source: Source) -> float:
-    """0 for what is not text, little for any text, at most 0.5 for text that speaks of losses and
+    """0 for what is not text, little for any text, at most 0.5 for text that mentions losses and
     steps: a format that knows its own bytes comes first."""
     head = source.head
     if not head.strip() or not is_text(head):
@@ -54,8 +54,8 @@ def sniff(source: Source) -> float:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether bytes are text: few control characters, in an encoding that is known, or with metrics in what is ASCII
-    (a model summary drawn in the box characters of another encoding stands before the log)."""
+    """Whether bytes are text: few control characters, in an encoding that is known, or with metrics in what
+    is ASCII (a model summary drawn in the box characters of another encoding comes before the log)."""
     if encoding_of(head) == "utf-16":
         return True
     odd = len(BINARY.findall(head))
@@ -76,7 +76,7 @@ def is_json(head: bytes) -> bool:
 
 
 def is_table(head: bytes) -> bool:
-    """Whether numbers stand in columns of blanks, under headings or with a counter before one."""
+    """Whether numbers are in columns of blanks, under headings or with a counter before one."""
     lines = [
         line.strip()
         for line in head[:8192].decode("utf-8", errors="replace").splitlines()[:40]
@@ -132,8 +132,8 @@ def read(source: Source) -> list[RawLog]:
 
 
 def lived_on(scanner: Scanner) -> bool:
-    """Whether a program without a record of a step (a server) went on at length after every error that it reported:
-    then none of them ended anything."""
+    """Whether a program without a record of a step (a server) went on at length after every error that it
+    reported: then none of them ended anything."""
     return all(scanner.last_row - row > LIVED for row, _ in scanner.events.all())
 
 
@@ -191,7 +191,7 @@ def understood(name: str, scanner: Scanner) -> RawLog:
 
 
 def is_listed(shape: Shape, scanner: Scanner) -> bool:
-    """Whether all lines of a kind stand in source code that was printed into the log."""
+    """Whether all lines of a kind are in source code that was printed into the log."""
     return len(shape) <= LISTED and all(scanner.facts.in_code(int(row)) for row in shape.rows)
 
 
@@ -211,7 +211,7 @@ def boundaries(scanner: Scanner, axis: Axis) -> list[int]:
     found = []
     for i in falls:
         before, after = int(axis.rows[i]), int(axis.rows[i + 1])
-        place = bisect_left(scanner.marks.rows, before)
-        if place < len(scanner.marks.rows) and scanner.marks.rows[place] < after:
+        place = bisect_left(scanner.marks, before)
+        if place < len(scanner.marks) and scanner.marks[place] < after:
             found.append(after)
     return found

@@ -15,6 +15,8 @@ from traindx.readers.traces.split import Split
 from traindx.vocabulary.run import Event
 
 NAME = "torch-trace"
+BEGINS = (b"{",)
+HOLDS = (b'"traceEvents"',)
 LIST = re.compile(rb'"traceEvents"\s*:')
 OURS = re.compile(
     rb'"(schemaVersion|deviceProperties|baseTimeNanoseconds)"|"cat"\s*:\s*"(cpu_op|kernel|Operator)"'
@@ -30,12 +32,13 @@ def sniff(source: Source) -> float:
 
 
 def read(source: Source) -> list[RawLog]:
-    """One run, its steps those that were traced. Errors: NotALog where nothing in it is a training of PyTorch."""
+    """One run, its steps those that were traced. Errors: NotALog where nothing in it is a training of
+    PyTorch."""
     refuse_non_text(source)
     events: list[Event] = []
     found = columns_of(source, events)
     split = Split(found.table())
-    if not len(found) or not (len(split.operators) or split.on_device):
+    if not len(found) or not (len(split.operators) or split.table.on_device):
         raise NotALog(
             source.name,
             "a trace without operators of PyTorch",
@@ -49,10 +52,10 @@ def facts(source: Source, split: Split) -> dict[str, object]:
     """The device, and what the trace spans."""
     head = source.head.decode("utf-8", "replace").partition('"traceEvents"')[0]
     device = DEVICE.search(head.partition('"deviceProperties"')[2])
-    told: dict[str, object] = {"traced_steps": len(split.numbers), "traced_events": len(split.table.kind)}
+    known: dict[str, object] = {"traced_steps": len(split.numbers), "traced_events": len(split.table.kind)}
     if device is not None:
         with suppress(ValueError):  # a damaged name is no fact; the events behind it are read
-            told["device"] = json.loads(device[1])
-    elif not split.on_device:
-        told["device"] = "cpu"
-    return told
+            known["device"] = json.loads(device[1])
+    elif not split.table.on_device:
+        known["device"] = "cpu"
+    return known

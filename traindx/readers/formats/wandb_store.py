@@ -2,7 +2,7 @@
 
 A LevelDB-style log (`_wandb_log.py`) of protobuf records (wandb/proto/wandb_internal.proto), read
 by hand. History rows become rows, whose keys become columns; of the system statistics the four
-that rules look at. Configuration becomes facts; the exit code says whether the run ended well.
+that rules read. Configuration becomes facts; the exit code says whether the run ended well.
 The step axis is `_step`, W&B's own count of rows, unless the run declared another with
 `define_metric("*", step_metric=...)`, as the Hugging Face and Lightning integrations do.
 """
@@ -14,6 +14,7 @@ import struct
 from array import array
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +28,12 @@ from traindx.vocabulary.run import Event, Floats
 
 NAME = "wandb"
 FILES = ("*.wandb",)
-ZEROS = True
+BEGINS = (MAGIC,)
 HISTORY, SUMMARY, CONFIG, STATS, METRIC, OUTPUT, RUN, EXIT = 2, 3, 5, 7, 12, 13, 17, 18
 MOST_NAMES = 20_000
-TOLD = 20
+REPORTED = 20
 CLOCKS = ("_timestamp", "_runtime", "_step")
-# System statistics that rules look at: canonical signal and unit.
+# System statistics that rules read: canonical signal and unit.
 SYSTEM = {
     "gpu.0.gpu": ("util/device", "%"),
     "gpu.0.memoryAllocatedBytes": ("mem/device", "b"),
@@ -44,7 +45,7 @@ INTERRUPTED = 255  # exit code that W&B writes after Ctrl-C
 
 
 def sniff(source: Source) -> float:
-    return 1.0 if source.head.startswith(MAGIC) else 0.0
+    return 1.0 if source.head.startswith(BEGINS) else 0.0
 
 
 def read(source: Source) -> list[RawLog]:
@@ -61,7 +62,7 @@ def read(source: Source) -> list[RawLog]:
 
 
 def sniff_folder(path: Path) -> float:
-    """A run's folder: the console log and summary beside the record say nothing more."""
+    """A run's folder: the console log and summary add nothing to the record."""
     return 0.9 if any(file.is_file() for file in path.glob("*.wandb")) else 0.0
 
 
@@ -236,12 +237,14 @@ class _Run:
                 place=f"byte {at}" if at >= 0 else "end",
                 code="damaged",
             )
-            for at, why in places[:TOLD]
+            for at, why in places[:REPORTED]
         ]
-        if len(places) > TOLD:
-            message = f"{len(places) - TOLD} more damaged records are left out"
+        if len(places) > REPORTED:
+            message = f"{len(places) - REPORTED} more damaged records are left out"
             events.append(
-                Event("parse-warning", message, place=f"byte {places[TOLD][0]} and later", code="damaged")
+                Event(
+                    "parse-warning", message, place=f"byte {places[REPORTED][0]} and later", code="damaged"
+                )
             )
         if reader.tail is not None:
             message = "ends inside a record: still being written, or the run was killed; all whole records are kept"
@@ -293,17 +296,11 @@ def _item(buffer: bytes, start: int, stop: int) -> tuple[str, object]:
 
 def _json(text: bytes) -> object:
     """A JSON value; numbers, by far the most, without the parser. None for what is no JSON."""
-    try:
+    with suppress(ValueError):
         return float(text)
-    except ValueError:
-        return _parsed(text)
-
-
-def _parsed(text: bytes) -> object:
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def _numbers(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, float]]:

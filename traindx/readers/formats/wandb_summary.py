@@ -18,6 +18,8 @@ from traindx.vocabulary.run import Event
 
 NAME = "wandb-summary"
 MOST = 0.95
+BEGINS = (b"{",)
+HOLDS = (b"_step|_runtime|_timestamp|_wandb",)
 OWN_KEYS = (b'"_step"', b'"_runtime"', b'"_timestamp"', b'"_wandb"')
 CLOCKS = frozenset({"_step", "_runtime", "_timestamp", "_wandb"})
 WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}

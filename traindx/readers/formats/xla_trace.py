@@ -1,4 +1,4 @@
-"""Chrome traces that JAX and TensorFlow write beside a profile (`*.trace.json.gz`): the same events."""
+"""Chrome traces that JAX and TensorFlow write next to a profile (`*.trace.json.gz`): the same events."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from traindx.readers.traces.programs import columns_of
 from traindx.vocabulary.run import Event
 
 NAME = "xla-trace"
+BEGINS = (b"{",)
+HOLDS = (b'"traceEvents"', b'"process_name"')
 OURS = (b'"/host:CPU', b'"/device:')  # names of processes
 
 
@@ -28,12 +30,12 @@ def sniff(source: Source) -> float:
 
 def read(source: Source) -> list[RawLog]:
     """One run, its steps those that were traced. Errors: NotALog where nothing in it was computed."""
-    told: list[Event] = []
-    return [profile_log(source, NAME, columns_of(happened(source, told), told), told)]
+    damage: list[Event] = []
+    return [profile_log(source, NAME, columns_of(happened(source, damage), damage), damage)]
 
 
 def happened(source: Source, damage: list[Event]) -> Iterator[Happened]:
-    """Every event with a duration. The names of processes and threads stand before the events."""
+    """Every event with a duration. The names of processes and threads come before the events."""
     planes: dict[object, str] = {}
     lines: dict[object, str] = {}
     for event in events(source, damage):

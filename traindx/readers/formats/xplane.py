@@ -18,10 +18,11 @@ from traindx.vocabulary.run import Event
 
 NAME = "xplane"
 FILES = ("*.xplane.pb",)
+BEGINS = (b"\n",)  # the key of the first field, a plane
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
 JAX = re.compile(r"PjitFunction|jit\(|pjit|jax")
 KNOWN = (b"/host:", b"/device:", b"Task Environment", b"/task:", b"#Chip")  # how planes are called
-BEFORE = 64  # bytes of a plane that its name stands in
+BEFORE = 64  # bytes of a plane that hold its name
 
 
 def sniff(source: Source) -> float:
@@ -42,7 +43,7 @@ def sniff(source: Source) -> float:
 
 
 def sniff_folder(path: Path) -> float:
-    """Whether profiles lie in it. What lies beside them was made of them."""
+    """Whether it holds profiles. The other files in it were made from them."""
     return 0.9 if any(True for _ in profiles(path)) else 0.0
 
 
@@ -65,7 +66,7 @@ def read(source: Source) -> list[RawLog]:
 def profile_log(source: Source, name: str, found: Columns, events: list[Event]) -> RawLog:
     """What was traced as a log. Errors: NotALog where nothing was computed."""
     made = Programs(found.table())
-    if not len(made.operators) and not made.on_device:
+    if not len(made.operators) and not made.table.on_device:
         raise NotALog(
             source.name,
             "a profile without operations of JAX or TensorFlow",
@@ -73,6 +74,6 @@ def profile_log(source: Source, name: str, found: Columns, events: list[Event]) 
             final=True,
         )
     facts: dict[str, object] = {"traced_steps": len(made.numbers), "traced_events": len(found)}
-    facts |= {} if made.on_device else {"device": "cpu"}
+    facts |= {} if made.table.on_device else {"device": "cpu"}
     framework = "jax" if any(JAX.search(n) for n in made.table.names) else "tensorflow"
     return log_of(source.name, name, framework, made, facts, events)

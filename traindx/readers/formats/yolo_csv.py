@@ -9,7 +9,7 @@ import numpy as np
 from traindx.errors import NotALog
 from traindx.readers.files.text_blocks import blocks, head_lines
 from traindx.readers.raw import RawLog, Source, column
-from traindx.readers.setup_facts import facts_beside
+from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.columns import text_number
 from traindx.readers.tables.layout import peek
 from traindx.readers.tables.parsing import read_table
@@ -17,6 +17,7 @@ from traindx.vocabulary.run import Event
 
 NAME = "yolo-csv"
 MOST = 0.95
+HOLDS = (b"/",)  # in the names of columns, or in `epoch/last`
 SCORES = ("metrics/map", "metrics/accuracy_top", "metrics/precision")
 SETTINGS = ("args.yaml", "opt.yaml", "hyp.yaml")
 OLD_LINE = re.compile(rb"\s*\d+/\d+\s+[\d.]+G(?:\s+(?:[-+.\deE]+|-?nan|-?inf)){8,15}\s*")
@@ -54,7 +55,7 @@ def read(source: Source) -> list[RawLog]:
     log.roles = {
         name: f"val/{name.removeprefix('metrics/')}" for name in log.columns if name.startswith("metrics/")
     }
-    log.facts = facts_beside(source.path, *SETTINGS)
+    log.facts = facts_from_files(source.path, *SETTINGS)
     return [log]
 
 
@@ -85,5 +86,5 @@ def read_old(source: Source) -> RawLog:
     log.roles = {
         name: f"val/{name.removeprefix('metrics/')}" for name in columns if name.startswith("metrics/")
     }
-    log.facts = {**facts_beside(source.path, *SETTINGS), "planned_epochs": last + 1}
+    log.facts = {**facts_from_files(source.path, *SETTINGS), "planned_epochs": last + 1}
     return log

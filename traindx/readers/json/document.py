@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers.files.text_blocks import head_lines, is_text, plain, refuse_non_text, whole
+from traindx.readers.files.text_blocks import head_lines, is_text, plain, refuse_non_text, whole_text
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.run import Event
 
@@ -76,7 +76,7 @@ def document(source: Source, events: list[Event]) -> Any:
     Errors: NotALog for what is no JSON, or has nothing whole in it.
     """
     refuse_non_text(source)
-    text = whole(source, events)
+    text = whole_text(source, events)
     refuse_bomb(source, text)
     try:
         return decode(text)
@@ -87,7 +87,7 @@ def document(source: Source, events: list[Event]) -> Any:
         events.append(
             Event(
                 "parse-warning",
-                "the JSON is damaged or cut; what stands before was kept",
+                "the JSON is damaged or cut; what comes before was kept",
                 place=f"byte {cut[0]}",
             )
         )
@@ -95,7 +95,8 @@ def document(source: Source, events: list[Event]) -> Any:
 
 
 def refuse_bomb(source: Source, text: bytes) -> None:
-    """Refuse a document that would take far more memory than its bytes: a list counts as 3 values, an object as 6.
+    """Refuse a document that would take far more memory than its bytes: a list counts as 3 values, an object
+    as 6.
 
     Errors: ReadError with how many values are believed."""
     stored = (
@@ -109,7 +110,7 @@ def refuse_bomb(source: Source, text: bytes) -> None:
 
 def recovered(text: str, error: Exception) -> tuple[int, Any] | None:
     """(characters kept, value) of the longest start of a broken document that is JSON once its
-    open brackets are closed. `error` is what decoding raised and tells where it broke."""
+    open brackets are closed. `error` is what decoding raised and says where it broke."""
     text = text[: getattr(error, "pos", 0)]
     closing = ""  # what closes the open brackets, the innermost first
     cuts: deque[tuple[int, str]] = deque(maxlen=4096)
@@ -127,7 +128,7 @@ def recovered(text: str, error: Exception) -> tuple[int, Any] | None:
         elif mark == "," and closing:
             cuts.append((token.start(), closing))
     step, at = 1, len(cuts) - 1
-    while at >= 0:  # steps that double: few trials even when the last cuts lie in a broken string
+    while at >= 0:  # steps that double: few trials even when the last cuts are in a broken string
         end, tail = cuts[at]
         try:
             return end, json.loads(text[:end] + tail)

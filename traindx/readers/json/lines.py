@@ -24,7 +24,7 @@ Transform = Callable[[Record, int], Record | None]
 
 
 class Lines(msgspec.Struct, eq=False):
-    """What the lines said: columns (nested keys joined by "/"), the number of records, events."""
+    """What the lines hold: columns (nested keys joined by "/"), the number of records, events."""
 
     columns: dict[str, RawColumn]
     records: int
@@ -63,7 +63,7 @@ def read_lines(source: Source, transform: Transform | None = None) -> Lines:
     columns = work.columns.finish(events)
     for name, strange in work.strange.items():
         if name in columns and strange > len(columns[name].values):
-            del columns[name]  # words, of which some look like numbers
+            del columns[name]  # words, of which some read as numbers
     if work.broken:
         cut = len(work.broken) == 1 and work.broken[0] == work.line - 1 and not ended
         text = "the last line is cut off" if cut else f"{len(work.broken)} lines are not JSON"
@@ -149,7 +149,7 @@ def regular(block: bytes) -> tuple[list[str], list[Floats]] | None:
     nothing but numbers; None for any other block.
 
     Such lines are a table in disguise: with commas, colons and closing brackets blanked, keys and
-    numbers stand at the same places of every line. pyarrow reads the numbers, and the keys as
+    numbers are at the same places of every line. pyarrow reads the numbers, and the keys as
     dictionary columns, so that one comparison for each shows they never change.
     """
     first = block[: block.find(b"\n")]
@@ -209,7 +209,7 @@ def cells_as_numbers(block: bytes, cells: list[bytes], places: list[int]) -> lis
 def columns_of(
     records: Sequence[Record], events: list[Event], rows: Sequence[int] | None = None
 ) -> dict[str, RawColumn]:
-    """The numbers of decoded records as columns; record i stands in row i, or in `rows[i]`."""
+    """The numbers of decoded records as columns; record i is row i, or `rows[i]`."""
     work = _Work()
     add_records(work, records, range(len(records)) if rows is None else rows)
     columns = work.columns.finish(events)

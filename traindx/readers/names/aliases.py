@@ -1,6 +1,6 @@
 """Which canonical signal a logged name means.
 
-A name is cut into words; words that tell the split (train, val) and words that say nothing (epoch,
+A name is cut into words; words that name the split (train, val) and words that say nothing (epoch,
 avg, total ...) are taken out, and what is left is looked up. Names that mean nothing known keep
 their own words under `train/` or `val/`, or stay as they are when the split is unknown and the
 direction too.
@@ -76,7 +76,7 @@ WHEN = frozenset(
     {"epoch", "step", "iter", "iteration", "batch", "metrics", "metric", "scalars", "avg", "log", "rollout"}
 )
 
-# Canonical name -> the word sets (filler removed, sorted) that mean it, whatever the split.
+# Canonical name -> the word sets (filler removed, sorted) that mean it, in any split.
 EXACT: dict[str, tuple[str, ...]] = {
     "lr": (
         "lr",

@@ -1,4 +1,4 @@
-"""Give every column of a log its canonical name, once all of them are seen."""
+"""Give every column of a log its canonical name, once all of them are known."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from traindx.readers.names.aliases import Role, role_of, split_of, words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.signals import direction_of
 
-# Two players, each with a loss of its own: their sum means nothing.
+# Two players, each with its own loss: their sum means nothing.
 ADVERSARIAL = frozenset(
     {"g", "d", "gen", "disc", "generator", "discriminator", "critic", "actor", "policy", "value", "adv"}
 )
 # Losses of the heads of a detector, as its progress lines head them.
 DETECTOR_PARTS = frozenset({"box", "obj", "cls", "dfl", "giou", "seg", "pose", "kobj", "conf", "xy", "wh"})
-# Stand in for a loss where none is logged; the order is the preference.
+# Used as the loss where none is logged; the order is the preference.
 LOSS_LIKE = (
     "loss",
     "logloss",
@@ -86,7 +86,7 @@ def in_game(role: Role, name: str, *, duel: bool) -> Role:
 
 
 def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
-    """`val/...` for a score that names no split, where it stands beside losses that all name theirs
+    """`val/...` for a score that names no split, where it is logged with losses that all name theirs
     (fastai's tables), or is there on half of the loss's rows at most: what is measured only now and
     then is an evaluation."""
     if not signal.startswith("train/") or direction_of(signal) != "higher" or split_of(words_of(name)):
@@ -97,17 +97,17 @@ def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
         if n != raw.axis and role_of(n).signal in ("train/loss", "val/loss")
     }
     splits = {split_of(words_of(n)) for n in losses}
-    beside = splits == {"train", "val"} and not any(
+    unnamed = splits == {"train", "val"} and not any(
         split_of(words_of(n)) == "val" for n in raw.columns if n not in losses
     )
     longest = max((len(c.rows) for n, c in losses.items() if role_of(n).signal == "train/loss"), default=0)
-    if beside or 2 * len(raw.columns[name].rows) <= longest:
+    if unnamed or 2 * len(raw.columns[name].rows) <= longest:
         return "val/" + signal.removeprefix("train/")
     return signal
 
 
 def is_evaluation(name: str, chosen: Mapping[str, str], raw: RawLog) -> bool:
-    """Whether a second loss that names no split is measured now and then beside the first (`Avg loss`
+    """Whether a second loss that names no split is measured occasionally, next to the first (`Avg loss`
     under a heading that says so)."""
     if "val/loss" in chosen or split_of(words_of(name)):
         return False
@@ -170,15 +170,16 @@ WEIGHTED = frozenset({"kl", "kld", "kldiv", "mmd"})
 
 
 def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[RawColumn, str]]:
-    """Totals that the log leaves out: for a split with several part losses on the same rows (`box_loss`, `cls_loss` ...
-    or a detector's bare `box`, `obj`, `cls`) and no total, their sum and its description."""
+    """Totals that the log leaves out: for a split with several part losses on the same rows (`box_loss`,
+    `cls_loss` ... or a detector's bare `box`, `obj`, `cls`) and no total, their sum and its description."""
     totals = {}
     for split in ("train", "val"):
         if f"{split}/loss" in chosen:
             continue
         named = [n for n in chosen if n.startswith(split + "/") and "loss" in n.split("/")[-1].lower()]
         if any(is_adversarial(p) or WEIGHTED & set(words_of(p.split("/")[-1])) for p in named):
-            continue  # players have no total, and a divergence enters with a weight that the log does not tell
+            # players have no total, and a divergence enters with a weight that the log does not report
+            continue
         bare = [
             n
             for n in chosen

@@ -57,8 +57,8 @@ def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tu
 
 
 def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str, Series] | None:
-    """A time in seconds. A clock (seconds since the start, or since 1970) is turned into seconds per step, which is
-    what rules look at; what was read off it where it started anew is no time of a step."""
+    """A time in seconds. A clock (seconds since the start, or since 1970) is turned into seconds per step,
+    which is what rules read; what was read off it where it started anew is no time of a step."""
     words = words_of(original)
     factor = next((SECONDS[w] for w in (unit.lower(), *words) if w in SECONDS), 1.0)
     if EACH & set(words) or not is_clock(part.values):
@@ -75,9 +75,9 @@ def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str
 
 
 def is_clock(values: Floats) -> bool:
-    """Whether values are a running clock rather than durations. A time since 1970 is one by its size. A time since
-    the start only rises, but where the run was resumed and it starts again near 0: a duration that is measured
-    rises in every second row."""
+    """Whether values are a running clock rather than durations. A time since 1970 is one by its size. A time
+    since the start only rises, but where the run was resumed and it starts again near 0: a duration that is
+    measured rises in every second row."""
     finite = values[np.isfinite(values)]
     if len(finite) and finite.min() > EPOCH_SECONDS:
         return True
@@ -87,7 +87,7 @@ def is_clock(values: Floats) -> bool:
     falls = np.flatnonzero(change < 0)
     if len(falls) > RESTARTS * len(change) or (finite[falls + 1] > 0.5 * finite[falls]).any():
         return False
-    if np.mean(change > 0) <= HASTE:  # a time in few digits stands still for a row
+    if np.mean(change > 0) <= HASTE:  # a time in few digits is constant for a row
         return False
     if len(finite) >= 20:
         return bool(median(finite) > 3 * median(change))

@@ -50,7 +50,7 @@ def in_split(name: str, split: str) -> str:
 
 
 def text_number(text: str) -> float | None:
-    """The number a text stands for: plain, one of the spellings of NaN, with % or a wrapper."""
+    """The number that a text means: plain, one of the spellings of NaN, with % or a wrapper."""
     word = text.strip()
     if "_" not in word:
         with suppress(ValueError):
@@ -67,8 +67,8 @@ def text_number(text: str) -> float | None:
 
 
 def plain_numbers(cells: Sequence[str]) -> Floats | None:
-    """The numbers in cells that all hold a plain one; None where one needs a closer look (float() takes 1_000,
-    which no log means)."""
+    """The numbers in cells that all hold a plain one; None where one needs a closer check (float() takes
+    1_000, which no log means)."""
     if "_" in "".join(cells):
         return None
     try:

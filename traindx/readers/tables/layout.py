@@ -1,4 +1,4 @@
-"""How a table is laid out: delimiter, decimal sign, header, seen from its first lines."""
+"""How a table is laid out: delimiter, decimal sign and header, by its first lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from traindx.readers.files.text_blocks import head_lines, is_text
 from traindx.readers.tables.columns import MISSING, NULL, SPLITS, text_number
 
-DELIMITERS = ("\t", ";", ",", "|", " ")  # " " stands for runs of blanks
+DELIMITERS = ("\t", ";", ",", "|", " ")  # " " means runs of blanks
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 COMMENT = ("#", "%", "//")
 MAX_CELLS = 20_000
@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     def split(self) -> int | None:
         """The column that says of each row whether it is of the training or the validation set."""
         words = {i: {cell.strip().lower() for cell in self.samples[i]} for i in sorted(self.text)}
-        return next((i for i, said in words.items() if said <= SPLITS), None)
+        return next((i for i, cells in words.items() if cells <= SPLITS), None)
 
     @property
     def lowered(self) -> frozenset[str]:
@@ -129,8 +129,8 @@ def _repeats(row: list[str], header: list[str]) -> bool:
 
 
 def as_headed(header: list[str], body: list[list[str]]) -> list[list[str]]:
-    """The rows, or those before the first that is not as wide as the header: several that are show that it is
-    theirs, though more of another width follow."""
+    """The rows, or those before the first that is not as wide as the header: several that are show that it
+    is theirs, though more of another width follow."""
     turn = next((i for i, row in enumerate(body) if len(row) != len(header)), len(body))
     return (
         body[:turn]
@@ -175,11 +175,11 @@ def header_names(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
         names.insert(0, "index")
     names = [name or ("index" if i == 0 else f"c{i}") for i, name in enumerate(names[:width])]
     names += [f"c{i}" for i in range(len(names), width)]
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     unique = []
     for name in names:
-        seen[name] += 1
-        unique.append(name if seen[name] == 1 else f"{name}.{seen[name] - 1}")
+        counts[name] += 1
+        unique.append(name if counts[name] == 1 else f"{name}.{counts[name] - 1}")
     return tuple(unique)
 
 

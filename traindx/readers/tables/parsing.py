@@ -1,7 +1,7 @@
 """Tables of numbers as columns: by pyarrow for large files, by splitting lines for small ones.
 
 Both ways give the same columns. A block that pyarrow cannot take as it is (a repeated header, a
-word among numbers, a cut line) is split by hand, so the fast way needs no rules of its own.
+word among numbers, a cut line) is split by hand, so the fast way needs no separate rules.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ArrowBlock = tuple[int, list[tuple[Floats, Ints | None]]]
 
 @dataclass
 class Table:
-    """What a table said: `columns` by their names in the file, `rows` in all, `boundaries` where a
+    """What a table holds: `columns` by their names in the file, `rows` in all, `boundaries` where a
     header came again, `marks` (row, line) where rows and lines of the file part."""
 
     layout: Layout
@@ -118,7 +118,8 @@ def arrow_block(block: bytes, layout: Layout) -> ArrowBlock | None:
 
 
 def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
-    """The table, with what was wrong in it told as events. Errors: NotALog where blanks only seem to part columns."""
+    """The table, with what was wrong in it as events. Errors: NotALog where blanks only seem to separate
+    columns."""
     if rows.layout.delimiter == " " and rows.misfit_count > rows.row:
         raise NotALog(source.name, "most of its lines are no rows of one table")
     built = rows.columns.finish(events)

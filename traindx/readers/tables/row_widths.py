@@ -1,7 +1,8 @@
 """Rows that become wider or narrower under one header: which of their cells belongs to which column.
 
-A program that logs a number more since it was changed, and appends to the same file, writes no second header. The
-columns keep their order, and their values go on from where they were, or begin again as they began.
+A program that logs a number more since it was changed, and appends to the same file, writes no second
+header. The columns keep their order, and their values go on from where they were, or begin again as they
+began.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from traindx.readers.tables.layout import LEAST
 from traindx.vocabulary.run import Floats
 
 MOST_WAYS = 2_000  # of laying cells under columns that are tried
-PART = 0.02  # of a value that it may differ from the one before, beside the noise
+PART = 0.02  # of a value that it may differ from the one before, in addition to the noise
 FAR = 2.0  # mean cost of a column (log of 1 + distance in noise) beyond which nothing fits
 CLOSE = 0.5  # cost by which the best way has to lead for its choice to be believed
 WORD = 10.0  # cost of numbers where words were, or the other way round
 
 
 def names_of(names: Sequence[str], known: dict[str, Floats], cells: Floats) -> tuple[str, ...] | None:
-    """Names for rows of another width: `cells[LEAST, w]`, NaN where no number is. `known[name][n]` are numbers that
-    stood under a name, the first and the last of them; a name without any held words.
+    """Names for rows of another width: `cells[LEAST, w]`, NaN where no number is. `known[name][n]` are
+    numbers that stood under a name, the first and the last of them; a name without any held words.
 
-    Cells that belong to no column, or to one of several for all that can be told, are called c<place>. None where
+    Cells that belong to no column, or possibly to one of several, are called c<place>. None where
     no way fits."""
     width, count = cells.shape[1], len(names)
     fewer = min(width, count)
@@ -48,8 +49,8 @@ def names_of(names: Sequence[str], known: dict[str, Floats], cells: Floats) -> t
 
 
 def laid(names: Sequence[str], costs: Floats, fewer: int) -> tuple[float, list[str]]:
-    """The least cost of laying cells under columns in their order, and the names that all ways of about that cost
-    agree on. `costs[column, cell]`."""
+    """The least cost of laying cells under columns in their order, and the names that all ways of about that
+    cost agree on. `costs[column, cell]`."""
     columns, width = costs.shape
     ways = []
     for chosen in combinations(range(max(columns, width)), fewer):
@@ -65,7 +66,8 @@ def laid(names: Sequence[str], costs: Floats, fewer: int) -> tuple[float, list[s
 
 
 def cost(near: Floats, after: Floats) -> float:
-    """How badly values go with others: the log of the distance of the first of each in units of their own noise."""
+    """How badly values go with others: the log of the distance of the first of each in units of their own
+    noise."""
     a, b = near[np.isfinite(near)], after[np.isfinite(after)]
     if not len(a) or not len(b):
         return 0.0 if not len(a) and not len(b) else WORD

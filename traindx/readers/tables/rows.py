@@ -121,7 +121,8 @@ class Rows:
         return known >= min(2, len(self.names), len(names)) and not any(is_number(c, False) for c in cells)
 
     def misfit(self, line: int, cells: list[str]) -> bool:
-        """Leave out a row of another width; whether it is the last of `LEAST` alike, which may be told apart."""
+        """Leave out a row of another width; whether it is the last of `LEAST` similar ones, which may have
+        their own names."""
         self.misfit_count += 1
         if len(self.misfits) < KEPT_MISFITS:
             self.misfits.append((line, len(cells)))
@@ -133,7 +134,8 @@ class Rows:
         return len(self.waiting) == LEAST
 
     def told_apart(self) -> list[list[str]]:
-        """The rows that wait, if it can be told which of their cells is which column: their names are now `names`."""
+        """The rows that wait, if it is clear which of their cells is which column: their names are now
+        `names`."""
         self.tried += 1
         mark = "," if self.layout.decimal_comma else "."
         cells = [[number(cell.replace(mark, ".")) for cell in row] for _, row in self.waiting]

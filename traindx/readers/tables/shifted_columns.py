@@ -1,7 +1,7 @@
 """Columns that slipped under another name: what append mode leaves when the list of metrics changed.
 
 A callback that appends writes no second header. If a later run logs an accuracy before its loss,
-the accuracy stands under `loss`, and the loss under the next name. Seen at a restart: the column
+the accuracy is under `loss`, and the loss under the next name. It shows at a restart: the column
 called a loss suddenly rises within 0..1 where the first run fell, on another level, while another
 column goes the way of the first run's loss.
 """
@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from traindx.features.statistics.medians import median
 from traindx.readers.assembly.restarts import MOST_RUNS
 from traindx.readers.raw import RawColumn
 from traindx.vocabulary.run import Floats
@@ -85,7 +86,7 @@ def is_itself(other: str, name: str, run: dict[str, Floats], start: dict[str, Fl
 
 def distance(a: Floats, b: Floats) -> float:
     """How far apart two runs start: the log of the ratio of their first levels."""
-    levels = [float(np.median(np.abs(x[:FIRST_ROWS]))) for x in (a, b)]
+    levels = [float(median(np.abs(x[:FIRST_ROWS]))) for x in (a, b)]
     return (
         float(abs(np.log(levels[0] / levels[1])))
         if min(levels) > 0 and np.isfinite(levels).all()
@@ -96,4 +97,4 @@ def distance(a: Floats, b: Floats) -> float:
 def trend(values: Floats) -> float:
     """Last third minus first third, in medians (NaN where not finite: then nothing is concluded)."""
     third = max(len(values) // 3, 1)
-    return float(np.median(values[-third:]) - np.median(values[:third]))
+    return float(median(values[-third:]) - median(values[:third]))

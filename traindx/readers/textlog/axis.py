@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from traindx.features.statistics.medians import distinct, median
 from traindx.readers.textlog.counting import Count
 from traindx.readers.textlog.grammar import is_loose
 from traindx.readers.textlog.shapes import Shape
@@ -35,7 +36,7 @@ class Axis:
             beyond = index >= len(self.rows)
             found = self.steps[np.minimum(index, len(self.rows) - 1)]
             gaps = np.diff(self.steps)
-            gap = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 0.0
+            gap = float(median(gaps[gaps > 0])) if (gaps > 0).any() else 0.0
             return np.where(beyond, found + gap, found)
         index = np.clip(np.searchsorted(self.rows, rows, side="right") - 1, 0, None)
         return self.steps[index]
@@ -71,7 +72,7 @@ def has_own_name(shape: Shape) -> bool:
 
 
 def served(label: str, shapes: list[Shape], counts: list[Count | None]) -> float:
-    """How many rows of lines without a counter stand one by one between lines that only count."""
+    """How many rows of lines without a counter come one by one between lines that only count."""
     marks = [s.rows for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label]
     rows = np.sort(np.concatenate(marks))
     total = 0.0
@@ -87,7 +88,7 @@ def intervals(marks: Ints, rows: Ints) -> tuple[int, float]:
     inside = places[places > 0]
     if not len(inside):
         return 0, float("inf")
-    occupied = len(np.unique(inside))
+    occupied = distinct(inside)
     return occupied, len(rows) / occupied
 
 
@@ -100,7 +101,7 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     ]
     named = [(s, c) for s, c in chosen if s.metrics()] or chosen
     core = named if any(s.strength() for s, _ in named) else chosen
-    # A bar that redraws a rate a thousand times is no record where others tell losses.
+    # A bar that redraws a rate a thousand times is no record where others report losses.
     if any(s.strength() == 2 and len(s) >= ENOUGH for s, _ in core):
         core = [(s, c) for s, c in core if has_own_name(s)]
     largest = max(core, key=lambda item: len(item[0]))
@@ -114,7 +115,7 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
             or (count.label != label and not comparable(count, largest[1]))
         ):
             continue
-        if not shape.metrics() and np.median(shape.rows) < rows[0]:
+        if not shape.metrics() and median(shape.rows) < rows[0]:
             continue  # `step = 0` somewhere before the first record
         if goes_with(rows, steps, shape.rows, count.values, same=count.label == label):
             joined.append((shape, count))

@@ -80,7 +80,7 @@ def is_label(name: str, values: Floats) -> bool:
 
 
 def bits_to_nats(columns: dict[str, RawColumn], units: dict[str, str]) -> str:
-    """Bring a loss in bits to nats where the losses beside it are in nats: nanoGPT forks print
+    """Bring a loss in bits to nats where the other losses are in nats: nanoGPT forks print
     `loss 6.15 BPC` and `val loss 4.28` of the same model. Returns what was done, or nothing."""
     losses = [
         n for n in columns if n.lower() in ("loss", "train_loss", "val_loss", "train_Loss", "val/loss")

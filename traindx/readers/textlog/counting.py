@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from traindx.features.statistics.medians import median
 from traindx.readers.assembly.plausible_values import LAST_STEP
 from traindx.readers.textlog.shapes import Shape
 from traindx.vocabulary.run import Floats, Ints
@@ -121,7 +122,7 @@ def total_of(shape: Shape, column: int) -> float | None:
     """The number after the slash of `125/3242`."""
     after = column + 1
     if after < len(shape.fields) and shape.fields[after].kind == "total":
-        total = float(np.median(shape.data[:, after]))
+        total = float(median(shape.data[:, after]))
         return total if 0 < total < LAST_STEP else None
     return None
 
@@ -130,7 +131,7 @@ def spacing(values: Floats) -> float:
     """The usual distance between two counts."""
     rises = np.diff(values)
     rises = rises[rises > 0]
-    return float(np.median(rises)) if len(rises) else 1.0
+    return float(median(rises)) if len(rises) else 1.0
 
 
 def epoch_of_rows(
@@ -151,6 +152,6 @@ def epoch_of_rows(
         if rises.any():
             return given if np.mean(falls[rises]) > 0.5 else None
         return given if loose or (total is not None and epoch is not None) else None
-    if epoch is None and total and falls.any() and np.median(values[:-1][falls]) >= 0.5 * total:
+    if epoch is None and total and falls.any() and median(values[:-1][falls]) >= 0.5 * total:
         return epochs.base + np.concatenate(([0.0], np.cumsum(falls)))
     return None

@@ -57,7 +57,7 @@ class Detection:
         )
 
     def replace_tables(self) -> None:
-        """The same results stand in a drawn table before the `copypaste:` lines: keep one."""
+        """The same results are in a drawn table before the `copypaste:` lines: keep one."""
         pasted = {f.name.split("/")[-1] for fields in self.records.late for f in fields}
         for fields in [k for k in self.records.kinds if k not in self.records.late and pasted]:
             if all(f.name in pasted for f in fields):

@@ -1,4 +1,4 @@
-"""What a log tells besides numbers: crashes, running out of memory, skipped steps, resumes."""
+"""What a log reports besides numbers: crashes, running out of memory, skipped steps, resumes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ TRACE = re.compile(
 )
 CHAIN = re.compile(r"the above exception|During handling of", re.IGNORECASE)
 CHAINED = 5  # lines between such a sentence and the traceback that it announces
-# A class of error and what it says; `MeanSquaredError: 0.31` is a metric (only a KeyError says but a number).
+# A class of error and what it says; `MeanSquaredError: 0.31` is a metric (only a KeyError says but a
+# number).
 BARE = re.compile(
     r"^(?:[a-z_]\w*\.)*(?:KeyError: \S|[A-Z]\w*(?:Error|Exception): (?![-+]?[\d.]+(?:[eE][-+]?\d+)?%?\s*(?:[,|;]|$))\S)"
 )
@@ -106,7 +107,8 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-# One of these is in every line that tells of an event, in small letters: most lines are done with by looking for them.
+# One of these is in every line that reports an event, in small letters: a search for them excludes most
+# lines.
 WORDS = (
     "traceback", "memory", "oom", "nan", "infinit", "finite", "is inf", "fault", "*** ", "check failed", "sig",
     "bus error", "core dumped", "overflow", "skip", "resum", "restor", "loaded", "loading", "interrupt", "stop",
@@ -115,7 +117,7 @@ WORDS = (
 
 
 class EventLog:
-    """Collects events with the line they were seen on. `stream` gives the lines that follow, for
+    """Collects events with the line they came from. `stream` gives the lines that follow, for
     tracebacks; a line that turns out not to belong to one is handed to `give_back`."""
 
     def __init__(
@@ -128,8 +130,8 @@ class EventLog:
         self.chain = -CHAINED  # where a further error is announced that came while one was handled
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
-        """The handler for a line that tells of an event, if it does. Source code that merely
-        speaks of one does not count."""
+        """The handler for a line that reports an event, if it does. Source code that merely
+        mentions one does not count."""
         line = line[:MESSAGE]
         small = line.lower()
         if not any(word in small for word in WORDS):
@@ -176,9 +178,10 @@ class EventLog:
         self.chain = row
 
     def traceback(self, line: str, row: int) -> None:
-        """Pass over the body; the line that names the error ends it: the first one that is not indented, or (in a
-        notebook, where files and arrows stand between the lines of code) that begins with the name in the heading.
-        Of a chain of errors the first one is the reason, the others came while it was handled."""
+        """Pass over the body; the line that names the error ends it: the first one that is not indented, or
+        (in a notebook, where files and arrows are between the lines of code) that begins with the name in
+        the heading. Of a chain of errors the first one is the reason, the others came while it was
+        handled."""
         opening = TRACE.match(line)
         assert opening is not None
         prefix, name = opening["prefix"], opening["name"] or ""

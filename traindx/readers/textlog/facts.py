@@ -103,13 +103,13 @@ class Facts:
 
     def offer(self, line: str, row: int) -> None:
         """Look for options in a line of a new shape. Source code is passed over: it names options
-        and tells defaults, not what was used."""
+        and defaults, not what was used."""
         if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)
             return
         if len(line) > LONGEST_LINE or len(self.found) > MOST_FOUND:
             return
-        self.found += [(row, field, value) for field, value in spoken(line)]
+        self.found += [(row, field, value) for field, value in optimizer_and_precision(line)]
         for option, name, between, value in PAIR.findall(line):
             fact = fact_of(name, value, bool(option or between.strip()))
             if fact is not None and not (fact[0] == "classes" and "..." in between):
@@ -124,20 +124,21 @@ class Facts:
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
     def code_near(self, row: int) -> int:
-        """How many lines of source code stand around a line."""
+        """How many lines of source code are around a line."""
         return bisect_right(self.code, row + NEAR) - bisect_left(self.code, row - NEAR)
 
     def in_code(self, row: int) -> bool:
-        """Whether a line stands in a listing of source code: code before it and behind it."""
+        """Whether a line is in a listing of source code: code before it and behind it."""
         here = bisect_left(self.code, row)
         before, behind = self.code[max(here - 1, 0) : here], self.code[here : here + 2]
         near = before and behind and row - before[-1] <= NEAR and behind[-1] - row <= NEAR
         return bool(near) and self.code_near(row) >= CROWD
 
 
-def spoken(line: str) -> list[tuple[str, Fact]]:
-    """What a line says of the optimizer and the precision other than by an option: `Using AdamW optimizer`, what
-    PyTorch prints of one, `optimizer = dict(type='SGD', ...)`, `16bit Automatic Mixed Precision`, `--fp16`."""
+def optimizer_and_precision(line: str) -> list[tuple[str, Fact]]:
+    """What a line says of the optimizer and the precision other than by an option: `Using AdamW optimizer`,
+    what PyTorch prints of one, `optimizer = dict(type='SGD', ...)`, `16bit Automatic Mixed Precision`,
+    `--fp16`."""
     found: list[tuple[str, Fact]] = []
     names = OPTIMIZER.findall(line) if ABOUT_OPTIMIZER.search(line) else []
     if not names and (printed := PRINTED_OPTIMIZER.match(line)):

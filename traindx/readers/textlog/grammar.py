@@ -1,8 +1,8 @@
-"""One line to its fields: which numbers it holds, and the key each of them stands under.
+"""One line to its fields: which numbers it holds, and the key of each of them.
 
-The grammar knows no format. A key is what stands before a number, up to the last comma, bar,
-bracket, tab, double blank or number; between them stands `=`, `:`, a blank or a bracket. Counters
-(`step`, `Epoch: [24] [1230/1251]`, a leading integer) are told from metrics by their words.
+The grammar knows no format. A key is what precedes a number, up to the last comma, bar,
+bracket, tab, double blank or number; between them is `=`, `:`, a blank or a bracket. Counters
+(`step`, `Epoch: [24] [1230/1251]`, a leading integer) are distinguished from metrics by their words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ LONGEST_BAR = 2000  # characters of a line that may hold a progress bar and a di
 LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
 FRACTIONS = frozenset(("epoch", "epochs", "kimg"))  # counters that may be printed as fractions
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
-# A counter between a name and its value: `loss at step 12: 7.49`, `loss (step 12): 7.49`, `loss after 12 steps: 7.49`.
+# A counter between a name and its value: `loss at step 12: 7.49`, `loss (step 12): 7.49`, `loss after 12
+# steps: 7.49`.
 NAME_THEN_COUNTER = re.compile(
     r"(?P<name>.*\w)(?:\s+(?:at|after|for|in|of|on)\s+(?:the\s+)?|\s*[@(]\s*)(?P<counter>[\w ]+)"
 )
@@ -54,10 +55,10 @@ class Field(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """Fields of a line, where their digits stand, where any other number stands (both in order),
+    """Fields of a line, where their digits are, where any other number is (both in order),
     the side ("train", "val", "") the line as a whole is about, the span of its time stamp, whether it
     sums up ("Averaged stats: ...", "final ...") rather than reports a moment, the words before the
-    first key of a metric ("train_net_output"), and the process that printed it, -1 if not said."""
+    first key of a metric ("train_net_output"), and the process that printed it, -1 if unknown."""
 
     fields: tuple[Field, ...]
     spans: tuple[tuple[int, int], ...]
@@ -105,13 +106,11 @@ class LineReader:
         self.side = self.key_side = ""
         self.stamp: tuple[int, int] | None = None
         self.passed = 0  # characters behind a number that belong to it
-        self.last_kind = self.waiting = (
-            ""  # `waiting`: a metric's name whose counter stands before its value
-        )
+        self.last_kind = self.waiting = ""  # `waiting`: a metric's name whose counter comes before its value
         self.named = self.closing = False
         self.lead = ""
-        told = RANK.search(line, 0, 120)
-        self.rank = int(told[1]) if told else -1
+        ranked = RANK.search(line, 0, 120)
+        self.rank = int(ranked[1]) if ranked else -1
         given = LINE_UNIT.search(line)
         self.unit = short_unit(given[1]) if given else ""
 
@@ -149,7 +148,8 @@ class LineReader:
         self.floor = token.end() + self.passed
 
     def key_of(self, gap: str, token: re.Match[str]) -> Key:
-        """The key of a number. Where a counter stands between a metric's name and its value, the name waits for it."""
+        """The key of a number. Where a counter comes between a metric's name and its value, the name waits
+        for it."""
         key, self.passed = key_before(gap), 0
         if self.waiting and not key.text and not gap.strip(" ])>-:="):
             key = Key(self.waiting, True, "", "")
@@ -269,7 +269,7 @@ class LineReader:
         return Field("value", "metric") if alone else None
 
     def drop_loose(self) -> None:
-        """Take out rates and durations that stand in no record: prose such as `done in 3.2s`."""
+        """Take out rates and durations that are in no record: prose such as `done in 3.2s`."""
         if any(f.name == "value" for f in self.fields) and (len(self.fields) > 2 or self.others):
             self.fields.clear()
         if any(
@@ -324,7 +324,7 @@ class LineReader:
 
 
 def is_loose(field: Field) -> bool:
-    """Whether a field has no key of its own: `3ms/step`, `in 2.5s`."""
+    """Whether a field has no key: `3ms/step`, `in 2.5s`."""
     return field.name == "duration" or (
         "/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step")
     )

@@ -20,8 +20,9 @@ LINE = re.compile(
 
 
 class Histories:
-    """Reads such lines. The values of a list may be those of classes or layers as well: a history is believed only
-    where nothing else in the log reports a metric, and where a name that comes again continues what it had."""
+    """Reads such lines. The values of a list may be those of classes or layers as well: a history is
+    believed only where nothing else in the log reports a metric, and where a name that comes again continues
+    what it had."""
 
     def __init__(self, records: Records) -> None:
         self.records = records

@@ -1,4 +1,4 @@
-"""Bytes to lines: a stream that never holds more than a block, whatever the file holds.
+"""Bytes to lines: a stream that never holds more than a block of the file.
 
 A carriage return and a run of backspaces end a line, as a progress bar that redraws itself is a
 sequence of lines on one place of the screen. Line numbers count these pieces too.
@@ -27,7 +27,7 @@ def encoding_of(head: bytes) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Text in which every end of a line, of whatever kind, is one newline, without colours."""
+    """Text in which every end of a line, of any kind, is one newline, without colours."""
     if "\x1b" in text:
         text = ANSI.sub("", text)
     if "\r" in text:
@@ -40,7 +40,7 @@ def cleaned(text: str) -> str:
 def blocks(stream: BinaryIO) -> Iterator[list[str]]:
     """Lines of a binary stream, in lists of about a megabyte. Bytes that are not text in the
     file's encoding become U+FFFD. Raises EOFError or OSError when the stream itself breaks."""
-    # A single read of what lies beneath: a gzip stream that is cut off gives all it has before it fails.
+    # A single read of the underlying stream: a gzip stream that is cut off gives all it has before it fails.
     read = getattr(stream, "read1", stream.read)
     first = read(BLOCK)
     decoder = codecs.getincrementaldecoder(encoding_of(first))(errors="replace")

@@ -1,4 +1,4 @@
-"""Progress that is reported again and again on one pass: only what stands at its end is a result.
+"""Progress that is reported again and again on one pass: only its end is a result.
 
 A Keras bar redraws the running mean of the epoch, an evaluation prints `Test: [100/625]`; the last
 of each pass is kept.
@@ -48,7 +48,7 @@ def ends_of_bars(bars: list[Shape], epochs: EpochLine) -> list[Shape]:
     for i, shape in enumerate(bars):
         chosen = ends & (owner == i)
         if chosen.any() and shape.metrics():
-            out.append(with_epoch(shape.kept(index[chosen]), number[chosen]))
+            out.append(with_epoch(shape.subset(index[chosen]), number[chosen]))
     return out
 
 
@@ -60,7 +60,7 @@ def pass_ends(
     kinds: list[Shape], done: Floats, whole: Floats, named: Floats | None
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether each row is the last of its pass: the next one counts less, names another epoch, or
-    is finished like it and tells nothing that it did not tell (a bar's last line may be printed
+    is finished like it and reports nothing new (a bar's last line may be printed
     once without and once with the validation)."""
     last = np.zeros(len(done), dtype=bool)
     last[-1:] = True
@@ -93,7 +93,7 @@ def ends_of_evaluation(shape: Shape) -> Shape:
         return shape
     done = shape.data[:, inner[0]]
     ends: Ints = np.flatnonzero(np.append(done[1:] <= done[:-1], True))
-    kept = shape.kept(ends)
+    kept = shape.subset(ends)
     columns = kept.metrics()
     kept.fields = tuple(kept.fields[i] for i in columns)
     kept.data = kept.data[:, columns]

@@ -1,13 +1,14 @@
 """One pass over the lines: each goes by its signature to the template or form that reads it.
 
 The signature of a line is the line without digits and blanks. A line whose signature is new is
-studied once (`Scanner.learn`); all that follow cost one dictionary look-up and one match. Lines
+studied once (`Scanner.learn`); all that follow cost one dictionary access and one match. Lines
 that hold nothing are remembered as such.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterator
 
 from traindx.readers.textlog.boxes import Boxes
@@ -17,7 +18,6 @@ from traindx.readers.textlog.facts import Facts
 from traindx.readers.textlog.grammar import LONGEST_LINE, Parsed, parse
 from traindx.readers.textlog.histories import Histories
 from traindx.readers.textlog.lines import signature
-from traindx.readers.textlog.marks import Marks
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tables import Tables
 from traindx.readers.textlog.variants import Variant
@@ -28,14 +28,21 @@ Handler = Callable[[str, int], None]
 HOLDS_VALUE = re.compile(r"\d|nan|inf", re.IGNORECASE)
 MOST_SIGNATURES = 50_000  # remembered at a time
 MOST_VARIANTS = 20_000  # templates with numbers kept in all
-# Lines of new shapes that are taken apart whatever they say, and those that speak of training: a log repeats its
+# Lines of new shapes that are always taken apart, and those that mention training: a log repeats its
 # shapes, prose and code do not.
 STUDIED, MOST_STUDIED = 5_000, 20_000
 MOST_STRAYS = 40_000  # lines of a known signature that no template fits
-SPEAKS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
-MOST_ALIKE = 64  # templates of one signature
+MENTIONS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
+MOST_TEMPLATES = 64  # templates of one signature
 FRUITLESS = (
-    2_000  # lines of one signature, one after the other, that fit none of so many: each has names of its own
+    2_000  # lines of one signature, one after the other, that fit none of so many: each has its own names
+)
+# Headings, banners and printed options: at these a text may begin to report another run.
+MARK = re.compile(
+    r"^#{1,6}\s+\S|Namespace\(|Initializing solver|^\$ |^Command line|\brun (?:id|name)\s*[:=]"
+    r"|^(?:-{3,}|={3,}|\*{3,})\s*\w.*\w\s*(?:-{3,}|={3,}|\*{3,})?$"
+    r"|^\s*(?:start(?:ing|ed)?\s+(?:training|run)|train(?:ing)?\s+start(?:s|ed)?|begin(?:ning)?\s+training|new run)\b",
+    re.IGNORECASE,
 )
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
@@ -47,8 +54,8 @@ class Scanner:
 
     def __init__(self, stream: Iterator[tuple[int, tuple[str, bytes]]]) -> None:
         self.stream = stream
-        self.seen: dict[bytes, Handler | None] = {}
-        self.alike: dict[bytes, list[Variant]] = {}
+        self.handlers: dict[bytes, Handler | None] = {}
+        self.templates: dict[bytes, list[Variant]] = {}
         self.fruitless: dict[bytes, int] = {}
         self.variants: list[Variant] = []
         self.records = Records()
@@ -58,13 +65,13 @@ class Scanner:
         self.histories = Histories(self.records)
         self.events = EventLog(stream, self.dispatch)
         self.facts = Facts()
-        self.marks = Marks()
+        self.marks = array("q")
         self.last_row = 0
         self.dropped = self.studied = self.strays = 0
 
     def run(self) -> None:
         """Read the whole stream."""
-        get, learn = self.seen.get, self.learn
+        get, learn = self.handlers.get, self.learn
         row = 0
         for row, (line, mark) in self.stream:
             handler = get(mark, learn)
@@ -78,7 +85,7 @@ class Scanner:
 
     def dispatch(self, line: str, row: int) -> None:
         """Read one line out of turn."""
-        handler = self.seen.get(signature(line), self.learn)
+        handler = self.handlers.get(signature(line), self.learn)
         if handler is not None:
             handler(line, row)
 
@@ -90,17 +97,15 @@ class Scanner:
         mark = signature(line)
         handler = self.form_of(line)
         if handler is None and not (
-            self.studied < STUDIED or (self.studied < MOST_STUDIED and SPEAKS.search(line))
+            self.studied < STUDIED or (self.studied < MOST_STUDIED and MENTIONS.search(line))
         ):
             self.dropped += bool(HOLDS_VALUE.search(line))
             return
         self.studied += handler is None
         self.facts.offer(line, row)
-        if handler is None:
-            handler = self.marks.claims(line)
-            if handler is not None:
-                self.mark_and_read(mark, line, row)
-                return
+        if handler is None and MARK.search(line[:300]):
+            self.mark_and_read(mark, line, row)
+            return
         if handler is None and HOLDS_VALUE.search(line):
             parsed = parse(line)
             if parsed.fields:
@@ -115,7 +120,7 @@ class Scanner:
         """A banner may hold a counter, too (`===== Step 100 =====`): note it and read it."""
 
         def both(text: str, number: int) -> None:
-            self.marks.take(text, number)
+            self.marks.append(number)
             self.read_plain(text, number)
 
         self.remember(mark, both)
@@ -132,40 +137,40 @@ class Scanner:
 
     def remember(self, mark: bytes, handler: Handler | None) -> None:
         """Keep a signature; when there are too many, forget those that hold nothing."""
-        if len(self.seen) >= MOST_SIGNATURES:
-            kept = {s: h for s, h in self.seen.items() if s in self.alike}
-            self.seen.clear()
-            self.seen.update(kept)
-        if len(self.seen) < 2 * MOST_SIGNATURES:
-            self.seen[mark] = handler
+        if len(self.handlers) >= MOST_SIGNATURES:
+            kept = {s: h for s, h in self.handlers.items() if s in self.templates}
+            self.handlers.clear()
+            self.handlers.update(kept)
+        if len(self.handlers) < 2 * MOST_SIGNATURES:
+            self.handlers[mark] = handler
 
     def add_variant(self, mark: bytes, line: str, parsed: Parsed, row: int) -> None:
         """A new template for lines of this signature."""
         if len(self.variants) >= MOST_VARIANTS:
             self.dropped += 1
             return
-        alike = self.alike.setdefault(mark, [])
+        templates = self.templates.setdefault(mark, [])
 
         def another(text: str, number: int) -> None:
-            self.next_alike(mark, text, number)
+            self.next_template(mark, text, number)
 
         variant = Variant(line, parsed, another)
         variant.put(line, parsed, row)
-        alike.append(variant)
+        templates.append(variant)
         self.variants.append(variant)
-        self.seen[mark] = variant.take
+        self.handlers[mark] = variant.take
 
-    def next_alike(self, mark: bytes, line: str, row: int) -> None:
+    def next_template(self, mark: bytes, line: str, row: int) -> None:
         """A line whose signature is known and whose template does not fit: another of the same
         signature may, else it is studied."""
-        alike = self.alike[mark]
+        templates = self.templates[mark]
         if self.fruitless.get(mark, 0) >= FRUITLESS:
             self.dropped += 1
             return
-        for variant in alike:
+        for variant in templates:
             if variant.fits(line):
                 variant.take(line, row)
-                self.seen[mark] = variant.take
+                self.handlers[mark] = variant.take
                 self.fruitless[mark] = 0
                 return
         self.strays += 1
@@ -173,14 +178,14 @@ class Scanner:
             self.dropped += 1
             return
         parsed = parse(line)
-        if len(alike) < MOST_ALIKE:
+        if len(templates) < MOST_TEMPLATES:
             if parsed.fields:
                 self.add_variant(mark, line, parsed, row)
             return
         same = next(
             (
                 v
-                for v in alike
+                for v in templates
                 if v.fields == parsed.fields and v.parsed.rank == parsed.rank and v.accepts(line, parsed)
             ),
             None,
@@ -212,9 +217,9 @@ class Scanner:
     def read_plain(self, line: str, row: int) -> None:
         """Read a line by templates only, past the special forms."""
         mark = b"\n" + signature(line)
-        alike = self.alike.get(mark)
-        if alike:
-            alike[0].take(line, row)
+        templates = self.templates.get(mark)
+        if templates:
+            templates[0].take(line, row)
         elif (parsed := parse(line[:LONGEST_LINE])).fields:
             self.add_variant(mark, line, parsed, row)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from traindx.features.statistics.medians import distinct
 from traindx.readers.names.aliases import role_of
 from traindx.readers.textlog.axis import Axis, intervals
 from traindx.readers.textlog.counting import Count
@@ -63,7 +64,7 @@ def by_rank(kept: list[Shape]) -> list[Shape]:
 
 
 def belongs(shape: Shape, count: Count | None, axis: Axis) -> bool:
-    """Whether lines without a step of the axis belong to its record: they stand between step
+    """Whether lines without a step of the axis belong to its record: they are between step
     lines, about one each time, and know a metric's name or come regularly. Options that are
     printed at the start of each of several runs do neither."""
     if count is not None and count.kind == "global" and count.label != "row":
@@ -83,8 +84,8 @@ def belongs(shape: Shape, count: Count | None, axis: Axis) -> bool:
 
 
 def tell_apart(shape: Shape, kept: list[Shape]) -> None:
-    """Give another name to a metric that stands beside one of the same name at the same steps
-    (Caffe's `Train net output #0: loss` beside the smoothed loss): its own words before it."""
+    """Give another name to a metric that is logged with one of the same name at the same steps
+    (Caffe's `Train net output #0: loss` and the smoothed loss): its own words before it."""
     own = {shape.fields[i].name for i in shape.metrics()}
     for other in kept:
         both = own & {other.fields[i].name for i in other.metrics()}
@@ -115,7 +116,7 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
     for shape in kept:
         assert leader is not None
         place = np.clip(np.searchsorted(leader.rows, shape.rows, side="right") - 1, 0, None)
-        alone = len(np.unique(place)) < len(place)
+        alone = distinct(place) < len(place)
         shape.steps = np.arange(len(shape), dtype=np.float64) if alone else place.astype(np.float64)
     return kept
 

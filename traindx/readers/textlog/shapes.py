@@ -30,7 +30,7 @@ LEAST_SMALL = 4
 class Shape:
     """A kind of line. `rows[n]` line numbers, ascending; `data[n, k]`; `times[n]` or None.
     `steps[n]` is set when the step axis is known; `late`: printed before its step line; `lead`:
-    the words that stand before the first key; `sample`: the first of the lines, where they are lines;
+    the words before the first key; `sample`: the first of the lines, where they are lines;
     `rank`: the process that printed it."""
 
     fields: tuple[Field, ...]
@@ -60,7 +60,7 @@ class Shape:
             default=0,
         )
 
-    def kept(self, mask: Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Shape:
+    def subset(self, mask: Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Shape:
         """The same kind of line, of the rows chosen."""
         times = None if self.times is None else self.times[mask]
         steps = None if self.steps is None else self.steps[mask]
@@ -108,7 +108,7 @@ def merged(variants: list[Variant]) -> Shape:
     )
     shape = Shape(first.fields, rows, data, first.parsed.side, times, first.parsed.closing)
     if len(variants) > 1:
-        shape = shape.kept(np.argsort(rows, kind="stable"))
+        shape = shape.subset(np.argsort(rows, kind="stable"))
     shape.units, shape.lead, shape.rank, shape.sample = (
         units,
         first.parsed.lead,
@@ -119,8 +119,8 @@ def merged(variants: list[Variant]) -> Shape:
 
 
 def is_prose(shape: Shape) -> bool:
-    """Whether a kind of line that comes once is a sentence that speaks of numbers: it has the small words of one, and
-    no number stands behind a colon or an equals sign."""
+    """Whether a kind of line that comes once is a sentence that mentions numbers: it has the small words of
+    one, and no number follows a colon or an equals sign."""
     if len(shape) > 1 or not shape.sample:
         return False
     small = sum(word.lower() in SMALL_WORDS for word in WORD.findall(shape.sample))

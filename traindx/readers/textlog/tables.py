@@ -16,7 +16,7 @@ CELL = re.compile(
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│┃]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
-BAR = re.compile(r":?\s*\d+%\|[^\]]*\]?\s*$")  # behind which nothing is said
+BAR = re.compile(r":?\s*\d+%\|[^\]]*\]?\s*$")  # behind which nothing follows
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
 DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall"}
 WIDEST = 400  # characters
@@ -75,8 +75,8 @@ class Tables:
 
 
 def fields_named(names: list[str]) -> tuple[Field, ...]:
-    """The fields of a row of headings. Where a detector's mAP stands among them, P and R are precision and recall,
-    held out as it is, and an opening word of a group (`Box(P`, `mAP50-95)`) says nothing."""
+    """The fields of a row of headings. Where a detector's mAP is among them, P and R are precision and
+    recall, held out as it is, and an opening word of a group (`Box(P`, `mAP50-95)`) says nothing."""
     if not any("map" in name.lower() for name in names):
         return tuple(field_named(name) for name in names)
     plain = [

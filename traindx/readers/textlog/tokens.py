@@ -1,8 +1,8 @@
-"""What a number looks like in a log line, and what only looks like one.
+"""What is a number in a log line, and what only resembles one.
 
 One regular expression cuts a line into tokens: dates, clock times and durations, versions,
 ratios (`29020/ 311541`) and plain numbers with the unit glued to or standing behind them. It is
-used only when a line of a new shape is met; lines seen before go by their template.
+used only when a line of a new shape is met; known lines are read by their template.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def short_unit(unit: str) -> str:
 
 
 def scale_of(key: str, unit: str) -> tuple[float, str]:
-    """What a glued unit letter does to the value, and the unit that is left to tell.
+    """What a glued unit letter does to the value, and the unit that remains.
 
     `15.2k` of a loss is 15200; `5.05G` and `2996M` of a memory keep their number and unit."""
     low = unit.lower()

@@ -45,7 +45,7 @@ def shape_of_stamp(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A pattern for text as it stands."""
+    """A pattern for literal text."""
     return re.escape(text).replace("\\ ", " ")
 
 

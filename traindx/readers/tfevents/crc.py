@@ -78,8 +78,8 @@ def _starts() -> Words:
 
 
 def _registers(data: Bytes, starts: Ints, lengths: Ints) -> Words:
-    """Registers of records of 1..65536 bytes each, started at zero. They are cut into blocks from their ends, and
-    each block is a row whose short front is filled with zeros, which add nothing."""
+    """Registers of records of 1..65536 bytes each, started at zero. They are cut into blocks from their
+    ends, and each block is a row whose short front is filled with zeros, which add nothing."""
     counts = (lengths + BLOCK - 1) // BLOCK
     firsts = np.cumsum(counts) - counts
     ahead = (
@@ -130,7 +130,7 @@ def _long(data: Bytes, start: int, length: int) -> int:
 
 
 def masked(crc: Words) -> Words:
-    """The form in which a CRC stands in a TFRecord."""
+    """The form in which a TFRecord stores a CRC."""
     return np.asarray(((crc >> 15) | (crc << 17)) + np.uint32(MASK_DELTA))
 
 

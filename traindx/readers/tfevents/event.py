@@ -1,7 +1,7 @@
 """One TensorBoard event, field by field: where its scalars are.
 
 The general parser. It reads any layout, and its answer for one record is what the template reader
-applies to thousands of records that look alike.
+applies to thousands of records of the same layout.
 
 Schemas: tensorflow/core/util/event.proto, framework/summary.proto, framework/tensor.proto.
 """
@@ -92,8 +92,9 @@ def layout(buffer: bytes, at: int = 0, end: int | None = None) -> Layout:
 
 
 def is_other(octets: bytes) -> bool:
-    """Whether an event surely holds one summary that is no scalar (a histogram, an image, a sound), laid out as all
-    writers do: wall time, step, one value with its tag and then its content to the end. False says nothing."""
+    """Whether an event surely holds one summary that is no scalar (a histogram, an image, a sound), laid out
+    as all writers do: wall time, step, one value with its tag and then its content to the end. False says
+    nothing."""
     end = len(octets)
     try:
         at = 9

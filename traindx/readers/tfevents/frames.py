@@ -108,7 +108,7 @@ class _Chain:
         for _ in range(4):  # false marks break chains: take out those whose checksum says so
             self.nexts = self.marks + self.sizes + FRAME
             self.breaks = np.flatnonzero(self.nexts[:-1] != self.marks[1:])
-            suspects = np.union1d(self.breaks, self.breaks + 1)
+            suspects = np.concatenate([self.breaks, self.breaks + 1])
             false = suspects[~_heads_hold(buffer, self.marks[suspects], self.sizes[suspects])]
             if not len(false):
                 break

@@ -43,7 +43,7 @@ class Tags:
 
     def hash(self, rows: Longs) -> Longs:
         """A number per row that equal tags share; unequal ones too, if rarely: the checksum,
-        which is computed for the known tag, then fails, and the general parser looks."""
+        which is computed for the known tag, then fails, and the general parser reads the record."""
         out = np.zeros(len(rows), np.uint64)
         for index, mask, multiplier in self.words:
             out += (rows[:, index] & mask) * multiplier

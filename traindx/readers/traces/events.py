@@ -7,11 +7,13 @@ import json
 import re
 from array import array
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from traindx.errors import NotALog
+from traindx.features.performance.intervals import Stretches
 from traindx.readers.files.text_blocks import chunks
 from traindx.readers.raw import Source
 from traindx.vocabulary.run import Event, Floats, Ints
@@ -58,7 +60,7 @@ class Text:
 
 
 def events(source: Source, damage: list[Event]) -> Iterator[dict[str, Any]]:
-    """The trace's events in order; what is damaged is passed over and told in `damage`.
+    """The trace's events in order; what is damaged is passed over and reported in `damage`.
 
     Errors: NotALog where there is no list of events."""
     text = Text(source, damage)
@@ -110,13 +112,13 @@ KINDS = {
     "cuda_runtime": "runtime", "runtime": "runtime", "cuda_driver": "runtime", "hip_runtime": "runtime",
     "xpu_runtime": "runtime",
 }  # fmt: skip
-PROGRAM = ("step", "operator", "data", "compile")  # kinds that only profiles of XLA tell
+PROGRAM = ("step", "operator", "data", "compile")  # kinds that only profiles of XLA have
 CODES = {kind: code for code, kind in enumerate((*dict.fromkeys(KINDS.values()), *PROGRAM))}
 
 
 class Columns:
-    """The events that tell of time, as arrays: 29 bytes each. `names` and `threads` list what the numbers in
-    `name[n]` and `thread[n]` stand for; times are in seconds since the first event."""
+    """The events that have a time, as arrays: 29 bytes each. `names` and `threads` list what the numbers in
+    `name[n]` and `thread[n]` mean; times are in seconds since the first event."""
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
@@ -125,7 +127,7 @@ class Columns:
         self.memory: list[tuple[float, float]] = []  # (when, bytes in use on the accelerator)
 
     def take(self, event: dict[str, Any]) -> None:
-        """Keep an event that has a duration, or tells of memory."""
+        """Keep an event that has a duration, or reports memory."""
         kind = KINDS.get(str(event.get("cat", "")).lower())
         at, args = real(event.get("ts")), event.get("args")
         if at is None:
@@ -169,7 +171,7 @@ class Columns:
 
 
 def hashed(thread: tuple[object, object]) -> tuple[object, object]:
-    """Process and thread of an event, whatever type they have."""
+    """Process and thread of an event, of any type."""
     return tuple(part if isinstance(part, (int, str)) else str(part) for part in thread)  # type: ignore[return-value]
 
 
@@ -182,8 +184,8 @@ def real(value: object) -> float | None:
 
 
 class Table:
-    """`name[n]` is an index into `names`; `starts[n]` and `stops[n]` in seconds, ascending starts; `memory`: when,
-    and bytes in use on the accelerator."""
+    """`name[n]` is an index into `names`; `starts[n]` and `stops[n]` in seconds, ascending starts; `memory`:
+    when, and bytes in use on the accelerator."""
 
     def __init__(
         self, names: list[str], kind: Ints, name: Ints, thread: Ints, starts: Floats, stops: Floats,
@@ -192,9 +194,22 @@ class Table:
         self.names, self.kind, self.name, self.thread = names, kind, name, thread
         self.starts, self.stops, self.memory = starts, stops, memory
 
-    def of(self, kind: str) -> Ints:
+    def rows_of_kind(self, kind: str) -> Ints:
         """The rows of a kind."""
         return np.flatnonzero(self.kind == CODES[kind])
+
+    @cached_property
+    def kernels(self) -> Ints:
+        """Everything that an accelerator did, copies too."""
+        return np.sort(np.concatenate([self.rows_of_kind("kernel"), self.rows_of_kind("copy")]))
+
+    @cached_property
+    def on_device(self) -> bool:
+        """Whether an accelerator computed anything."""
+        return len(self.rows_of_kind("kernel")) > 0
+
+    def stretches(self, rows: Ints) -> Stretches:
+        return Stretches(self.starts[rows], self.stops[rows])
 
     def named(self, rows: Ints, *beginnings: str) -> Ints:
         """Those of the rows whose name begins so."""
@@ -203,7 +218,7 @@ class Table:
 
 
 def columns_of(source: Source, damage: list[Event]) -> Columns:
-    """Everything in a trace that tells of time. Errors: NotALog."""
+    """Everything in a trace that has a time. Errors: NotALog."""
     found = Columns()
     for event in events(source, damage):
         found.take(event)

@@ -1,7 +1,9 @@
-"""The events of an `xplane` profile (JAX, TensorFlow, XLA), in two passes: first the names, which stand behind them.
+"""The events of an `xplane` profile (JAX, TensorFlow, XLA), in two passes: first the names, which follow
+them.
 
-Schema: xplane.proto of OpenXLA's profiler (tsl/profiler/protobuf). A space has planes (a host, a device), a plane lines
-(a thread, a stream), a line events, whose names are numbers until the plane's table tells them."""
+Schema: xplane.proto of OpenXLA's profiler (tsl/profiler/protobuf). A space has planes (a host, a device), a
+plane lines (a thread, a stream), a line events, whose names are numbers until the plane's table gives
+them."""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from traindx.vocabulary.run import Event
 PLANE, ID, NAME, LINES, EVENT_NAMES, STAT_NAMES = 1, 1, 2, 3, 4, 5
 LONGEST = 1 << 12  # bytes of a name
 LARGEST = 1 << 20  # bytes of one event; what is larger is passed over
-MOST = 20_000_000  # events that are told
+MOST = 20_000_000  # events that are read
 MOST_NAMES = 1 << 20
 STEP = "step_num"  # the stat that numbers a step
 OPERATOR = ("hlo_op", "hlo_module")  # stats that only operations of a compiled program have
@@ -31,8 +33,8 @@ class Plane(NamedTuple):
 
 
 class Happened(NamedTuple):
-    """`begin` of its line in nanoseconds, `offset` from there and `lasted` in picoseconds; `step` is the number that
-    the event gives itself, else None; `operator`: it says which operation of a program it is."""
+    """`begin` of its line in nanoseconds, `offset` from there and `lasted` in picoseconds; `step` is the
+    number that the event gives itself, else None; `operator`: it says which operation of a program it is."""
 
     plane: str
     line: str
@@ -84,7 +86,8 @@ def named(wire: Wire, entry: Field, into: dict[int, str]) -> None:
 
 
 def happened(source: Source, planes: list[Plane]) -> Iterator[Happened]:
-    """Every event, plane by plane and line by line; ends where the file is damaged (`planes_of` has told that)."""
+    """Every event, plane by plane and line by line; ends where the file is damaged (`planes_of` has reported
+    that)."""
     wire, count, at = Wire(source, []), 0, -1
     try:
         for field in wire.fields():
@@ -105,16 +108,16 @@ def happened(source: Source, planes: list[Plane]) -> Iterator[Happened]:
 
 
 def line(wire: Wire, own: Field, plane: Plane) -> Iterator[Happened]:
-    """A line's events, in their order. Its name and its start stand before them."""
+    """A line's events, in their order. Its name and its start come before them."""
     name, begin = "", 0
-    told = {number: stat for number, stat in plane.stats.items() if stat in (STEP, *OPERATOR)}
+    known = {number: stat for number, stat in plane.stats.items() if stat in (STEP, *OPERATOR)}
     for field in wire.fields(own.stop):
         if field.number == 3 and field.kind == VARINT:
             begin = signed(field.value)
         elif field.number == NAME and field.kind == LENGTH:
             name = text(wire, field)
         elif field.number == 4 and field.kind == LENGTH and field.value <= LARGEST:
-            number, offset, lasted, stats = event(wire.take(field.value), told)
+            number, offset, lasted, stats = event(wire.take(field.value), known)
             called = plane.names.get(number, "")
             operator = not stats.keys().isdisjoint(OPERATOR)
             yield Happened(
@@ -122,23 +125,24 @@ def line(wire: Wire, own: Field, plane: Plane) -> Iterator[Happened]:
             )
 
 
-def event(data: bytes, told: dict[int, str]) -> tuple[int, int, int, dict[str, float]]:
-    """(number of its name, offset and duration in picoseconds, its stats that are `told`). Raises Malformed."""
+def event(data: bytes, known: dict[int, str]) -> tuple[int, int, int, dict[str, float]]:
+    """(number of its name, offset and duration in picoseconds, its stats that are `known`). Raises
+    Malformed."""
     found, stats = [0, 0, 0], dict[str, float]()
     for number, kind, start, stop in fields(data):
         if kind == VARINT and 1 <= number <= 3:
             found[number - 1] = signed(varint(data, start, stop)[0])
-        elif kind == LENGTH and number == 4 and told:
-            stats |= stat(data, start, stop, told)
+        elif kind == LENGTH and number == 4 and known:
+            stats |= stat(data, start, stop, known)
     return found[0], found[1], found[2], stats
 
 
-def stat(data: bytes, start: int, stop: int, told: dict[int, str]) -> dict[str, float]:
+def stat(data: bytes, start: int, stop: int, known: dict[int, str]) -> dict[str, float]:
     """A stat of an event by its name; 0 for what is no whole number."""
     name, value = "", 0.0
     for number, kind, at, end in fields(data, start, stop):
         if kind == VARINT and number == 1:
-            name = told.get(varint(data, at, end)[0], "")
+            name = known.get(varint(data, at, end)[0], "")
         elif kind == VARINT and number in (3, 4):
             value = float(signed(varint(data, at, end)[0]))
     return {name: value} if name else {}

@@ -1,8 +1,8 @@
 """What a step of a training that XLA or TensorFlow computes does with its time, step by step.
 
-A compiled program is one call to the host, and its operations run on threads or devices of their own, often while the
-host prepares the next step. So the parts are told by what is computed: any operation at all; where none is, what the
-host does meanwhile (compiles, fetches data), and what nobody tells of."""
+A compiled program is one call to the host, and its operations run on threads or devices of their own, often
+while the host prepares the next step. So the parts follow from what is computed: any operation at all; where
+none is, what the host does meanwhile (compiles, fetches data), and what is unknown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FEWEST = 3  # calls of a program that are taken for steps
 
 
 def kind_of(one: Happened) -> str:
-    """What an event is; "" for what tells nothing of time, or has lost its name."""
+    """What an event is; "" for what has no duration, or has lost its name."""
     if not one.name:
         return ""
     if one.plane.startswith(DEVICE):
@@ -54,7 +54,7 @@ def kind_of(one: Happened) -> str:
 
 
 def columns_of(happened: Iterable[Happened], damage: list[Event]) -> Columns:
-    """Everything that tells of time. A step's name ends in its number."""
+    """Everything that has a time. A step's name ends in its number."""
     found = Columns()
     first: int | None = None
     for one in happened:
@@ -78,27 +78,18 @@ class Programs:
     table: Table
 
     @cached_property
-    def kernels(self) -> Ints:
-        return np.sort(np.concatenate([self.table.of("kernel"), self.table.of("copy")]))
-
-    @cached_property
     def operators(self) -> Ints:
-        return self.table.of("operator")
-
-    @cached_property
-    def on_device(self) -> bool:
-        """Whether an accelerator computed anything."""
-        return len(self.table.of("kernel")) > 0
+        return self.table.rows_of_kind("operator")
 
     @cached_property
     def marks(self) -> Ints:
-        """What begins a step: the marks of the thread that has most of them, else the calls of the program that takes
-        most of the time."""
-        table, marks = self.table, self.table.of("step")
+        """What begins a step: the marks of the thread that has most of them, else the calls of the program
+        that takes most of the time."""
+        table, marks = self.table, self.table.rows_of_kind("step")
         if len(marks):
             threads, counts = np.unique(table.thread[marks], return_counts=True)
             return self.outermost(marks[table.thread[marks] == threads[counts.argmax()]])
-        host = table.of("host")
+        host = table.rows_of_kind("host")
         called = np.array([CALLS.search(name) is not None for name in table.names], dtype=bool)
         calls = host[called[table.name[host]]] if len(host) else host
         names, counts = np.unique(table.name[calls], return_counts=True)
@@ -110,13 +101,13 @@ class Programs:
 
     def outermost(self, rows: Ints) -> Ints:
         """Those that are not within another."""
-        found: Ints = rows[nested(self.stretches(rows), self.table.thread[rows]).top == 1]
+        found: Ints = rows[nested(self.table.stretches(rows), self.table.thread[rows]).top == 1]
         return found
 
     @cached_property
     def windows(self) -> Stretches:
-        """The steps: from one's begin to that of the next, as a program may compute long after it was called. Without
-        marks the profile is one."""
+        """The steps: from one's begin to that of the next, as a program may compute long after it was
+        called. Without marks the profile is one."""
         begin, table = np.unique(self.table.starts[self.marks]), self.table
         if len(begin) < FEWEST:
             begin = np.array([table.starts.min(initial=0.0), table.stops.max(initial=0.0)])
@@ -126,34 +117,31 @@ class Programs:
     def numbers(self) -> Floats:
         """The steps' own numbers, or 0, 1, 2 ..."""
         table = self.table
-        told = {float(table.starts[i]): table.names[table.name[i]].rpartition("#")[2] for i in self.marks}
-        words = [told.get(float(start), "") for start in self.windows.starts]
+        numbers = {float(table.starts[i]): table.names[table.name[i]].rpartition("#")[2] for i in self.marks}
+        words = [numbers.get(float(start), "") for start in self.windows.starts]
         if all(word.isdecimal() and len(word) < 16 for word in words) and len(set(words)) == len(words):
             return np.array([float(word) for word in words])
         return np.arange(len(words), dtype=np.float64)
 
-    def stretches(self, rows: Ints) -> Stretches:
-        return Stretches(self.table.starts[rows], self.table.stops[rows])
-
     @cached_property
     def work(self) -> Stretches:
         """When anything was computed: on the accelerator, where there is one."""
-        return self.stretches(self.kernels if self.on_device else self.operators)
+        return self.table.stretches(self.table.kernels if self.table.on_device else self.operators)
 
     def columns(self) -> dict[str, Floats]:
         """Every signal, shape `[steps]`, under its name."""
         windows, table = self.windows, self.table
-        kinds = {kind: self.stretches(table.of(kind)) for kind in ("compile", "data")}
+        kinds = {kind: self.table.stretches(table.rows_of_kind(kind)) for kind in ("compile", "data")}
         split = exclusive({"compute": self.work, **kinds}, windows)
         out = {"time/step": windows.stops - windows.starts}
         out |= {f"time/{name}": split[name] for name in ("compute", "compile", "data")}
-        out["time/idle"] = out["time/step"] - split["compute"] if self.on_device else split[""]
+        out["time/idle"] = out["time/step"] - split["compute"] if self.table.on_device else split[""]
         gaps, at = self.idle
         out["time/idle_longest"] = np.zeros(len(windows.starts))
         np.maximum.at(out["time/idle_longest"], at, gaps.stops - gaps.starts)
-        if self.on_device:
+        if self.table.on_device:
             out["util/device"] = split["compute"] / np.maximum(out["time/step"], np.finfo(float).tiny)
-            out["time/transfer"] = covered(self.stretches(table.of("copy")), windows)
+            out["time/transfer"] = covered(self.table.stretches(table.rows_of_kind("copy")), windows)
         return out
 
     @cached_property
@@ -162,16 +150,18 @@ class Programs:
         return between(self.work, self.windows)
 
     def panels(self) -> Iterator[tuple[str, tuple[str, ...], Floats]]:
-        """(signal, names, values `[steps, names]`): own time and calls of operations, and time of kernels."""
-        for kind, rows in (("operator", self.operators), ("kernel", self.kernels)):
+        """(signal, names, values `[steps, names]`): own time and calls of operations, and time of
+        kernels."""
+        for kind, rows in (("operator", self.operators), ("kernel", self.table.kernels)):
             if kind == "operator" or len(rows):
-                own = nested(self.stretches(rows), self.table.thread[rows]).own
+                own = nested(self.table.stretches(rows), self.table.thread[rows]).own
                 for signal, weights in ((f"{kind}_time", own), (f"{kind}_calls", np.ones(len(own)))):
                     yield signal, *by_name(self.table, self.windows, rows, weights, ranked=own)
 
     def gaps(self, most: int = 3) -> list[tuple[float, float, str, str]]:
-        """The longest of the gaps: (step, seconds, what the thread that trains ended before, what it began after)."""
-        host = np.flatnonzero(~np.isin(self.table.kind, self.table.kind[self.kernels]))
+        """The longest of the gaps: (step, seconds, what the thread that trains ended before, what it began
+        after)."""
+        host = np.flatnonzero(~np.isin(self.table.kind, self.table.kind[self.table.kernels]))
         if len(self.marks):
             host = host[self.table.thread[host] == self.table.thread[self.marks[0]]]
         return longest(self.table, self.idle, host, self.numbers, most)

@@ -32,7 +32,7 @@ WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize
          "hipDeviceSynchronize", "hipEventSynchronize")  # fmt: skip
 MARKS = (STEP, LOADER, *OPTIMIZER, BACKWARD)
 COLLECTIVE = ("nccl", "rccl", "gloo:", "nccl:")
-TOP = 20  # operators and kernels that are told by name
+TOP = 20  # operators and kernels that are listed by name
 
 
 @dataclass(frozen=True)
@@ -43,27 +43,16 @@ class Split:
 
     @cached_property
     def host(self) -> Ints:
-        return self.table.of("host")
-
-    @cached_property
-    def kernels(self) -> Ints:
-        return np.sort(np.concatenate([self.table.of("kernel"), self.table.of("copy")]))
-
-    @cached_property
-    def on_device(self) -> bool:
-        """Whether an accelerator computed anything."""
-        return len(self.table.of("kernel")) > 0
-
-    def stretches(self, rows: Ints) -> Stretches:
-        return Stretches(self.table.starts[rows], self.table.stops[rows])
+        return self.table.rows_of_kind("host")
 
     @cached_property
     def windows(self) -> Stretches:
-        """The steps: the profiler's own, or from one step of the optimizer to the next, or the trace as one."""
+        """The steps: the profiler's own, or from one step of the optimizer to the next, or the trace as
+        one."""
         table, marks = self.table, self.table.named(self.host, STEP)
         optimizer = table.named(self.host, OPTIMIZER[0])
         if len(marks):
-            found = self.stretches(marks)
+            found = self.table.stretches(marks)
             at = np.sort(table.starts[optimizer])
             worked = np.searchsorted(at, found.stops) > np.searchsorted(at, found.starts)
             return Stretches(found.starts[worked], found.stops[worked]) if worked.any() else found
@@ -79,11 +68,11 @@ class Split:
     def numbers(self) -> Floats:
         """The steps' numbers: the profiler's, or 0, 1, 2 ..."""
         marks = self.table.named(self.host, STEP)
-        told = {
+        numbers = {
             float(self.table.starts[i]): self.table.names[self.table.name[i]].partition("#")[2]
             for i in marks
         }
-        words = [told.get(float(start), "") for start in self.windows.starts]
+        words = [numbers.get(float(start), "") for start in self.windows.starts]
         if words and all(word.isdecimal() and len(word) < 16 for word in words):
             return np.array([float(word) for word in words])
         return np.arange(len(words), dtype=np.float64)
@@ -92,7 +81,7 @@ class Split:
     def calls(self) -> Nested:
         """Of every row of `host`: its own time, and whether nothing called it."""
         table = self.table
-        return nested(self.stretches(self.host), table.thread[self.host])
+        return nested(self.table.stretches(self.host), table.thread[self.host])
 
     @cached_property
     def operators(self) -> Ints:
@@ -114,14 +103,15 @@ class Split:
 
     @cached_property
     def phases(self) -> dict[str, Stretches]:
-        """What the host does: data, optimizer, backward, and all other operators, the forward pass and the loss."""
+        """What the host does: data, optimizer, backward, and all other operators, the forward pass and the
+        loss."""
         table = self.table
         data, update = (
-            self.stretches(table.named(self.host, LOADER)),
-            self.stretches(table.named(self.host, *OPTIMIZER)),
+            self.table.stretches(table.named(self.host, LOADER)),
+            self.table.stretches(table.named(self.host, *OPTIMIZER)),
         )
-        backward = self.stretches(table.named(self.host, BACKWARD))
-        rest = self.stretches(self.main)
+        backward = self.table.stretches(table.named(self.host, BACKWARD))
+        rest = self.table.stretches(self.main)
         inside = covered(union(backward), rest) if len(rest.starts) else np.empty(0)
         outside = rest.starts[inside < rest.stops - rest.starts]
         marks = np.concatenate([data.starts, update.starts, outside, self.windows.starts])
@@ -130,27 +120,27 @@ class Split:
     @cached_property
     def work(self) -> Stretches:
         """What counts as work: the accelerator's, or where there is none what the host does."""
-        if self.on_device:
-            return self.stretches(self.kernels)
+        if self.table.on_device:
+            return self.table.stretches(self.table.kernels)
         return Stretches(*map(np.concatenate, zip(*self.phases.values(), strict=True)))
 
     def columns(self) -> dict[str, Floats]:
         """Every signal, shape `[steps]`, under its name."""
         windows = self.windows
-        waits = self.table.named(self.table.of("runtime"), *WAITS)
-        split = exclusive({"synchronize": self.stretches(waits), **self.phases}, windows)
+        waits = self.table.named(self.table.rows_of_kind("runtime"), *WAITS)
+        split = exclusive({"synchronize": self.table.stretches(waits), **self.phases}, windows)
         out = {"time/step": windows.stops - windows.starts}
         out |= {f"time/{name}": split[name] for name in ("data", "forward", "backward", "optimizer")}
-        if not self.on_device:
+        if not self.table.on_device:
             return out | self.idle(split[""])
         out |= self.idle(out["time/step"] - covered(self.work, windows))
         out["util/device"] = 1.0 - out["time/idle"] / np.maximum(out["time/step"], np.finfo(float).tiny)
         out["time/synchronize"] = split["synchronize"]
-        out["time/transfer"] = covered(self.stretches(self.table.of("copy")), windows)
+        out["time/transfer"] = covered(self.table.stretches(self.table.rows_of_kind("copy")), windows)
         out["calls/synchronize"] = self.count(waits)
-        together = self.table.named(self.table.of("kernel"), *COLLECTIVE)
+        together = self.table.named(self.table.rows_of_kind("kernel"), *COLLECTIVE)
         if len(together):
-            out["time/collective"] = covered(self.stretches(together), windows)
+            out["time/collective"] = covered(self.table.stretches(together), windows)
         when, used = self.table.memory
         if len(when):
             order = np.argsort(when, kind="stable")
@@ -173,22 +163,23 @@ class Split:
         own = self.calls.own[at_host]
         for signal, weights in (("operator_time", own), ("operator_calls", np.ones(len(own)))):
             yield signal, *self.by_name(self.operators, weights, ranked=own)
-        if self.on_device:
-            lengths = (self.table.stops - self.table.starts)[self.kernels]
-            yield "kernel_time", *self.by_name(self.kernels, lengths, ranked=lengths)
-            yield "kernel_calls", *self.by_name(self.kernels, np.ones(len(lengths)), ranked=lengths)
+        if self.table.on_device:
+            lengths = (self.table.stops - self.table.starts)[self.table.kernels]
+            yield "kernel_time", *self.by_name(self.table.kernels, lengths, ranked=lengths)
+            yield "kernel_calls", *self.by_name(self.table.kernels, np.ones(len(lengths)), ranked=lengths)
 
     def by_name(self, rows: Ints, weights: Floats, *, ranked: Floats) -> tuple[tuple[str, ...], Floats]:
         return by_name(self.table, self.windows, rows, weights, ranked=ranked)
 
     def gaps(self, most: int = 3) -> list[tuple[float, float, str, str]]:
-        """The longest idle times: (step, seconds, what the host ended last before, what it began first after)."""
-        tops = self.host[self.calls.top == 1] if self.on_device else self.main
+        """The longest idle times: (step, seconds, what the host ended last before, what it began first
+        after)."""
+        tops = self.host[self.calls.top == 1] if self.table.on_device else self.main
         return longest(self.table, between(self.work, self.windows), tops, self.numbers, most)
 
 
 def step_of(when: Floats, windows: Stretches) -> Ints:
-    """The step in which each moment lies; -1 for none."""
+    """The step to which each moment belongs; -1 for none."""
     at = np.searchsorted(windows.starts, when, side="right") - 1
     inside = (at >= 0) & (when <= windows.stops[np.maximum(at, 0)])
     return np.where(inside, at, -1)
@@ -212,19 +203,20 @@ def by_name(
 def longest(
     table: Table, gaps: tuple[Stretches, Ints], tops: Ints, numbers: Floats, most: int
 ) -> list[tuple[float, float, str, str]]:
-    """The longest of the gaps: (step, seconds, which of the rows `tops` ended last before, which began first after)."""
+    """The longest of the gaps: (step, seconds, which of the rows `tops` ended last before, which began first
+    after)."""
     found, at = gaps
     lengths = found.stops - found.starts
     ends = np.sort(table.stops[tops])
     by_end = tops[np.argsort(table.stops[tops], kind="stable")]
-    told = []
+    idle = []
     for i in np.argsort(-lengths, kind="stable")[:most]:
         before = int(np.searchsorted(ends, found.starts[i], side="right")) - 1
         after = int(np.searchsorted(table.starts[tops], found.stops[i], side="left"))
         names = [table.names[table.name[rows[j]]] if 0 <= j < len(rows) else ""
                  for rows, j in ((by_end, before), (tops, after))]  # fmt: skip
-        told.append((float(numbers[at[i]]), float(lengths[i]), *names))
-    return told  # type: ignore[return-value]
+        idle.append((float(numbers[at[i]]), float(lengths[i]), *names))
+    return idle  # type: ignore[return-value]
 
 
 def peaks(when: Floats, values: Floats, windows: Stretches) -> Floats:

@@ -1,6 +1,6 @@
 """GEN010 simple-model-does-better."""
 
-from traindx.features.comparisons.predictor_gap import Beside, beside
+from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
 from traindx.features.curves.progress import young
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
@@ -56,7 +56,7 @@ def simple_model_does_better(
     ## Sources
     Karpathy (2019), A recipe for training neural networks (baselines first).
     """
-    found = beside(run, features)
+    found = predictor_gap(run, features)
     if features.is_game:
         raise CannotJudge("what a player answers hangs on the other")
     if found is None:
@@ -65,7 +65,7 @@ def simple_model_does_better(
         )
     if found.behind < surely or found.share >= most:
         return
-    held_out = beside(run, features, "val/accuracy")
+    held_out = predictor_gap(run, features, "val/accuracy")
     if held_out is not None and held_out.share >= most:
         return  # what is trained on is made hard on purpose
     named = aspects(found)
@@ -79,6 +79,6 @@ def simple_model_does_better(
     )  # fmt: skip
 
 
-def aspects(found: Beside, nothing: float = 0.1) -> tuple[str, ...]:
+def aspects(found: PredictorGap, nothing: float = 0.1) -> tuple[str, ...]:
     """Whether the net has gained next to nothing, and which predictor is better."""
     return (NOTHING, found.which) if found.share < nothing else (found.which,)

@@ -152,7 +152,7 @@ def grew(
 
 def lasts(rise: Rise, order: float) -> bool:
     """Whether the later points stay up, and rise in order where there are too few to speak of a level."""
-    stays = rise.kept >= 0.5 and rise.above >= 0.5
+    stays = rise.share_kept >= 0.5 and rise.above >= 0.5
     return stays and (rise.order >= order or rise.after > 4)
 
 

@@ -1,6 +1,6 @@
 """LOS007: one or two spikes from which the loss came back."""
 
-from traindx.features.curves.spike_outcomes import beside_objective, curve_spikes, is_rough
+from traindx.features.curves.spike_outcomes import companion_curves, curve_spikes, is_rough
 from traindx.features.curves.spikes import Spike
 from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
@@ -52,7 +52,7 @@ def loss_spikes_and_recovers(
     Requirements (2-3x the running average is benign); peers.md 2.4; tail extrapolation after Hill (1975).
     """
     curve = features.needed_curve("objective")
-    for other in (curve, *beside_objective(features, least=int(enough))):
+    for other in (curve, *companion_curves(features, least=int(enough))):
         bar = visible if other is curve and curve.sign > 0 else clear
         found = [s for s in curve_spikes(other, multiple=multiple, visible=bar) if s.recovered]
         if is_rough(other) and (other is not curve or curve.sign < 0):

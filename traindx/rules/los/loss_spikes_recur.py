@@ -1,7 +1,7 @@
 """LOS008: the loss spikes again and again."""
 
 from traindx.features.curves.spike_outcomes import (
-    beside_objective,
+    companion_curves,
     curve_spikes,
     is_rough,
     regular_interval,
@@ -63,7 +63,7 @@ def loss_spikes_recur(
     Requirements (loss spikes regularly); bigscience chronicles; peers.md.
     """
     curve = features.needed_curve("objective")
-    for other in (curve, *beside_objective(features, least=int(enough))):
+    for other in (curve, *companion_curves(features, least=int(enough))):
         if other.sign < 0:
             continue
         found = curve_spikes(other, multiple=multiple, visible=visible)

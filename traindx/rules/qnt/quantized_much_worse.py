@@ -100,11 +100,15 @@ def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
         if gap.span is None or gap.curve.end <= max(lost * gap.span, 2 * gap.curve.noise) or gap.span <= 0:
             continue
         last = gap.curve.step_at(gap.curve.n - 1)
-        other = features.needed_curve(gap.beside or "objective")
+        other = features.needed_curve(gap.reference or "objective")
         one = features.needed_curve(gap.name)
-        value = one.end * one.sign if gap.beside else other.end + gap.curve.end
+        value = one.end * one.sign if gap.reference else other.end + gap.curve.end
         yield evidence(
-            one.name, gap.beside or other.name, value, other.end * other.sign, (gap.curve.step_at(0), last)
+            one.name,
+            gap.reference or other.name,
+            value,
+            other.end * other.sign,
+            (gap.curve.step_at(0), last),
         )
 
 

@@ -1,0 +1,149 @@
+"""Follow paths: find runs, notice what is appended, judge when due, and hand out events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from traindx import pipeline
+from traindx.config import Config
+from traindx.errors import NotALog, ReadError
+from traindx.live.episodes import Episodes, State
+from traindx.live.looks import Looks, crowding
+from traindx.live.sources import Growing, discover, why_unreadable
+from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.live import LiveEvent
+from traindx.vocabulary.run import Run
+
+POLL = 0.5  # seconds between two looks at the sizes of files: no notification, which network drives lack
+DISCOVER = 5.0  # seconds between two searches for new runs
+SETTLED = 10.0  # seconds without a change after which a last line without its end is read, too
+
+Keep = Callable[[LiveEvent, str, State], LiveEvent]
+
+
+class Followed:
+    """One source and what is known of its runs."""
+
+    def __init__(self, path: Path) -> None:
+        self.source, self.looks = Growing(path), Looks()
+        self.quiet_since = float("inf")
+        self.read_whole = False
+        self.runs: tuple[Run, ...] = ()
+        self.diagnoses: tuple[RunDiagnosis, ...] = ()
+        self.episodes: dict[str, Episodes] = {}
+        self.complaint = ""
+
+
+class Follower:
+    """Everything below some paths. `keep` is given each event with the state after it, and numbers it. `settled`:
+    there will be one look only, so every finding counts at once and the last line is read as it is."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        config: Config,
+        keep: Keep,
+        states: Mapping[str, State] | None = None,
+        settled: bool = False,
+    ) -> None:
+        self.paths, self.config, self.keep = [Path(path) for path in paths], config, keep
+        self.states = {} if settled else dict(states or {})
+        self.settled = settled
+        self.followed: dict[Path, Followed] = {}
+        self.searched = float("-inf")
+
+    def poll(self, now: float | None = None) -> Iterator[LiveEvent]:
+        """Look once at everything that is due."""
+        now = time.monotonic() if now is None else now
+        if now - self.searched >= DISCOVER:
+            self.search()
+            self.searched = now
+        crowd = crowding([followed.looks.cost for followed in self.followed.values()])
+        for followed in self.followed.values():
+            self.notice(followed, now)
+        waiting = sorted(self.followed.values(), key=lambda one: (not one.looks.urgent, one.looks.at))
+        for followed in waiting:
+            if followed.looks.due(now, followed.source.size, crowd):
+                yield from self.look(followed, now)
+
+    def search(self) -> None:
+        for path in self.paths:
+            if path.exists():
+                for found in discover(path):
+                    self.followed.setdefault(found, Followed(found))
+
+    def notice(self, followed: Followed, now: float) -> None:
+        if followed.source.changed():
+            followed.looks.notice(followed.source.size, followed.source.take())
+            followed.quiet_since, followed.read_whole = now, False
+        elif not followed.read_whole and now - followed.quiet_since >= SETTLED:
+            followed.read_whole = followed.looks.changed = True
+
+    def look(self, followed: Followed, now: float) -> Iterator[LiveEvent]:
+        """Read and judge one source."""
+        begun = time.monotonic()
+        size = followed.source.size
+        try:
+            followed.runs = followed.source.runs(
+                dict(self.config.aliases), followed.read_whole or self.settled
+            )
+            followed.diagnoses = pipeline.diagnose(followed.runs, self.config).document.runs
+            followed.complaint = ""
+        except ReadError as error:
+            yield from self.complain(followed, error)
+        else:
+            for run, diagnosis in zip(followed.runs, followed.diagnoses, strict=True):
+                yield from self.report(followed, run, diagnosis)
+        followed.looks.looked(now, size, time.monotonic() - begun)
+
+    def report(self, followed: Followed, run: Run, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
+        key = f"{followed.source.path.absolute()}\n{run.id}"
+        if key not in followed.episodes:
+            followed.episodes[key] = Episodes(self.states.get(key), self.config.severity, self.settled)
+        episodes = followed.episodes[key]
+        for event in episodes.update(run.points, diagnosis):
+            yield self.keep(stamped(event), key, episodes.state)
+
+    def complain(self, followed: Followed, error: ReadError) -> Iterator[LiveEvent]:
+        """A file that cannot be read is reported once, and again when the reason changes."""
+        why, path = why_unreadable(error), followed.source.path
+        too_early = isinstance(error, NotALog) and not (
+            followed.read_whole or self.settled
+        )  # its first lines may be a banner
+        if why == followed.complaint or too_early:
+            return
+        followed.complaint = why
+        event = LiveEvent(run=path.name, source=str(path), kind="unreadable", text=f"{path}: {why}")
+        yield self.keep(stamped(event), str(path.absolute()), State())
+
+    def unreported(self) -> dict[str, State]:
+        """The state of every run, for whoever goes on later."""
+        return (
+            {}
+            if self.settled
+            else {k: e.state for f in self.followed.values() for k, e in f.episodes.items()}
+        )
+
+    def status(self) -> int:
+        """The exit status: 0 or 1, whether a finding is firing; 2 where nothing could be read."""
+        episodes = [
+            episodes for followed in self.followed.values() for episodes in followed.episodes.values()
+        ]
+        if not episodes:
+            return 2
+        return int(any(one.firing() for one in episodes))
+
+    @property
+    def done(self) -> bool:
+        """Whether every run that was found has ended."""
+        states = [e.state for one in self.followed.values() for e in one.episodes.values()]
+        return bool(states) and all(state.ended for state in states)
+
+
+def stamped(event: LiveEvent) -> LiveEvent:
+    return msgspec.structs.replace(event, at=datetime.now().astimezone().isoformat(timespec="seconds"))

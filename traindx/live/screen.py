@@ -1,0 +1,245 @@
+"""The terminal view of `traindx watch`: one row a run, the latest events, and a page for the run that is selected."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx import pipeline
+from traindx.features.shared import Features
+from traindx.live.follow import POLL, Follower
+from traindx.reports.labels import duration, number, step, visible
+from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
+from traindx.vocabulary.live import LiveEvent
+from traindx.vocabulary.run import Floats, Run
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+BARS = "▁▂▃▄▅▆▇█"
+TREND_CELLS = 12
+RECENT = 200  # events that are kept for the lower half
+COLORS = {"healthy": "green", "watch": "yellow", "sick": "red", "failed": "bold red"}
+KEYS = {"\x1b[A": "up", "\x1b[B": "down", "k": "up", "j": "down", "\r": "open", "\n": "open", "\x1b": "back",
+        "\x7f": "back", "q": "quit", "e": "explain", "\x03": "quit", "\x1b[5~": "page-up", "\x1b[6~": "page-down",
+        " ": "page-down", "b": "page-up"}  # fmt: skip
+HELP = {"": "q quit · ↑↓ select · enter whole page · e explain", "page": "q quit · esc back · ↑↓ scroll"}
+
+
+def show(follower: Follower, *, until_done: bool = False, color: bool = True) -> None:
+    """Follow until `q`, Ctrl-C, or with `until_done` until every run has ended."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(no_color=not color, highlight=False)
+    view = View(follower)
+    live = Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop")
+    with contextlib.suppress(KeyboardInterrupt), single_keys() as keys, live:
+        due = 0.0
+        while not (view.quit or (until_done and follower.done)):
+            if time.monotonic() >= due:
+                view.events.extend(follower.poll())
+                due = time.monotonic() + POLL
+            live.update(view.draw(console.size.width, console.size.height), refresh=True)
+            view.press(keys(max(due - time.monotonic(), 0.05)))
+
+
+@contextlib.contextmanager
+def single_keys() -> Iterator[Callable[[float], str]]:
+    """A function that waits so many seconds for a key and returns it; "" for none."""
+    import termios
+    import tty
+
+    if not sys.stdin.isatty():
+        yield wait_without_keys
+        return
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+
+    def key(seconds: float) -> str:
+        ready, _, _ = select.select([descriptor], [], [], seconds)
+        return os.read(descriptor, 16).decode("utf-8", "replace") if ready else ""
+
+    try:
+        tty.setcbreak(descriptor)
+        yield key
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def wait_without_keys(seconds: float) -> str:
+    time.sleep(seconds)
+    return ""
+
+
+class View:
+    """What is shown, and what a key does to it."""
+
+    def __init__(self, follower: Follower) -> None:
+        self.follower = follower
+        self.events: deque[LiveEvent] = deque(maxlen=RECENT)
+        self.selected, self.scroll = 0, 0
+        self.page: list[str] | None = None
+        self.quit = False
+
+    def rows(self) -> list[tuple[Run, RunDiagnosis]]:
+        """The runs, the worst first."""
+        pairs = [
+            pair
+            for one in self.follower.followed.values()
+            for pair in zip(one.runs, one.diagnoses, strict=True)
+        ]
+        order = ("failed", "sick", "watch", "healthy")
+        return sorted(pairs, key=lambda pair: (order.index(pair[1].health), pair[0].source, pair[0].id))
+
+    def press(self, key: str) -> None:
+        action, rows = KEYS.get(key, ""), self.rows()
+        if action == "quit":
+            self.quit = True
+        elif action == "back":
+            self.page = None
+        elif self.page is not None:
+            move = {"up": -1, "down": 1, "page-up": -20, "page-down": 20}.get(action, 0)
+            self.scroll = min(max(self.scroll + move, 0), max(len(self.page) - 1, 0))
+        elif action in ("up", "down"):
+            self.selected = min(
+                max(self.selected + (1 if action == "down" else -1), 0), max(len(rows) - 1, 0)
+            )
+        elif rows and action in ("open", "explain"):
+            run, diagnosis = rows[min(self.selected, len(rows) - 1)]
+            self.scroll, self.page = 0, whole_page(run) if action == "open" else explained(diagnosis)
+
+    def draw(self, width: int, height: int) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        footer = Text(HELP["page" if self.page is not None else ""][: width - 1], style="dim")
+        if self.page is not None:
+            lines = self.page[self.scroll : self.scroll + height - 2]
+            return Group(*(Text.from_ansi(line, no_wrap=True) for line in lines), footer)
+        rows = self.rows()
+        if not rows:
+            return Group(Text("Waiting for the first run.", style="dim"), footer)
+        self.selected = min(self.selected, len(rows) - 1)
+        room = max(height - 7, 3)
+        shown = min(len(rows), max(room - min(len(self.events), room // 2), 1))
+        first = max(self.selected - shown + 1, 0)
+        names = short_names([run.id for run, _ in rows])
+        parts: list[RenderableType] = [
+            self.table(rows[first : first + shown], names, first, width),
+            Text(""),
+        ]
+        parts += [Text(line[: width - 1], no_wrap=True) for line in advice(rows[self.selected][1])]
+        parts.append(Text(""))
+        latest = list(self.events)[-(room - shown) :] if room > shown else []
+        for event in latest:
+            line = event_line(event, names.get(event.run, event.run))
+            parts.append(Text(line[: width - 1], style=style_of(event), no_wrap=True))
+        return Group(*parts, footer)
+
+    def table(
+        self, rows: list[tuple[Run, RunDiagnosis]], names: dict[str, str], first: int, width: int
+    ) -> RenderableType:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        name = max(min(width - 62, max(len(n) for n in names.values())), 8)
+        columns = (
+            ("", 1),
+            ("run", name),
+            ("health", 7),
+            ("step", 9),
+            ("loss", 9),
+            ("trend", TREND_CELLS),
+            ("left", 8),
+        )
+        for title, size in columns:
+            table.add_column(title, width=size, no_wrap=True, overflow="ellipsis")
+        for place, (run, diagnosis) in enumerate(rows, first):
+            curve = Features(run).objective
+            table.add_row(
+                ">" if place == self.selected else "",
+                Text(visible(names[run.id]), style="bold" if place == self.selected else ""),
+                Text(diagnosis.health, style=COLORS[diagnosis.health]),
+                step(run.last_step),
+                number(float(curve.raw.values[-1])) if curve is not None else "",
+                sparkline(curve.values) if curve is not None else "",
+                time_left(run),
+            )
+        return table
+
+
+def short_names(ids: list[str]) -> dict[str, str]:
+    """Runs without the folders that all of them share."""
+    shared = os.path.commonpath(ids) if len(ids) > 1 and all(map(os.path.isabs, ids)) else ""
+    return {i: os.path.relpath(i, shared) if shared else os.path.basename(i) or i for i in ids}
+
+
+def advice(diagnosis: RunDiagnosis) -> list[str]:
+    """What is wrong with a run and what to do, in two lines."""
+    primary = next((f for f in diagnosis.findings if SEVERITIES.index(f.severity) <= 2), None)
+    decision = diagnosis.decision
+    what = visible(primary.message) if primary else f"Nothing found at step {step(diagnosis.run.last_step)}."
+    return [what, visible(f"{decision.action.capitalize()}: {decision.reason}")]
+
+
+def whole_page(run: Run) -> list[str]:
+    return pipeline.diagnose(run).to_text(full=True, width=78).splitlines()
+
+
+def explained(diagnosis: RunDiagnosis) -> list[str]:
+    """The pages of the primary finding and of the first cause."""
+    from traindx import causes, rules
+
+    slugs = [f.slug for f in diagnosis.findings[:1]]
+    pages = [f"{rule.code} {rule.slug}\n\n{rule.page}" for rule in rules.listed() if rule.slug in slugs]
+    known = {cause.slug: cause.page for cause in causes.catalogue()}
+    first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
+    pages += [f"{first.title}\n\n{known[first.cause]}"] if first and first.cause in known else []
+    return "\n\n".join(pages or ["Nothing to explain: no finding."]).splitlines()
+
+
+def sparkline(values: Floats, cells: int = TREND_CELLS) -> str:
+    """The finite `values[n]` as bars: the mean of each of `cells` equal parts, between their least and most."""
+    if len(values) == 0:
+        return ""
+    parts = np.array([part.mean() for part in np.array_split(values, min(cells, len(values)))])
+    low, high = float(parts.min()), float(parts.max())
+    level = (parts - low) / (high - low) if high > low else np.zeros(len(parts))
+    return "".join(BARS[int(x)] for x in np.round(level * (len(BARS) - 1)))
+
+
+def time_left(run: Run) -> str:
+    """How long the rest of the planned steps takes at the rate so far; "" where either is unknown."""
+    planned, last = run.setup.number("planned_steps"), run.last_step
+    timed = [s for s in run.series.values() if s.times is not None and len(s) > 1]
+    if not planned or last is None or not timed:
+        return ""
+    series = max(timed, key=len)
+    assert series.times is not None
+    steps = float(series.steps[-1] - series.steps[0])
+    seconds = float(series.times[-1] - series.times[0])
+    if steps <= 0 or seconds <= 0 or planned <= last:
+        return ""
+    return duration((planned - last) * seconds / steps / 60)
+
+
+def event_line(event: LiveEvent, name: str) -> str:
+    at = "" if event.step is None else f" step {step(event.step)}"
+    return visible(f"{event.at[11:19]} {name}{at}: {event.text}")
+
+
+def style_of(event: LiveEvent) -> str:
+    if event.kind in ("resolved", "run-ended", "run-started"):
+        return "dim" if event.kind == "run-started" else "green"
+    severe = event.finding is not None and event.finding.severity in ("critical", "high")
+    return "red" if severe or event.kind == "run-failed" else "yellow"

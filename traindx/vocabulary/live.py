@@ -1,0 +1,40 @@
+"""What is reported of a run while it trains: the shape behind the JSON contract `traindx.event/1`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import Decision, Finding, Health
+
+SCHEMA = "traindx.event/1"
+
+EventKind = Literal[
+    "run-started",
+    "finding",  # one for each episode, when the finding has lasted long enough to be believed
+    "escalated",  # the same finding, more severe
+    "resolved",  # by evidence: its rule was evaluated on new points and is clear
+    "decision",  # to stop, to inspect or to continue, where that changed
+    "run-ended",
+    "run-failed",
+    "unreadable",
+]
+
+
+class LiveEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of `traindx watch --json`. `cursor` is opaque: given back, it yields the events after this one.
+    `at` is ISO 8601 with a zone; `episode` is the same in all events of one finding's life."""
+
+    schema: str = SCHEMA
+    cursor: str = ""
+    at: str = ""
+    run: str
+    source: str
+    kind: EventKind
+    episode: str | None = None
+    step: float | None = None
+    health: Health | None = None
+    text: str
+    finding: Finding | None = None
+    decision: Decision | None = None
