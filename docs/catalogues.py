@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarks.thresholds import Changes, Effect, saved
 from traindx.cli.pages import Page, cause_pages, fix_pages, pattern_pages, rule_pages, sections
 from traindx.rules import catalogue
 from traindx.vocabulary.rule import Threshold
@@ -42,8 +43,15 @@ name below `train/` or `val/`; which way it should go is told by words in it (`l
 # Thresholds
 
 Every number that a rule compares with. The basis says how it was found: *measured* on labelled runs, *theory*, a
-*paper*, a *convention* of the field, or *seed* (from the requirements, to be replaced by a measured one). Change one in
-`[tool.traindx]`:
+*paper*, a *convention* of the field, or *seed* (a first choice that no measurement has confirmed or replaced yet).
+
+The last two columns show how much depends on a number. `python -m benchmarks.thresholds` judged RUNS recorded and
+published runs again, with one threshold at a time at half and at double its value. A cell counts the runs whose
+finding appeared, disappeared or changed its severity, of those that the rule could judge, and in brackets the runs
+whose verdict changed. If no run has the signals of a rule, the rule's own samples are counted. They are close to its
+limits on purpose.
+
+Change a threshold in `[tool.traindx]`:
 """,
     "rules": """
 # Rules
@@ -101,15 +109,30 @@ def threshold_rows() -> list[tuple[str, str, Threshold]]:
     return [(rule.slug, name, value) for rule in catalogue() for name, value in rule.thresholds.items()]
 
 
+def sensitivity(effect: Effect | None, changes: Changes | None, value: float) -> str:
+    """How many runs, or else samples, a threshold decides at half or at double its value."""
+    if effect is None or changes is None:
+        return "not measured"
+    if value == 0:
+        return "–"
+    if not effect.judged:
+        return f"{changes.samples} of {effect.samples} samples"
+    return f"{changes.outcomes} of {effect.judged}" + (f" ({changes.verdicts})" if changes.verdicts else "")
+
+
 def thresholds() -> str:
-    rows = [
-        (f"[{slug}](rules.md#{slug})", f"`{name}`", plain(t), t.unit, t.basis, t.source)
-        for slug, name, t in threshold_rows()
-    ]
+    results = saved()
+    rows = []
+    for slug, name, t in threshold_rows():
+        effect = results.effects.get(f"{slug}.{name}")
+        half, double = (effect.half, effect.double) if effect else (None, None)
+        cells = (sensitivity(effect, half, t), sensitivity(effect, double, t))
+        rows.append((f"[{slug}](rules.md#{slug})", f"`{name}`", plain(t), t.unit, t.basis, t.source, *cells))
     slug, name, value = threshold_rows()[0]
     example = f"```toml\n[tool.traindx.thresholds]\n{slug}.{name} = {plain(value)}\n```\n"
-    listed = table(("rule", "threshold", "value", "unit", "basis", "source"), rows)
-    return "\n".join([introduction("thresholds"), example, listed])
+    listed = table(("rule", "threshold", "value", "unit", "basis", "source", "at half", "at double"), rows)
+    beginning = introduction("thresholds").replace("RUNS", str(results.runs))
+    return "\n".join([beginning, example, listed])
 
 
 def rules() -> str:

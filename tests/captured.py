@@ -42,8 +42,8 @@ def captured(name: str) -> Run:
     )
 
 
-def told(name: str, **facts: object) -> Run:
-    """The trace of one case with some facts said otherwise."""
+def with_facts(name: str, **facts: object) -> Run:
+    """The trace of one case with some facts replaced."""
     run = captured(name)
     return msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "test"))  # type: ignore[arg-type]
 

@@ -42,7 +42,7 @@ ABSOLUTE = ("at_chance", "five validations")  # ln k is a level, and half of fiv
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_no_alarm_on_a_healthy_look_alike(name: str) -> None:
+def test_no_alarm_on_a_healthy_lookalike(name: str) -> None:
     diagnosis = diagnosed(HEALTHY[name])
     loud = [
         f"{f.slug} ({f.severity})"
@@ -63,7 +63,7 @@ def test_health_hangs_on_no_unit(change: Callable[[Run], Run]) -> None:
     for name, run in {**HEALTHY, **FAULTY}.items():
         before, after = diagnosed(run), diagnosed(change(run))
         turned = {before.health, after.health}
-        # "watch" lies between the two: a boundary may be crossed by one step, not by two.
+        # "watch" is between the two: a boundary may be crossed by one step, not by two.
         if (
             "healthy" in turned
             and turned & {"sick", "failed"}

@@ -29,7 +29,7 @@ def rule(
     follows: tuple[str, ...] = (),
     code: str = "XXX000",
 ) -> Rule:
-    """A rule that bears a real slug and does nothing."""
+    """A rule with a real slug that does nothing."""
     return Rule(
         code=code,
         slug=slug,

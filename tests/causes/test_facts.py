@@ -18,12 +18,14 @@ from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import FACT_FIELDS, Setup
 
 
-def told(run: Run) -> dict[str, bool]:
+def facts_by_name(run: Run) -> dict[str, bool]:
     return facts_of(run, Features(run))
 
 
 def given_facts(**facts: object) -> dict[str, bool]:
-    return told(make.run({"train/loss": make.healthy_loss(200)}, setup=Setup().with_facts(facts, "given")))  # type: ignore[arg-type]
+    return facts_by_name(
+        make.run({"train/loss": make.healthy_loss(200)}, setup=Setup().with_facts(facts, "given"))
+    )  # type: ignore[arg-type]
 
 
 def test_silence_leaves_set_up_facts_unknown() -> None:
@@ -101,20 +103,24 @@ def test_a_fine_tuned_model_may_be_larger_than_its_data() -> None:
 def test_the_logged_rate_counts_before_the_one_asked_for() -> None:
     signals = {"train/loss": make.healthy_loss(50), "lr": np.full(50, 0.05)}
     run = make.run(signals, setup=Setup(lr=1e-4, optimizer="adam"))
-    assert told(run)["lr-high-for-optimizer"]
-    assert told(run)["no-warmup"]
+    assert facts_by_name(run)["lr-high-for-optimizer"]
+    assert facts_by_name(run)["no-warmup"]
 
 
 def test_a_loss_scale_in_use_is_half_precision() -> None:
     loss = make.healthy_loss(50)
-    assert told(make.run({"train/loss": loss, "loss_scale": np.full(50, 65536.0)}))["half-precision"]
-    assert "half-precision" not in told(make.run({"train/loss": loss, "loss_scale": np.full(50, -1.0)}))
+    assert facts_by_name(make.run({"train/loss": loss, "loss_scale": np.full(50, 65536.0)}))[
+        "half-precision"
+    ]
+    assert "half-precision" not in facts_by_name(
+        make.run({"train/loss": loss, "loss_scale": np.full(50, -1.0)})
+    )
 
 
 def test_a_resume_is_a_fact_only_where_it_was_seen() -> None:
     loss = make.healthy_loss(50)
-    assert told(make.run({"train/loss": loss}, events=(Event("resume", "again", 20.0),)))["resumed"]
-    assert "resumed" not in told(make.run({"train/loss": loss}))
+    assert facts_by_name(make.run({"train/loss": loss}, events=(Event("resume", "again", 20.0),)))["resumed"]
+    assert "resumed" not in facts_by_name(make.run({"train/loss": loss}))
 
 
 @pytest.mark.parametrize("k", [2, 10, 1000])
@@ -123,12 +129,12 @@ def test_floors_and_starts_by_the_number_of_classes(k: int) -> None:
     floor = -math.log(math.e / (math.e + k - 1))
     curve = floor + 0.5 * np.exp(-np.arange(100) / 8)
     setup = Setup(classes=k)
-    assert told(make.run({"train/loss": curve}, setup=setup))["double-softmax-floor"]
-    assert not told(make.run({"train/loss": curve * 1.2}, setup=setup))["double-softmax-floor"]
-    assert not told(make.run({"train/loss": np.linspace(math.log(k), 0.01, 100)}, setup=setup))[
+    assert facts_by_name(make.run({"train/loss": curve}, setup=setup))["double-softmax-floor"]
+    assert not facts_by_name(make.run({"train/loss": curve * 1.2}, setup=setup))["double-softmax-floor"]
+    assert not facts_by_name(make.run({"train/loss": np.linspace(math.log(k), 0.01, 100)}, setup=setup))[
         "starts-above-chance"
     ]
-    assert told(make.run({"train/loss": np.linspace(3 * math.log(k), 1, 100)}, setup=setup))[
+    assert facts_by_name(make.run({"train/loss": np.linspace(3 * math.log(k), 1, 100)}, setup=setup))[
         "starts-above-chance"
     ]
 
@@ -139,13 +145,13 @@ def test_a_clamped_logarithm() -> None:
     for weight, holds in ((1, True), (20, True), (1.01, False)):
         run = make.run({"train/loss": [184.3, smallest * weight, smallest * weight]})
         run = msgspec.structs.replace(run, events=suspicions(run))
-        assert told(run).get("clamped-loss", False) is holds
+        assert facts_by_name(run).get("clamped-loss", False) is holds
 
 
 def test_a_loss_that_is_summed_over_micro_batches() -> None:
     loss = make.healthy_loss(60, noise=0.0)
     run = make.run({"train/loss": 8 * loss, "val/loss": loss}, setup=Setup(accumulation=8))
-    assert told(msgspec.structs.replace(run, events=suspicions(run)))["accumulation-scaled"]
+    assert facts_by_name(msgspec.structs.replace(run, events=suspicions(run)))["accumulation-scaled"]
 
 
 def test_one_answer_for_everything() -> None:
@@ -156,7 +162,7 @@ def test_one_answer_for_everything() -> None:
     )
     solved = make.run({"train/loss": loss, "val/accuracy": np.full(20, 1.0)})
     percent = make.run({"train/loss": loss, "val/accuracy": np.full(20, 100.0)})
-    found = [told(run)["answers-one-class"] for run in (stuck, frozen_late, solved, percent)]
+    found = [facts_by_name(run)["answers-one-class"] for run in (stuck, frozen_late, solved, percent)]
     assert found == [True, False, False, False]
 
 
@@ -165,7 +171,7 @@ def test_validation_that_never_moves() -> None:
     bad = np.full(50, 2.7) + 0.02 * make.rng(0).standard_normal(50)
     overfits = np.concatenate([np.linspace(1.0, 0.9, 10), np.linspace(0.9, 1.6, 40)])
     follows = train + 0.1
-    found = [told(make.run({"train/loss": train, "val/loss": v})) for v in (bad, overfits, follows)]
+    found = [facts_by_name(make.run({"train/loss": train, "val/loss": v})) for v in (bad, overfits, follows)]
     assert [f["validation-never-improves"] for f in found] == [True, False, False]
 
 

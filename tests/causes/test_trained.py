@@ -21,8 +21,8 @@ from traindx.vocabulary.run import Run
 
 
 def first_three(run: Run, facts: dict[str, Any]) -> list[str]:
-    told = msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "given"))
-    return [h.cause for h in pipeline.diagnose(told).first.hypotheses[:3]]
+    with_facts = msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "given"))
+    return [h.cause for h in pipeline.diagnose(with_facts).first.hypotheses[:3]]
 
 
 FAULTS: dict[str, tuple[Recipe | Loop, dict[str, Any], str]] = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tests.captured import captured, told
+from tests.captured import captured, with_facts
 from traindx import pipeline, rules
 from traindx.checks.catalogue import AGAIN, BLANK, CHECKS, FIRST, ONE_BATCH, PERMUTED
 from traindx.checks.judge import picked, results
@@ -40,7 +40,7 @@ def test_every_new_rule_is_asked_by_a_check() -> None:
     families = {r.slug for r in rules.catalogue() if r.family == "ENV"}
     assert families <= asked
     needs_check = {
-        r.slug for r in rules.catalogue() if "(made by traindx check)" in " ".join(r.page.split())
+        r.slug for r in rules.catalogue() if "(measured by `traindx check`)" in " ".join(r.page.split())
     }
     assert needs_check
     assert needs_check <= asked
@@ -81,12 +81,12 @@ def test_what_was_not_tried_is_not_run_and_says_why() -> None:
 
 
 def test_a_probe_says_itself_why_it_found_nothing() -> None:
-    found = judged(told("healthy", leak_not_checked="the inputs relate samples to each other"))
+    found = judged(with_facts("healthy", leak_not_checked="the inputs relate samples to each other"))
     assert found["samples-apart"].message == "the inputs relate samples to each other"
 
 
 def test_a_finding_below_the_severity_is_a_remark() -> None:
-    run = told("healthy", seeds_set="none", repeat_difference=0.2, repeat_steps=100)
+    run = with_facts("healthy", seeds_set="none", repeat_difference=0.2, repeat_steps=100)
     found = judged(run)["seeds"]
     assert (found.status, found.severity) == ("passed", "low")
     assert "sets no random seed" in found.message

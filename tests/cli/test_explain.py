@@ -9,7 +9,7 @@ from tests.cli.logs import sick_log
 from tests.cli.process import traindx
 from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
-from traindx.cli.explain import printed
+from traindx.cli.explain import printed, wrapped
 from traindx.cli.pages import find, pages, sections
 
 
@@ -56,6 +56,12 @@ def test_sections_begin_with_a_markdown_heading() -> None:
     page = "## What it sees\na b.\n\n## Why it matters\nc\n  d"
     assert sections(page) == [("What it sees", "a b."), ("Why it matters", "c\n  d")]
     assert sections("Only text.") == [("", "Only text.")]
+
+
+def test_items_of_a_list_are_wrapped_one_by_one() -> None:
+    text = "One two.\n\n- three four\n  five six\n- seven"
+    assert wrapped(text, 12) == "One two.\n\n- three four\n  five six\n- seven"
+    assert wrapped(text, 80) == "One two.\n\n- three four five six\n- seven"
 
 
 def test_unknown_names(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Logs that do not tell the truth, and honest ones that look like them."""
+"""Logs that are wrong, and correct ones that resemble them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HONEST = {
     "memorized": {"train/loss": np.geomspace(2, 1e-9, 400), "grad_norm": np.geomspace(2, 1e-9, 400)},
     "flat, and gradients really zero": {"train/loss": np.full(40, 2.302585), "grad_norm": np.zeros(40)},
     "empty": {"train/loss": np.empty(0)},
-    "empty beside a norm": {"train/loss": np.empty(0), "grad_norm": [np.nan, 1.0]},
+    "empty next to a norm": {"train/loss": np.empty(0), "grad_norm": [np.nan, 1.0]},
     "one row": {"train/loss": [2.0], "grad_norm": [np.nan]},
 }  # fmt: skip
 
@@ -52,7 +52,7 @@ def test_really_trained_runs_are_believed() -> None:
         assert codes(trained(loop)) == []
 
 
-def test_nan_filtered_to_zero_beside_a_nan_norm_is_certain() -> None:
+def test_nan_filtered_to_zero_next_to_a_nan_norm_is_certain() -> None:
     loss, norm = make.healthy_loss(100), np.ones(100)
     loss[60:], norm[60:] = 0.0, np.nan
     run = make.run({"train/loss": loss, "grad_norm": norm})
@@ -64,7 +64,7 @@ def test_nan_filtered_to_zero_beside_a_nan_norm_is_certain() -> None:
     assert np.isfinite(run.series["train/loss"].values).all(), "the run itself is left alone"
 
 
-def test_a_zero_beside_a_norm_of_another_step_is_kept() -> None:
+def test_a_zero_next_to_a_norm_of_another_step_is_kept() -> None:
     run = make.run(
         {"train/loss": ([0, 1, 2, 3], [1.0, 0.0, 0.8, 0.9]), "grad_norm": ([0, 2, 3], [1.0, np.nan, 1.0])}
     )
@@ -83,7 +83,7 @@ def test_a_sudden_zero_to_the_end_is_suspect_but_kept() -> None:
     assert codes(make.run({"train/loss": loss, "lr": np.linspace(1e-3, 1e-4, 100)})) == []
 
 
-def test_a_loss_that_repeats_beside_a_nan_norm() -> None:
+def test_a_loss_that_repeats_next_to_a_nan_norm() -> None:
     loss, norm = make.healthy_loss(100), np.ones(100)
     loss[60:64], norm[60:64] = loss[60], np.nan
     run = make.run({"train/loss": loss, "grad_norm": norm})
@@ -119,7 +119,7 @@ def epochs(mean: bool, *, count: int = 6, rows: int = 60, seed: int = 1) -> Run:
 def test_running_mean_since_the_epochs_start() -> None:
     assert all(codes(epochs(True, seed=s)) == ["running-mean"] for s in range(20))
     assert not any("running-mean" in codes(epochs(False, seed=s)) for s in range(50))
-    assert "running-mean" not in codes(epochs(True, count=2))  # too few epochs to tell
+    assert "running-mean" not in codes(epochs(True, count=2))  # too few epochs to decide
 
 
 def test_downsampled_history() -> None:
@@ -136,7 +136,7 @@ def test_coarse_values() -> None:
     assert codes(make.run({"train/loss": bfloat16(loss)})) == ["coarse-values"]
     assert codes(make.run({"train/loss": np.round(bfloat16(loss), 4)})) == ["coarse-values"]
     assert codes(make.run({"train/loss": loss.astype(np.float32)})) == []
-    assert not log_artifacts.bfloat16_grid(bfloat16(loss)[:10]), "too few to tell"
+    assert not log_artifacts.bfloat16_grid(bfloat16(loss)[:10]), "too few to decide"
 
 
 def test_a_loss_multiplied_by_the_accumulated_steps() -> None:

@@ -32,7 +32,7 @@ def oracle(name: str) -> Any:
 
 
 def assert_values(column: RawColumn, expected: object, **tolerance: float) -> None:
-    """The values of a column are those expected; NaN equals NaN; exact unless told otherwise."""
+    """The values of a column are those expected; NaN equals NaN; exact unless stated otherwise."""
     np.testing.assert_allclose(
         column.values, np.asarray(expected, dtype=float), **{"rtol": 0.0, **tolerance}
     )

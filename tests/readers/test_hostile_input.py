@@ -1,4 +1,4 @@
-"""Small files that stand for much, damaged ones in a record, and too little memory."""
+"""Small files that expand to much, damaged ones in a record, and too little memory."""
 
 from __future__ import annotations
 

@@ -215,11 +215,11 @@ def by_epoch(first: str, line: str) -> Callable[[Curves, Path], Path]:
     """A log that counts epochs from 1: `line` for each, below `first`."""
 
     def write(run: Curves, folder: Path) -> Path:
-        told = [
+        logged = [
             line.format(e=e, loss=spelled(a), val_loss=spelled(b), lr=spelled(c), of=len(run.step))
             for e, (_, a, b, c) in enumerate(run.rows(), 1)
         ]
-        return put(folder / ("log.csv" if "," in first else "train.log"), "\n".join([first, *told]) + "\n")
+        return put(folder / ("log.csv" if "," in first else "train.log"), "\n".join([first, *logged]) + "\n")
 
     return write
 
@@ -270,12 +270,12 @@ def read(path: Path) -> Run:
 
 def verdict(run: Run) -> dict[str, object]:
     """What a reader of the page goes by."""
-    told = pipeline.diagnose(run).document.runs[0]
-    first = told.hypotheses[0]
+    logged = pipeline.diagnose(run).document.runs[0]
+    first = logged.hypotheses[0]
     return {
-        "health": told.health,
-        "action": told.decision.action,
-        "findings": [(f.slug, f.severity, f.onset_step) for f in told.findings],
+        "health": logged.health,
+        "action": logged.decision.action,
+        "findings": [(f.slug, f.severity, f.onset_step) for f in logged.findings],
         "cause": first.cause,
     }
 

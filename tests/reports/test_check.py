@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.captured import captured, told
+from tests.captured import captured, with_facts
 from traindx import pipeline
 from traindx.checks.catalogue import CHECKS
 from traindx.reports import check as page
@@ -61,7 +61,7 @@ def test_nothing_is_blamed_where_nothing_failed() -> None:
 
 
 def test_something_to_know_is_marked() -> None:
-    run = told("healthy", seeds_set="none")
+    run = with_facts("healthy", seeds_set="none")
     text = page.render(pipeline.checked(run, CHECKS).report)
     (line,) = [line for line in text.splitlines() if "Random seeds" in line]
     assert line.startswith(" ~ Random seeds")

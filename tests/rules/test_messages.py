@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from traindx import pipeline
-from traindx.rules.findings import placed, said
+from traindx.rules.findings import fill_message, with_module_word
 
 
 @pytest.mark.parametrize(
     ("template", "value", "words"),
     [
-        ("it leapt {x} times", 1, "it leapt 1 time"),
-        ("it leapt {x} times", 21, "it leapt 21 times"),
+        ("it jumped {x} times", 1, "it jumped 1 time"),
+        ("it jumped {x} times", 21, "it jumped 21 times"),
         ("{x:.1f} times as long", 3.1, "3.1 times as long"),
         ("within {x:.0f} points", 1.0, "within 1 point"),
         ("{x:.0f} times", 1328343813385.0, "1.3e+12 times"),
@@ -29,7 +29,7 @@ from traindx.rules.findings import placed, said
     ],
 )
 def test_numbers_are_readable_and_one_is_no_plural(template: str, value: object, words: str) -> None:
-    assert said(template, {"x": value}) == words
+    assert fill_message(template, {"x": value}) == words
 
 
 def test_a_place_is_told_in_what_the_log_counts_and_a_wobbling_low_is_no_best(tmp_path: Path) -> None:
@@ -54,10 +54,12 @@ def test_a_place_is_told_in_what_the_log_counts_and_a_wobbling_low_is_no_best(tm
 
 
 @pytest.mark.parametrize(
-    ("family", "where", "told"),
+    ("family", "where", "words"),
     [
         ("ACT", "2", "module 2"), ("WGT", "0.1, 4", "modules 0.1, 4"), ("ACT", "head.2", "head.2"), ("DAT", "2", "2"),
     ],
 )  # fmt: skip
-def test_a_module_that_has_a_number_only_is_called_a_module(family: str, where: str, told: str) -> None:
-    assert said("values of {where}", placed(family, {"where": where})) == f"values of {told}"
+def test_a_module_that_has_a_number_only_is_called_a_module(family: str, where: str, words: str) -> None:
+    assert (
+        fill_message("values of {where}", with_module_word(family, {"where": where})) == f"values of {words}"
+    )

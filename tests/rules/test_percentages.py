@@ -10,7 +10,7 @@ import pytest
 
 from tests.rules.test_contract import RULES, cases, judged
 from traindx.features.shared import Features
-from traindx.rules.findings import said
+from traindx.rules.findings import fill_message
 from traindx.vocabulary.rule import Evidence, Rule
 from traindx.vocabulary.run import Run
 
@@ -83,7 +83,7 @@ def test_percentages_are_those_of_the_series(slug: str) -> None:
 
 
 def message(rule: Rule, evidence: Evidence) -> str:
-    return said(evidence.message or rule.message, evidence.values)
+    return fill_message(evidence.message or rule.message, evidence.values)
 
 
 def test_a_steep_start_is_part_of_the_fall() -> None:

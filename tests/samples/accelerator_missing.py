@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "left on the processor": told(
+        "left on the processor": with_facts(
             "healthy",
             accelerator_usable=True,
             accelerator_present=True,
             accelerator="NVIDIA H200",
             parameters=20000000.0,
         ),
-        "the build cannot use it": told(
+        "the build cannot use it": with_facts(
             "healthy",
             accelerator_usable=False,
             accelerator_present=True,
             accelerator="an NVIDIA device",
             parameters=20000000.0,
         ),
-        "a small net": told(
+        "a small net": with_facts(
             "healthy", accelerator_usable=True, accelerator_present=True, accelerator="NVIDIA H200"
         ),
     }
@@ -30,10 +30,10 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "there is none": told(
+        "there is none": with_facts(
             "healthy", accelerator_usable=False, accelerator_present=False, parameters=20000000.0
         ),
-        "it is used": told(
+        "it is used": with_facts(
             "healthy",
             accelerator_usable=True,
             accelerator_present=True,

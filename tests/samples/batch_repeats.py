@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
@@ -13,5 +13,5 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "sorted"),
-        "the whole set is one batch": told("repeated", batch_size=800.0),
+        "the whole set is one batch": with_facts("repeated", batch_size=800.0),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
@@ -13,5 +13,5 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "rare_class", "repeated"),
-        "a sampler that stratifies": told("healthy", batch_class_purity=-0.1),
+        "a sampler that stratifies": with_facts("healthy", batch_class_purity=-0.1),
     }

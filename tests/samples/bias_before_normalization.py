@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "a convolution with a bias": told(
+        "a convolution with a bias": with_facts(
             "healthy_norm", bias_before_normalization=2, bias_before_normalization_names="0, 3"
         ),
     }
@@ -16,5 +16,5 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "without biases": told("healthy_norm", bias_before_normalization=0),
+        "without biases": with_facts("healthy_norm", bias_before_normalization=0),
     }

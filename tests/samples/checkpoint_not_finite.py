@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "weights of NaN": told(
+        "weights of NaN": with_facts(
             "healthy",
             checkpoints_seen=2,
             checkpoints_not_finite=1,
@@ -19,5 +19,5 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "all finite": told("healthy", checkpoints_seen=2, checkpoints_not_finite=0),
+        "all finite": with_facts("healthy", checkpoints_seen=2, checkpoints_not_finite=0),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
@@ -10,7 +10,9 @@ def loaded(holds: str, restores: str) -> Run:
     """A checkpoint that `holds` and a training that `restores` the parts named."""
     parts = ("model", "optimizer")
     facts = {f"checkpoint_holds_{part}": part in holds for part in parts}
-    return told("healthy", **facts, **{f"checkpoint_restores_{part}": part in restores for part in parts})
+    return with_facts(
+        "healthy", **facts, **{f"checkpoint_restores_{part}": part in restores for part in parts}
+    )
 
 
 def fires() -> dict[str, Run]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "cut short": told(
+        "cut short": with_facts(
             "healthy",
             checkpoints_seen=3,
             checkpoints_unreadable=1,
@@ -19,6 +19,6 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "all whole": told("healthy", checkpoints_seen=3, checkpoints_unreadable=0),
-        "there is none": told("healthy", checkpoints_seen=0, checkpoints_unreadable=0),
+        "all whole": with_facts("healthy", checkpoints_seen=3, checkpoints_unreadable=0),
+        "there is none": with_facts("healthy", checkpoints_seen=0, checkpoints_unreadable=0),
     }

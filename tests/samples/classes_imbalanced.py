@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
         **several("rare_class"),
-        "one in fifty": told("healthy", class_counts_max_min_ratio=50.0),
+        "one in fifty": with_facts("healthy", class_counts_max_min_ratio=50.0),
     }
 
 
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "repeated", "rate_10"),
-        "three to one": told("healthy", class_counts_max_min_ratio=3.0),
+        "three to one": with_facts("healthy", class_counts_max_min_ratio=3.0),
     }

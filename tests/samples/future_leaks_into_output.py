@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "attention without a mask": told("healthy", future_effect=0.8),
-        "a mask that lets one token too many through": told("healthy", future_effect=0.05),
+        "attention without a mask": with_facts("healthy", future_effect=0.8),
+        "a mask that lets one token too many through": with_facts("healthy", future_effect=0.05),
     }
 
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "a causal model": told("healthy", future_effect=0.0),
-        "rounding": told("healthy", future_effect=2e-5),
+        "a causal model": with_facts("healthy", future_effect=0.0),
+        "rounding": with_facts("healthy", future_effect=2e-5),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
@@ -13,5 +13,5 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_accumulation", "undivided", "rate_10"),
-        "once, by accident": told("healthy", zero_grad_missing_steps=1),
+        "once, by accident": with_facts("healthy", zero_grad_missing_steps=1),
     }

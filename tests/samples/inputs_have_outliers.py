@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
@@ -10,7 +10,7 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         **several("outliers"),
-        "one price of a million": told("healthy", inputs_max=1e6),
+        "one price of a million": with_facts("healthy", inputs_max=1e6),
         "a table with a missing decimal point": surveyed(
             inputs_outliers=1,
             inputs_outlier_share=0.0001,
@@ -23,7 +23,7 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "raw_inputs", "unscaled_held_out"),
-        "heavy tails": told("healthy", inputs_outlier_share=5e-4, inputs_max=40.0),
+        "heavy tails": with_facts("healthy", inputs_outlier_share=5e-4, inputs_max=40.0),
         "a table whose features differ in scale": surveyed(
             inputs_outlier_share=0.0, inputs_outlier_reach=0.0, inputs_std_mean=34.9, inputs_max=4254.0
         ),

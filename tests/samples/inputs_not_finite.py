@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
         **several("nan_input"),
-        "one value of many, masked": told("healthy", inputs_nonfinite=1),
-        "in the batch that broke the loss": told(
+        "one value of many, masked": with_facts("healthy", inputs_nonfinite=1),
+        "in the batch that broke the loss": with_facts(
             "healthy", inputs_nonfinite=0, nonfinite_first_direction="targets"
         ),
     }
@@ -19,5 +19,5 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "outliers", "raw_inputs"),
-        "broken weights": told("healthy", inputs_nonfinite=0, nonfinite_first_direction="weights"),
+        "broken weights": with_facts("healthy", inputs_nonfinite=0, nonfinite_first_direction="weights"),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
@@ -10,8 +10,8 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         **several("raw_inputs", "tiny_inputs", "saturated"),
-        "a constant offset": told("rate_tiny", inputs_mean_abs=8.0),
-        "raw units and outliers": told(
+        "a constant offset": with_facts("rate_tiny", inputs_mean_abs=8.0),
+        "raw units and outliers": with_facts(
             "outliers", batch_size=32, inputs_outlier_share=0.004, inputs_absmax_median=255.0
         ),
         "a file in raw units": surveyed(
@@ -23,8 +23,8 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "unscaled_held_out"),
-        "a mean of two": told("rate_tiny", inputs_mean_abs=2.0),
-        "unit size and outliers": told(
+        "a mean of two": with_facts("rate_tiny", inputs_mean_abs=2.0),
+        "unit size and outliers": with_facts(
             "outliers", batch_size=32, inputs_outlier_share=0.004, inputs_absmax_median=2.7
         ),
         "a file of unit size": surveyed(

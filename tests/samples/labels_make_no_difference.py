@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "shuffled apart": told(
+        "shuffled apart": with_facts(
             "healthy",
             permuted_end=2.1,
             real_end=2.1,
@@ -23,7 +23,7 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "learned": told(
+        "learned": with_facts(
             "healthy",
             permuted_end=2.25,
             real_end=0.2,
@@ -33,7 +33,7 @@ def stays_quiet() -> dict[str, Run]:
             one_batch_start=2.3,
             one_batch_end=0.01,
         ),
-        "learned first, then both by heart": told(
+        "learned first, then both by heart": with_facts(
             "healthy",
             permuted_end=0.01,
             real_end=0.01,

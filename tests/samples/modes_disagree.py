@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "statistics that never moved": told(
+        "statistics that never moved": with_facts(
             "healthy", modes_loss_train=0.1, modes_loss_eval=2.1, modes_loss_first=2.3
         ),
     }
@@ -16,11 +16,11 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "alike": told("healthy", modes_loss_train=0.1, modes_loss_eval=0.11, modes_loss_first=2.3),
-        "dropout makes training worse": told(
+        "similar": with_facts("healthy", modes_loss_train=0.1, modes_loss_eval=0.11, modes_loss_first=2.3),
+        "dropout makes training worse": with_facts(
             "healthy_dropout", modes_loss_train=0.6, modes_loss_eval=0.3, modes_loss_first=2.3
         ),
-        "statistics a few steps behind": told(
+        "statistics a few steps behind": with_facts(
             "healthy_norm", modes_loss_train=0.5, modes_loss_eval=0.9, modes_loss_first=2.3
         ),
     }

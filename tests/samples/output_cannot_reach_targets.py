@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
         **several("relu_values", "sigmoid_values", "relu_scores"),
-        "a binary cross-entropy of a ReLU": told(
+        "a binary cross-entropy of a ReLU": with_facts(
             "relu_scores",
             loss_name="binary_cross_entropy",
             loss="binary_cross_entropy",
             outputs_last_activation="relu",
         ),
-        "a function that the list of modules does not know": told(
+        "a function that the list of modules does not know": with_facts(
             "sigmoid_values",
             modules="0 Linear",
             outputs_min=0.2,
@@ -28,10 +28,10 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "healthy_adam"),
-        "a linear layer whose outputs lie between 0 and 1": told(
+        "a linear layer whose outputs lie between 0 and 1": with_facts(
             "sigmoid_values", outputs_last_activation="none"
         ),
-        "probabilities that touch 0, from nobody knows what": told(
+        "probabilities that touch 0, of unknown origin": with_facts(
             "relu_scores",
             loss_name="binary_cross_entropy",
             loss="binary_cross_entropy",
@@ -39,8 +39,8 @@ def stays_quiet() -> dict[str, Run]:
             outputs_last_activation="none",
             modules="",
         ),
-        "zeros alone, from nobody knows what": told(
+        "zeros alone, of unknown origin": with_facts(
             "relu_scores", outputs_max=0.0, outputs_last_activation="", modules=""
         ),
-        "a sigmoid on targets of 0 to 1": told("sigmoid_values", targets_min=0.0, targets_max=1.0),
+        "a sigmoid on targets of 0 to 1": with_facts("sigmoid_values", targets_min=0.0, targets_max=1.0),
     }

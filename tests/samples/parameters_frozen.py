@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
@@ -13,5 +13,5 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "detached", "bias_only"),
-        "a table of positions": told("healthy", parameters_frozen=20),
+        "a table of positions": with_facts("healthy", parameters_frozen=20),
     }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
         **several("bias_only"),
-        "the optimizer of another model": told(
-            "healthy", parameters_without_gradient=told("healthy").setup.facts["parameters_trainable"]
+        "the optimizer of another model": with_facts(
+            "healthy", parameters_without_gradient=with_facts("healthy").setup.facts["parameters_trainable"]
         ),
     }
 

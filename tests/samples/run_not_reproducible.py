@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.captured import told
+from tests.captured import with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "another order of the data": told(
+        "another order of the data": with_facts(
             "healthy",
             seeds_set="torch",
             repeat_difference=0.2,
@@ -16,7 +16,7 @@ def fires() -> dict[str, Run]:
             repeat_first_loss_difference=0.1,
             repeat_steps=100,
         ),
-        "later": told(
+        "later": with_facts(
             "healthy",
             seeds_set="none",
             repeat_seeded=True,
@@ -30,14 +30,14 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "the same to the last bit": told(
+        "the same to the last bit": with_facts(
             "healthy",
             seeds_set="torch",
             repeat_difference=0.0,
             repeat_first_loss_difference=0.0,
             repeat_steps=100,
         ),
-        "rounding": told(
+        "rounding": with_facts(
             "healthy",
             seeds_set="torch",
             repeat_difference=2e-05,
@@ -45,7 +45,7 @@ def stays_quiet() -> dict[str, Run]:
             repeat_first_loss_difference=0.0,
             repeat_steps=100,
         ),
-        "no seed was set": told(
+        "no seed was set": with_facts(
             "healthy",
             seeds_set="none",
             repeat_difference=0.3,

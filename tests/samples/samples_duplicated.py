@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
@@ -10,7 +10,7 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         **several("copies"),
-        "a fifth of the set is copies": told("healthy", train_samples_hashed=640),
+        "a fifth of the set is copies": with_facts("healthy", train_samples_hashed=640),
         "a file with copies": surveyed(samples_duplicate_share=0.05, samples_duplicate_chance=0.0),
         "a file of few answers": surveyed(samples_duplicate_share=0.6, samples_duplicate_chance=0.5),
     }
@@ -19,6 +19,6 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "sorted"),
-        "augmentation makes more samples than there are": told("healthy", train_samples_hashed=9000),
+        "augmentation makes more samples than there are": with_facts("healthy", train_samples_hashed=9000),
         "a file with one copy": surveyed(samples_duplicate_share=1 / 150, samples_duplicate_chance=0.0),
     }

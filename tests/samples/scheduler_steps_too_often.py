@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests import make
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Setup
 
@@ -26,7 +26,7 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "stepped once an epoch": told("healthy", schedule="ExponentialLR"),
+        "stepped once an epoch": with_facts("healthy", schedule="ExponentialLR"),
         "a tenth every two epochs": make.run(
             {"lr": 0.1 * 0.1 ** (np.arange(300) // 50), "train/loss": make.healthy_loss(300)},
             setup=Setup(schedule="StepLR", facts={"scheduler_steps": 12, "optimizer_steps": 300}),

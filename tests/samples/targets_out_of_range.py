@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
     return {
-        "as many classes as outputs, counted from 1": told("healthy", label_min=1, label_max=10),
-        "every label masked": told("healthy", label_min=-100, label_max=-100, label_negative_share=1.0),
-        "percent for a binary cross-entropy": told(
+        "as many classes as outputs, counted from 1": with_facts("healthy", label_min=1, label_max=10),
+        "every label masked": with_facts(
+            "healthy", label_min=-100, label_max=-100, label_negative_share=1.0
+        ),
+        "percent for a binary cross-entropy": with_facts(
             "healthy_values",
             loss_name="binary_cross_entropy_with_logits",
             targets_min=0.0,
@@ -22,8 +24,8 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "rare_class"),
-        "half of the labels masked": told("healthy", label_min=-100, label_negative_share=0.5),
-        "soft targets": told(
+        "half of the labels masked": with_facts("healthy", label_min=-100, label_negative_share=0.5),
+        "soft targets": with_facts(
             "healthy_values", loss_name="binary_cross_entropy", targets_min=0.02, targets_max=0.98
         ),
     }

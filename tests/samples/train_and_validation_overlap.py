@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
@@ -12,14 +12,14 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         **several("overlap"),
-        "validation is the training set": told(
+        "validation is the training set": with_facts(
             "healthy", train_val_overlap_share=0.0, validation_is_training_data=True
         ),
-        "the training set is evaluated as well": told(
+        "the training set is evaluated as well": with_facts(
             "healthy", train_val_overlap_share=800 / 1200, val_samples_hashed=1200
         ),
         "pictures of training samples between epochs, and nothing logged of them": without(
-            told("healthy", train_val_overlap_share=0.9, val_samples_hashed=100), "val/"
+            with_facts("healthy", train_val_overlap_share=0.9, val_samples_hashed=100), "val/"
         ),
         "files that share rows": surveyed(
             train_val_overlap_share=0.2,
@@ -41,9 +41,9 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "copies"),
         "a training accuracy, and no validation": without(
-            told("healthy", train_val_overlap_share=0.0, validation_is_training_data=True), "val/"
+            with_facts("healthy", train_val_overlap_share=0.0, validation_is_training_data=True), "val/"
         ),
-        "two copies of four hundred": told("healthy", train_val_overlap_share=2 / 400),
+        "two copies of four hundred": with_facts("healthy", train_val_overlap_share=2 / 400),
         "files that share none": surveyed(
             train_val_overlap_share=0.0, val_samples_hashed=100, train_samples_hashed=900
         ),

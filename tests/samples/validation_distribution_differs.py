@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.captured import several, told
+from tests.captured import several, with_facts
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
@@ -10,8 +10,8 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         **several("unscaled_held_out"),
-        "another offset": told("healthy", val_inputs_shift=2.0),
-        "another scale beside outliers": told(
+        "another offset": with_facts("healthy", val_inputs_shift=2.0),
+        "another scale beside outliers": with_facts(
             "healthy", inputs_outlier_share=0.004, inputs_absmax_median=2.7, val_inputs_absmax_median=160.0
         ),
         "one feature of a file": surveyed(
@@ -29,14 +29,14 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "raw_inputs"),
-        "outliers on the training side": told(
+        "outliers on the training side": with_facts(
             "healthy",
             inputs_outlier_share=0.004,
             inputs_absmax_median=2.7,
             val_inputs_absmax_median=2.9,
             val_inputs_spread_ratio=0.05,
         ),
-        "a small held-out set": told("healthy", val_inputs_shift=0.3, val_inputs_spread_ratio=1.2),
+        "a small held-out set": with_facts("healthy", val_inputs_shift=0.3, val_inputs_spread_ratio=1.2),
         "a random split of a file": surveyed(
             val_inputs_shift=0.15,
             val_inputs_spread_ratio=1.05,

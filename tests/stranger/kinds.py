@@ -56,8 +56,6 @@ SIGNAL = """    SignalKind("weight_sparsity/<module>", "none", "1", "share of we
 """
 OUTPUT_SCALE = """    SignalKind("output_scale/<module>", "none", "", "largest absolute output of a layer"),
 """
-SAMPLED = "traindx/capture/torch/measure/sampled_step.py"
-BY_PASS = "traindx.capture.torch.measure.by_pass"
 RULE_TESTS = ("fires_on_its_samples", "stays_clear_on_near_misses", "survives_every_prefix", "page_has_every_section",
               "no_number_hides_in_a_body", "thresholds_are_declared")  # fmt: skip
 CONTRACT = "tests/rules/test_contract.py"
@@ -105,19 +103,12 @@ KINDS = (
     Kind(
         "signal_by_hook",
         ("tests/capture/signals/test_signal_families.py::"
-         "test_a_family_is_declared_in_the_words_of_the_vocabulary[output scale]",
+         "test_a_family_is_declared_in_the_words_of_the_vocabulary[output_scale]",
          "tests/capture/signals/test_signal_families.py::test_every_panel_is_measured_by_a_framework"),
-        (Line("traindx/vocabulary/signals.py", '    SignalKind("weight_absmax/<module>"', OUTPUT_SCALE),
-         Line(SAMPLED, "class Closer", f"from {BY_PASS}.output_scale import OutputScale\n\n\n"),
-         Line(SAMPLED, "        self.attention = Attention(", "        self.output_scale = OutputScale()\n"),
-         Line(SAMPLED, "            self.attention.disarm()\n", "            self.output_scale.disarm()\n"),
-         Line(SAMPLED, '        if self._view.wants("attention"):',
-              '        if self._view.wants("output scale"):\n            self.output_scale.arm(self._named())\n'),
-         Line(SAMPLED, '        attempt("attention", self._take',
-              '        attempt("output scale", self._take, "output scale", self.output_scale)\n')),
-        (Omitted(SAMPLED,
+        (Line("traindx/vocabulary/signals.py", '    SignalKind("weight_absmax/<module>"', OUTPUT_SCALE),),
+        (Omitted("traindx/capture/torch/measure/by_pass/output_scale.py",
                  "tests/capture/signals/test_signal_families.py::test_every_panel_is_measured_by_a_framework",
-                 f'"output scale": measure it in {SAMPLED}'),),
+                 "add traindx/capture/torch/measure/by_pass/output_scale.py with an Observer"),),
     ),
     Kind(
         "intervention",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
@@ -50,18 +51,26 @@ def printed(page: Page) -> str:
         parts.append((f"{title}\n{'-' * len(title)}\n" if title else "") + wrapped(text, width))
     ties = {**page.facts, **{tie: ", ".join(slugs) for tie, slugs in page.links.items()}}
     named = [f"{tie}: {value}" for tie, value in ties.items() if value]
-    filled = [textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in named]
-    parts.append("\n".join(filled))
+    parts.append("\n".join(filled(line, width, "  ") for line in named))
     return "\n\n".join(part for part in parts if part)
 
 
 def wrapped(text: str, width: int) -> str:
-    """Paragraphs filled to `width`; indented blocks, lists and tables are kept line by line."""
+    """Paragraphs and list items filled to `width`; indented blocks and tables are kept line by line."""
     blocks = []
     for block in text.split("\n\n"):
-        kept = any(line.startswith((" ", "- ", "* ", "|")) for line in block.splitlines())
-        blocks.append(block if kept else textwrap.fill(" ".join(block.split()), width))
+        if block.startswith("- "):
+            items = re.split(r"\n(?=- )", block)
+            blocks.append("\n".join(filled(item, width, "  ") for item in items))
+        else:
+            kept = any(line.startswith((" ", "* ", "|")) for line in block.splitlines())
+            blocks.append(block if kept else filled(block, width))
     return "\n\n".join(blocks)
+
+
+def filled(text: str, width: int, indent: str = "") -> str:
+    """A paragraph whose later lines begin with `indent`."""
+    return textwrap.fill(" ".join(text.split()), width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def contents(everything: Sequence[Page]) -> str:

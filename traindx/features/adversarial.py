@@ -1,4 +1,4 @@
-"""Games: nets that work against each other, each with a loss of its own, as a log's names show."""
+"""Games: nets that work against each other, each with its own loss, as a log's names show."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Features:
 
     @cached_property
     def is_game(self) -> bool:
-        """Whether several optimizers work against each other or side by side, each with a loss of its own,
+        """Whether several optimizers work against each other or side by side, each with its own loss,
         from early on (as capture records them), or models that take turns: then no single loss shows
         progress."""
         if self.run.setup.flag("models_in_turns"):

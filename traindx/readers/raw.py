@@ -8,6 +8,7 @@ and builds frozen `Run`s. A format file therefore knows only its format.
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -106,6 +107,18 @@ class RawPanel(msgspec.Struct, eq=False):
     modules: tuple[str, ...]
     values: Floats
     rows: Ints
+
+
+def stacked(parts: Sequence[tuple[tuple[str, ...], Floats]]) -> tuple[tuple[str, ...], Floats]:
+    """Panels, each as (`modules[m]`, `values[n, m]`), one below the other; modules that a part lacks are NaN."""
+    modules = tuple(dict.fromkeys(module for names, _ in parts for module in names))
+    place = {module: i for i, module in enumerate(modules)}
+    values = np.full((sum(len(part) for _, part in parts), len(modules)), np.nan)
+    low = 0
+    for names, part in parts:
+        values[low : low + len(part), [place[module] for module in names]] = part
+        low += len(part)
+    return modules, values
 
 
 class RawLog(msgspec.Struct, eq=False):

@@ -1,7 +1,8 @@
-"""Rules, one file each, and the engine that asks every one of them.
+"""Rules, one file each, and the engine that evaluates them.
 
-The package is walked (nothing registers itself); other packages add rules through the entry point
-group `traindx.rules`. `listed` knows the same rules from an index and imports those that can be asked.
+The package is walked, so nothing registers itself. Other packages add rules through the entry point group
+`traindx.rules`. `listed` knows the same rules from a generated index, and imports only those that can be
+evaluated.
 """
 
 from __future__ import annotations
@@ -19,9 +20,7 @@ from traindx.installed import extensions, modules_of
 from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule
 from traindx.vocabulary.run import Run
 
-NOT_FINITE = "loss-not-finite"  # is a fault whatever the loss means
-
-
+NOT_FINITE = "loss-not-finite"  # a fault, whatever the loss measures
 GROUP = "traindx.rules"
 
 
@@ -34,31 +33,34 @@ def catalogue() -> tuple[Rule, ...]:
         found += [
             v for v in vars(module).values() if isinstance(v, Rule) and v.check.__module__ == info.name
         ]
-    return ordered([*found, *others()])
+    return ordered([*found, *rules_of_other_packages()])
 
 
 @cache
 def listed() -> tuple[Rule, ...]:
-    """The rules of `catalogue`, ours as the index tells them: the check of each is imported when it is asked.
-    Where the index does not name the files that are there, all are imported."""
+    """The rules of `catalogue`, with ours from the index: the module of a rule is imported when it is
+    evaluated.
+
+    If the index does not name exactly the files of the package, all are imported.
+    """
     known = indexed()
     there = modules_of(__name__, __path__, families=True)
     if there != {home for home, *_ in known}:
         return catalogue()
     ours = (
-        Rule(code=code, slug=slug_of(home), needs=needs, min_points=points, severity=severity, message=message,
-             follows=follows, check=Deferred(home))
+        Rule(code=code, slug=module_slug(home), needs=needs, min_points=points, severity=severity,
+             message=message, follows=follows, check=Deferred(home))
         for home, code, needs, points, severity, message, follows in known
     )  # fmt: skip
-    return ordered([*ours, *others()])
+    return ordered([*ours, *rules_of_other_packages()])
 
 
-def slug_of(home: str) -> str:
+def module_slug(home: str) -> str:
     """The slug of the rule that a module defines."""
     return home.rpartition(".")[2].replace("_", "-")
 
 
-def others() -> list[Rule]:
+def rules_of_other_packages() -> list[Rule]:
     """The rules of other packages."""
     return [
         rule for made in extensions(GROUP) for rule in ([made] if isinstance(made, Rule) else list(made))
@@ -79,14 +81,15 @@ def judge(
     rules: Iterable[Rule] | None = None,
     overrides: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[Outcome, ...]:
-    """Ask every rule; `overrides` maps a rule's slug to thresholds that replace its own."""
+    """Evaluate every rule. `overrides` maps the slug of a rule to thresholds that replace its own."""
     chosen = listed() if rules is None else tuple(rules)
     return tuple(judge_one(rule, run, features, (overrides or {}).get(rule.slug, {})) for rule in chosen)
 
 
 def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, float]) -> Outcome:
-    """One rule's outcome: fired, clear, or not evaluated with the reason. A crash is loud."""
-    reason = missing(rule, features)
+    """The outcome of one rule: fired, clear, or not evaluated with the reason. An exception is not
+    caught."""
+    reason = why_not_evaluated(rule, features)
     if reason:
         return Outcome(rule=rule, status="not-evaluated", reason=reason)
     rule = rule.loaded
@@ -97,8 +100,8 @@ def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, f
     return Outcome(rule=rule, status="fired" if evidence else "clear", evidence=evidence)
 
 
-def missing(rule: Rule, features: Features) -> str:
-    """Why a rule cannot be evaluated ("" when it can): a signal that is not there, or too short."""
+def why_not_evaluated(rule: Rule, features: Features) -> str:
+    """Why a rule cannot be evaluated ("" if it can): a signal is missing or too short."""
     for position, need in enumerate(rule.needs):
         alternatives = need.split("|")
         present = [a for a in alternatives if available(a, features)]
@@ -109,31 +112,31 @@ def missing(rule: Rule, features: Features) -> str:
             if (
                 rule.family == "LOS"
                 and rule.slug != NOT_FINITE
-                and (why := says_little(main or "", features))
+                and (why := why_uninformative(main or "", features))
             ):
                 return why
             curve = features.curve(present[0])
             have = curve.n if curve is not None else features.run.points
-            # A rule about values that are not finite asks for a single point, finite or not.
+            # A rule about NaN needs a single point, finite or not.
             if have < rule.min_points > 1:
                 return f"needs {rule.min_points} finite points of {present[0]}, there are {have}"
     return ""
 
 
-def says_little(name: str, features: Features) -> str:
-    """Why a loss is no measure of progress in this run ("" where it is one)."""
+def why_uninformative(name: str, features: Features) -> str:
+    """Why a loss does not measure progress in this run ("" if it does)."""
     if features.is_game:
-        return "several nets are trained, each with a loss of its own: none of them tells of progress"
+        return "several networks are trained with separate losses, and none of them shows progress"
     if features.is_duel and player_of(name):
-        return "two nets play against each other: the loss of neither tells of progress"
+        return "two networks play against each other, and neither loss shows progress"
     if features.is_reinforcement and name == "train/loss":
-        return "an agent learns from rewards: the loss of a policy or a critic tells little of progress"
+        return "an agent learns from rewards, and the loss of its policy or critic does not show progress"
     return ""
 
 
 def available(name: str, features: Features) -> bool:
-    """Whether a needed signal is there. "run" always is, "x/*" is any signal below x/ or the
-    panel x, "event:kind" an event, "setup:field" a known fact."""
+    """Whether a needed signal was recorded. "run" always is. "x/*" is any signal below x/ or the panel x,
+    "event:kind" an event, "setup:field" a known fact."""
     run = features.run
     if name == "run":
         return True
@@ -148,7 +151,7 @@ def available(name: str, features: Features) -> bool:
 
 
 def indexed() -> tuple[tuple[Any, ...], ...]:
-    """What `docs.generate` wrote down of every module; nothing where it did not."""
+    """The generated index of all rules, or nothing if it has not been generated."""
     try:
         from traindx.rules.index import RULES
     except ModuleNotFoundError:

@@ -1,7 +1,8 @@
-"""Everything that most rules need, for one import: `from traindx.rules.api import Evidence, Run, rule, threshold`.
+"""What most rules need, for one import: `from traindx.rules.api import Evidence, Run, rule, threshold`.
 
-Only what every diagnosis loads anyway is exported. What few rules use is imported from `traindx.features` by those
-rules: `traindx diagnose` loads only the rules that apply to a log, and would pay for the rest.
+Only what a diagnosis loads anyway is exported. Rules import from `traindx.features` directly what few of
+them use, because `traindx diagnose` loads only the rules that apply to a log and should not pay for the
+others.
 """
 
 from __future__ import annotations
@@ -11,31 +12,97 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.curves.progress import by_progress, is_learning
+from traindx.features.curves.gradient_norms import (
+    clip_ratios,
+    early_level,
+    excursions,
+    far_above,
+    improved,
+    printed_step,
+    shed,
+    suffers,
+    usual_level,
+    worsened_after,
+)
+from traindx.features.curves.plateaus import Flat, flat_tail, improvement, late_drop
+from traindx.features.curves.progress import by_progress, is_learning, young
+from traindx.features.curves.score_scales import (
+    EXTREMES,
+    best_skill,
+    is_late,
+    scale_of,
+    scores,
+    skill,
+    words_of,
+)
+from traindx.features.curves.signal_pairs import Pair, accuracy, pairs, score
+from traindx.features.performance.level_shifts import growth, halvings, per_row, settles, start_up, stretches
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
+from traindx.features.statistics.noise import autocorrelation, difference_noise, median_error, robust_sigma
+from traindx.features.statistics.smoothing import TREND_PARTS, block_medians, running_median, trend
 from traindx.features.statistics.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Ints, Panel, Run
 
 __all__ = [
+    "EXTREMES",
+    "TREND_PARTS",
     "CannotJudge",
     "Curve",
     "Evidence",
     "EvidencePoint",
     "Features",
+    "Flat",
     "Floats",
     "Ints",
     "Iterator",
+    "Pair",
     "Panel",
     "Run",
     "Severity",
+    "accuracy",
+    "autocorrelation",
+    "best_skill",
+    "block_medians",
     "by_progress",
+    "clip_ratios",
+    "difference_noise",
+    "early_level",
+    "excursions",
+    "far_above",
+    "flat_tail",
+    "growth",
+    "halvings",
+    "improved",
+    "improvement",
+    "is_late",
     "is_learning",
+    "late_drop",
     "median",
+    "median_error",
     "np",
+    "pairs",
+    "per_row",
+    "printed_step",
+    "robust_sigma",
     "rule",
+    "running_median",
+    "scale_of",
+    "score",
+    "scores",
+    "settles",
+    "shed",
+    "skill",
     "slope",
+    "start_up",
+    "stretches",
+    "suffers",
     "threshold",
+    "trend",
+    "usual_level",
+    "words_of",
+    "worsened_after",
+    "young",
 ]

@@ -1,4 +1,4 @@
-"""From outcomes to findings: one fault gives one primary finding, the rest hang on it."""
+"""From outcomes to findings: one fault gives one primary finding, and the others are its consequences."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
 from traindx.vocabulary.rule import Evidence, Outcome
 
-LONG = 1e6  # from here on a number is written with a power of ten
-DIGITS = 1e12  # below it a step is still written as it stands in the log
+LARGE = 1e6  # from here on a number is written with a power of ten
+DIGITS = 1e12  # a smaller step is written with all digits, as in the log
 ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
 NUMBERED = re.compile(r"\d[\d.]*(?:, \d[\d.]*)*")  # modules of a Sequential, which have no other name
 OF_MODULES = ("ACT", "GRD", "QNT", "WGT")  # families whose places are modules
-PLACE = re.compile(r"\bstep (?=-?\d)")  # a place in the log, which need not count steps
+PLACE = re.compile(r"\bstep (?=-?\d)")  # a place in the log, which may count epochs
 
 
 def findings(outcomes: Iterable[Outcome], axis: str = "step") -> tuple[Finding, ...]:
@@ -26,7 +26,7 @@ def findings(outcomes: Iterable[Outcome], axis: str = "step") -> tuple[Finding, 
         for o in fired
     }
     made = [finding(o, strongest[o.rule.slug], parent_of(o, fired), axis) for o in fired]
-    return tuple(in_order(made))
+    return tuple(by_importance(made))
 
 
 def severity_of(outcome: Outcome, evidence: Evidence) -> str:
@@ -39,8 +39,8 @@ def parent_of(outcome: Outcome, fired: Sequence[Outcome]) -> str | None:
     return next((slug for slug in outcome.rule.follows if slug in parents), None)
 
 
-class Long(float):
-    """A number too long to be read digit by digit: written with a power of ten."""
+class LargeNumber(float):
+    """A large number, which is written with a power of ten."""
 
     def __format__(self, spec: str) -> str:
         if spec.endswith("f"):
@@ -52,18 +52,18 @@ class Long(float):
         return format(int(self) if spec.endswith(("d", ",")) else float(self), spec)
 
 
-def readable(value: object) -> object:
-    long = isinstance(value, int | float) and abs(value) >= LONG and math.isfinite(value)
-    return Long(str(value)) if long else value
+def shortened(value: object) -> object:
+    long = isinstance(value, int | float) and abs(value) >= LARGE and math.isfinite(value)
+    return LargeNumber(str(value)) if long else value
 
 
-def said(text: str, values: Mapping[str, object]) -> str:
-    """A rule's message with its numbers; one of a thing is no plural."""
-    return ONE.sub(r"1 \1", text.format_map({name: readable(value) for name, value in values.items()}))
+def fill_message(text: str, values: Mapping[str, object]) -> str:
+    """The message of a rule with its numbers, and with singular nouns after a 1."""
+    return ONE.sub(r"1 \1", text.format_map({name: shortened(value) for name, value in values.items()}))
 
 
-def placed(family: str, values: Mapping[str, object]) -> Mapping[str, object]:
-    """The values of a message, with the word for a module that is called by a number alone."""
+def with_module_word(family: str, values: Mapping[str, object]) -> Mapping[str, object]:
+    """The values of a message, with the word "module" before a name that is only a number."""
     where = str(values.get("where", ""))
     if family not in OF_MODULES or not NUMBERED.fullmatch(where):
         return values
@@ -71,7 +71,7 @@ def placed(family: str, values: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def finding(outcome: Outcome, evidence: Evidence, parent: str | None, axis: str) -> Finding:
-    """The finding of one rule, from its strongest evidence; the numbers of the others are kept."""
+    """The finding of one rule: the message of its strongest evidence, and the numbers of all."""
     points = [p for e in (evidence, *(x for x in outcome.evidence if x is not evidence)) for p in e.points]
     text = evidence.message or outcome.rule.message
     return Finding(
@@ -82,15 +82,17 @@ def finding(outcome: Outcome, evidence: Evidence, parent: str | None, axis: str)
         onset_step=evidence.onset,
         last_step=evidence.last,
         where=evidence.where,
-        message=PLACE.sub(f"{axis} ", said(text, placed(outcome.rule.family, evidence.values))),
+        message=PLACE.sub(
+            f"{axis} ", fill_message(text, with_module_word(outcome.rule.family, evidence.values))
+        ),
         consequence_of=parent,
         aspects=evidence.aspects,
         evidence=tuple(points[:12]),
     )
 
 
-def in_order(made: Sequence[Finding]) -> list[Finding]:
-    """Primary findings first by severity, then onset; consequences directly after their parent."""
+def by_importance(made: Sequence[Finding]) -> list[Finding]:
+    """Primary findings by severity and onset, each followed by its consequences."""
 
     def weight(f: Finding) -> tuple[int, float, str]:
         return (
@@ -118,14 +120,14 @@ def in_order(made: Sequence[Finding]) -> list[Finding]:
 
     for f in primary:
         place(f)
-    for rest in list(children.values()):  # rules that name each other
+    for rest in list(children.values()):  # rules that follow from each other
         for f in rest:
             place(f)
     return out
 
 
 def not_evaluated(outcomes: Iterable[Outcome]) -> tuple[NotEvaluated, ...]:
-    """The rules that could not be asked, with the reason."""
+    """The rules that could not be evaluated, with the reasons."""
     return tuple(
         NotEvaluated(o.rule.code, o.rule.slug, o.reason, o.rule.needs)
         for o in outcomes

@@ -51,7 +51,7 @@ class Panel(msgspec.Struct, frozen=True, eq=False):
 
 class Event(msgspec.Struct, frozen=True):
     """Something that happened to the run or to its log. `place` is where in the source it was
-    seen ("line 12", "record 40"); `code` is a stable word for events that rules look for."""
+    seen ("line 12", "record 40"); `code` is a stable word for events that rules read."""
 
     kind: EventKind
     message: str

@@ -54,7 +54,7 @@ class Setup(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
     def known(self, name: str) -> object:
-        """A fact by name, whether it is a field of its own or a free one; None where it is missing."""
+        """A fact by name, whether it is a field or a free fact; None where it is missing."""
         return getattr(self, name) if name in FACT_FIELDS else self.facts.get(name)
 
     def number(self, name: str) -> float | None:

@@ -101,7 +101,7 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
     """How fast the fixed model answers, in evaluation mode on the machine of the trials, after calls to warm
     up: seconds of a call with one sample (None: what one sample is was not clear) and with a batch of the
     training. `throughput`: samples a second in such batches. `utilization`: the share of the time of its
-    training steps in which the accelerator computes, in a start of its own (None: there is no accelerator,
+    training steps in which the accelerator computes, in a separate start (None: there is no accelerator,
     or no edited script that could be traced). `why` says what kept it from being measured."""
 
     p50: float | None = None

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from tests.capture.launch.launching import attached  # noqa: E402
 from traindx import pipeline  # noqa: E402
-from traindx.capture.torch.measure.loss.retained_graphs import Keeping  # noqa: E402
+from traindx.capture.torch.measure.loss.retained_graphs import RetainedGraphs  # noqa: E402
 
 STEPS = 40
 
@@ -24,7 +24,7 @@ def loss_of(model: Any) -> Any:
     return model(torch.ones(2, 4)).square().mean()
 
 
-def listed(model: Any, keeping: Keeping) -> None:
+def listed(model: Any, keeping: RetainedGraphs) -> None:
     losses = []
     for step in range(STEPS):
         loss = loss_of(model)
@@ -32,14 +32,14 @@ def listed(model: Any, keeping: Keeping) -> None:
         keeping.look(step, sys._getframe())
 
 
-def summed(model: Any, keeping: Keeping) -> None:
+def summed(model: Any, keeping: RetainedGraphs) -> None:
     total = 0.0
     for step in range(STEPS):
         total = total + loss_of(model)
         keeping.look(step, sys._getframe())
 
 
-def by_name(model: Any, keeping: Keeping) -> None:
+def by_name(model: Any, keeping: RetainedGraphs) -> None:
     history: dict[str, list[Any]] = {"loss": []}
     for step in range(STEPS):
         history["loss"].append(loss_of(model))
@@ -50,13 +50,13 @@ class Trainer:
     def __init__(self) -> None:
         self.outputs: list[Any] = []
 
-    def fit(self, model: Any, keeping: Keeping) -> None:
+    def fit(self, model: Any, keeping: RetainedGraphs) -> None:
         for step in range(STEPS):
             self.outputs += [loss_of(model)]
             keeping.look(step, sys._getframe())
 
 
-def numbers(model: Any, keeping: Keeping) -> None:
+def numbers(model: Any, keeping: RetainedGraphs) -> None:
     losses, total, kept = [], 0.0, torch.zeros(())
     for step in range(STEPS):
         loss = loss_of(model)
@@ -65,7 +65,7 @@ def numbers(model: Any, keeping: Keeping) -> None:
         keeping.look(step, sys._getframe())
 
 
-def window(model: Any, keeping: Keeping) -> None:
+def window(model: Any, keeping: RetainedGraphs) -> None:
     """The last few are kept, as a moving objective does."""
     last: list[Any] = []
     for step in range(STEPS):
@@ -80,7 +80,7 @@ def window(model: Any, keeping: Keeping) -> None:
      (Trainer().fit, "self.outputs", "self.outputs += [loss_of(model)]")],
 )  # fmt: skip
 def test_it_is_named_with_its_line(loop: Callable[..., None], name: str, line: str) -> None:
-    keeping = Keeping()
+    keeping = RetainedGraphs()
     loop(torch.nn.Linear(4, 1), keeping)
     assert keeping.facts["graphs_kept_by"] == name
     place = str(keeping.facts["graphs_kept_at"])
@@ -91,14 +91,14 @@ def test_it_is_named_with_its_line(loop: Callable[..., None], name: str, line: s
 
 @pytest.mark.parametrize("loop", [numbers, window])
 def test_what_is_dropped_is_not(loop: Callable[..., None]) -> None:
-    keeping = Keeping()
+    keeping = RetainedGraphs()
     loop(torch.nn.Linear(4, 1), keeping)
     assert keeping.facts == {"graphs_kept": 0}
 
 
 def test_looking_keeps_nothing_alive() -> None:
     """Before Python 3.13 a frame keeps the table of its variables that was asked for."""
-    keeping, model = Keeping(), torch.nn.Linear(4, 1)
+    keeping, model = RetainedGraphs(), torch.nn.Linear(4, 1)
 
     def step() -> weakref.ref[Any]:
         loss = loss_of(model)

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture.torch.measure.reruns.train_and_eval import Modes  # noqa: E402
+from traindx.capture.torch.measure.reruns.train_and_eval import TrainAndEval  # noqa: E402
 
 
 def test_evaluating_and_training_in_the_wrong_mode(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_the_mode_of_an_evaluation_is_told_where_it_matters(
 
 
 def asked(model: nn.Module, batch: Any) -> dict[str, Any]:
-    modes = Modes()
-    modes.called(model, (batch,), {})
+    modes = TrainAndEval()
+    modes.record(model, (batch,), {})
     return modes.facts()
 
 
@@ -87,11 +87,11 @@ def test_the_loss_in_both_modes_is_that_of_outputs_and_targets() -> None:
     model = nn.Sequential(nn.BatchNorm1d(3, momentum=0.0))
     batch, targets = 4 * torch.randn(32, 3) + 2, torch.randint(0, 3, (32,))
     normalized = (batch - batch.mean(0)) / (batch.var(0, correction=0) + 1e-5).sqrt()
-    modes = Modes()
+    modes = TrainAndEval()
     for factor in (2.0, 5.0):
-        modes.lost(nn.functional.cross_entropy(model(batch), targets), factor)
-    modes.called(model, (batch,), {})
-    modes.want(targets)
+        modes.record_loss(nn.functional.cross_entropy(model(batch), targets), factor)
+    modes.record(model, (batch,), {})
+    modes.call.record_targets(targets)
     told = modes.facts()
     expected = [nn.functional.cross_entropy(x, targets).item() for x in (normalized, batch, normalized)]
     assert told["modes_loss_train"] == pytest.approx(expected[0], abs=1e-4)
@@ -112,10 +112,10 @@ def test_a_loss_of_another_kind_is_not_made_up(loss: Any) -> None:
         torch.randn(8, 3, requires_grad=True),
         torch.arange(8) % 3,
     )
-    modes = Modes()
-    modes.lost(loss(model(batch), targets), 1.0)
-    modes.called(model, (batch,), {})
-    modes.want(targets)
+    modes = TrainAndEval()
+    modes.record_loss(loss(model(batch), targets), 1.0)
+    modes.record(model, (batch,), {})
+    modes.call.record_targets(targets)
     assert set(modes.facts()) == {"mode_effect"}
 
 

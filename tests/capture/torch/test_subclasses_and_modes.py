@@ -130,7 +130,7 @@ if "handlers" in __file__:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SURROUNDINGS)
 def test_whatever_surrounds_a_training_stays(name: str, tmp_path: Path) -> None:
-    script = tmp_path / f"{name}.py"
+    script = tmp_path / f"with_{name}.py"  # else tracemalloc.py would be imported for tracemalloc
     script.write_text(SURROUNDED.replace("SURROUNDING", SURROUNDINGS[name]))
     command = [sys.executable, str(script)]
     alone = finished(command, tmp_path, environment(""))

@@ -32,7 +32,7 @@ def test_reads_of_each_step_are_counted_with_their_lines(tmp_path: Path) -> None
         text = {"item": ".item()", "float": "float(", "bool": "if loss >", "cpu": ".cpu()"}[way]
         assert text in lines[int(number) - 1]
     (seen,) = [f for f in pipeline.diagnose([run]).first.findings if f.slug == "host-waits-for-accelerator"]
-    assert "4 times a step (" in seen.message
+    assert "4 times per step (" in seen.message
 
 
 def test_reads_now_and_then_are_no_fault(tmp_path: Path) -> None:

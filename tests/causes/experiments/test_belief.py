@@ -23,14 +23,14 @@ def test_it_is_bayes_rule() -> None:
     assert [t.finding for t in found[0].for_] == ["trial:x"]
 
 
-def test_a_refuted_cause_gives_way_and_what_was_confirmed_speaks_against_health() -> None:
+def test_a_refuted_cause_gives_way_and_what_was_confirmed_counts_against_health() -> None:
     belief = believed(dead_relus=0.6, healthy=0.4)
     assert updated(belief, ("dead-relus",), "refuted", "x")[0].cause == "healthy"
     after = {h.cause: h.probability for h in updated(belief, ("dead-relus",), "confirmed", "x")}
     assert after["dead-relus"] > 0.95
 
 
-def test_an_experiment_that_tells_nothing_of_any_cause_here_moves_only_health() -> None:
+def test_an_experiment_about_no_cause_here_changes_only_health() -> None:
     found = {
         h.cause: h.probability
         for h in updated(believed(dead_relus=0.5, clip_too_tight=0.5), (), "refuted", "x")
@@ -42,10 +42,14 @@ def test_what_is_helped_without_being_cured_moves_half_as_far() -> None:
     """Noisy labels are better under regularization, too: that it helps does not make them give way to its lack."""
     belief = believed(label_noise=0.4, insufficient_regularization=0.3, dead_relus=0.3)
     found = updated(belief, ("insufficient-regularization",), "confirmed", "x", ("label-noise",))
-    told = {h.cause: h.probability for h in found}
+    probabilities = {h.cause: h.probability for h in found}
     yes, no = CHANCES["confirmed"]
-    assert told["label-noise"] / told["dead-relus"] == pytest.approx(0.4 / 0.3 * (yes / no) ** 0.5)
-    assert told["insufficient-regularization"] / told["dead-relus"] == pytest.approx(yes / no)
+    assert probabilities["label-noise"] / probabilities["dead-relus"] == pytest.approx(
+        0.4 / 0.3 * (yes / no) ** 0.5
+    )
+    assert probabilities["insufficient-regularization"] / probabilities["dead-relus"] == pytest.approx(
+        yes / no
+    )
     for way, causes in HELPED.items():
         assert causes
         assert not {c for c, (_, tried) in TRIED.items() if tried == way} & set(causes)

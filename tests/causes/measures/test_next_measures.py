@@ -102,12 +102,12 @@ def test_overfitting_asks_for_the_size_of_the_data() -> None:
     assert any("dataset_size" in m.how for m in found)
 
 
-def test_nan_under_unknown_precision_asks_for_it_until_it_is_told() -> None:
+def test_nan_under_unknown_precision_asks_for_it_until_it_is_known() -> None:
     nan = fired("loss-not-finite:late,norm-normal-before", severity="critical")
     asked = measured(*all_but(nan))
     assert any("precision" in m.how for m in asked) or any("non-finite" in m.measure for m in asked)
-    told = plain_run({"precision": "fp32"})
-    assert not any("--fact precision" in m.how for m in measured(*all_but(nan), run=told))
+    known = plain_run({"precision": "fp32"})
+    assert not any("--fact precision" in m.how for m in measured(*all_but(nan), run=known))
 
 
 def test_nothing_is_asked_for_twice_or_though_it_is_there() -> None:
@@ -144,8 +144,8 @@ def test_what_is_asked_can_be_answered() -> None:
     for _, how in QUESTIONS.values():
         for part in how.split("--fact ")[1:]:
             name = part.split("=")[0]
-            told = run.setup.with_facts({name: "1"}, "given")
-            assert told.known(name) == "1"
+            known = run.setup.with_facts({name: "1"}, "given")
+            assert known.known(name) == "1"
 
 
 def some(how: str, bits: float, minutes: float) -> NextMeasure:
@@ -184,11 +184,11 @@ def test_what_is_chosen_is_worth_it_in_order_and_holds_the_best(drawn: list[tupl
 def test_cheaper_first_at_equal_bits_and_more_bits_first_at_equal_cost(
     bits: float, minutes: float, more: float
 ) -> None:
-    cheap, dear = some("cheap", bits, minutes), some("dear", bits, minutes * more)
+    cheap, expensive = some("cheap", bits, minutes), some("expensive", bits, minutes * more)
     rich = some("rich", bits * more, minutes)
-    for pair in ((dear, cheap), (cheap, rich)):
+    for pair in ((expensive, cheap), (cheap, rich)):
         assert chosen(pair) == chosen(pair[::-1])
-    assert chosen([dear, cheap])[0] is cheap
+    assert chosen([expensive, cheap])[0] is cheap
     assert chosen([cheap, rich])[0] is rich
 
 
@@ -232,7 +232,7 @@ def test_sanity_experiments_are_proposed_where_nobody_made_them() -> None:
     assert "traindx check -- python train.py" in asked
 
 
-def test_the_document_tells_bits_and_minutes_of_real_runs() -> None:
+def test_the_document_has_bits_and_minutes_of_real_runs() -> None:
     for loss in (np.full(300, 2.3) + 0.01 * make.rng().standard_normal(300), make.healthy_loss(300)):
         document = json.loads(pipeline.diagnose(make.run({"train/loss": loss})).to_json())
         for item in document["runs"][0]["next"]:

@@ -17,23 +17,23 @@ from traindx.vocabulary.run import Panel
 from traindx.vocabulary.setup import Setup
 
 
-def told(*probabilities: float) -> tuple[Hypothesis, ...]:
+def hypotheses(*probabilities: float) -> tuple[Hypothesis, ...]:
     names = ("healthy", "learning-rate-too-high", "corrupt-samples", "label-noise")
     return tuple(
         Hypothesis(cause=c, title=c, probability=p) for c, p in zip(names, probabilities, strict=False)
     )
 
 
-def test_a_log_that_tells_no_cause_names_the_two_that_are_left() -> None:
-    assert [h.cause for h in undecided(told(0.2, 0.1, 0.25, 0.05))] == [
+def test_a_log_that_shows_no_cause_names_the_two_that_are_left() -> None:
+    assert [h.cause for h in undecided(hypotheses(0.2, 0.1, 0.25, 0.05))] == [
         "corrupt-samples",
         "learning-rate-too-high",
     ]
 
 
 @pytest.mark.parametrize("probabilities", [(0.6, 0.1, 0.1), (0.1, 0.45, 0.2), ()])
-def test_a_log_that_tells_a_cause_or_health_is_decided(probabilities: tuple[float, ...]) -> None:
-    assert undecided(told(*probabilities)) == ()
+def test_a_log_that_shows_a_cause_or_health_is_decided(probabilities: tuple[float, ...]) -> None:
+    assert undecided(hypotheses(*probabilities)) == ()
 
 
 def test_recordings_keep_their_weights() -> None:

@@ -1,4 +1,4 @@
-"""What is told of the scores of causes: never surer than unseen programs allow, and how firm the weights are."""
+"""Published probabilities: no more certain than unseen programs allow, and how much they depend on single programs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ scores = st.lists(st.floats(-40, 40), min_size=3, max_size=8)
 
 @settings(max_examples=100, deadline=None)
 @given(scores)
-def test_no_cause_is_told_with_more_than_the_ceiling(found: list[float]) -> None:
+def test_no_cause_is_published_above_the_ceiling(found: list[float]) -> None:
     free = softmax(np.array(found))
-    told = capped(free)
-    assert told.sum() == pytest.approx(1.0)
-    assert told.max() <= CEILING + 1e-12
-    assert np.all(np.diff(told[np.argsort(free, kind="stable")]) >= -1e-12)
+    limited = capped(free)
+    assert limited.sum() == pytest.approx(1.0)
+    assert limited.max() <= CEILING + 1e-12
+    assert np.all(np.diff(limited[np.argsort(free, kind="stable")]) >= -1e-12)
     if free.max() <= CEILING:
-        assert told == pytest.approx(free)
+        assert limited == pytest.approx(free)
 
 
 def test_what_the_ceiling_takes_goes_to_the_others_by_their_share() -> None:
@@ -42,21 +42,21 @@ def test_what_the_ceiling_takes_goes_to_the_others_by_their_share() -> None:
 
 
 def test_what_the_first_fault_explains_says_nothing_about_the_second() -> None:
-    """A rival lives by the divergence that the first explains; the second has a sign of its own, worth less."""
+    """The rival depends on the divergence that the first explains; the second has a separate, weaker sign."""
     signs = {"diverges": Sign("diverges", True, "blow-up"), "few": Sign("few", True, "size")}
     terms = [{"diverges": 6.0}, {"diverges": 3.0}, {"few": 2.0}, {}]
     bases, healthy = [-3.0, -3.0, -3.0, -1.0], 3
     alone = softmax(np.array([3.0, 0.0, -1.0, -1.0]))
     explained = explained_by(terms[0], signs, 0.5)
     assert explained == {"blow-up"}
-    told = explain_away(alone, bases, terms, signs, explained, healthy)
+    explained_away = explain_away(alone, bases, terms, signs, explained, healthy)
     extra = [
         SECOND * alone[0] / (1 + np.exp(2.0 * sign)) for sign in (1, -1)
     ]  # -3 and -1 are left of their scores
     mixed = np.array([alone[1] + extra[0], alone[2] + extra[1]])
-    assert told[[1, 2]] == pytest.approx(mixed * (alone[1] + alone[2]) / mixed.sum())
-    assert told[[0, healthy]] == pytest.approx(alone[[0, healthy]])
-    assert told[2] / told[1] > alone[2] / alone[1]
+    assert explained_away[[1, 2]] == pytest.approx(mixed * (alone[1] + alone[2]) / mixed.sum())
+    assert explained_away[[0, healthy]] == pytest.approx(alone[[0, healthy]])
+    assert explained_away[2] / explained_away[1] > alone[2] / alone[1]
     assert explain_away(alone[::-1], bases, terms, signs, explained, 3).tolist() == alone[::-1].tolist()
 
 
@@ -68,25 +68,25 @@ def test_the_spread_is_of_all_that_was_said() -> None:
 
 def test_differences_are_kept_to_half_a_step() -> None:
     made = np.random.default_rng(0).normal(scale=0.4, size=(5, 7, 3))
-    kept = refits.Members(
+    members = refits.Members(
         tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), packed_differences(made)
     )
-    assert np.abs(kept.differences() - made).max() <= refits.STEP / 2 + 1e-12
+    assert np.abs(members.differences() - made).max() <= refits.STEP / 2 + 1e-12
 
 
 def test_what_a_member_adds_is_what_a_loop_over_its_weights_adds() -> None:
-    kept, weights = refits.shipped_refits()
-    values = {kept.keys[3]: 0.8, kept.keys[10]: 1.0, "no such sign": 1.0}
-    causes = [kept.causes[2], "no such cause", kept.causes[0]]
+    members, weights = refits.shipped_refits()
+    values = {members.keys[3]: 0.8, members.keys[10]: 1.0, "no such sign": 1.0}
+    causes = [members.causes[2], "no such cause", members.causes[0]]
     hand, rest = [1.5, 2.0, -3.0], [-0.5, 0.0, -4.0]
     for m, found in enumerate(refits.refit_scores(values, hand, rest, causes)):
         for i, cause in enumerate(causes):
-            expected = kept.scale[m] * hand[i] + kept.surprise[m] * rest[i]
-            if cause in kept.causes:
-                c = kept.causes.index(cause)
-                expected += kept.base[m][c]
+            expected = members.scale[m] * hand[i] + members.surprise[m] * rest[i]
+            if cause in members.causes:
+                c = members.causes.index(cause)
+                expected += members.base[m][c]
                 expected += sum(
-                    v * weights[m, kept.keys.index(k), c] for k, v in values.items() if k in kept.keys
+                    v * weights[m, members.keys.index(k), c] for k, v in values.items() if k in members.keys
                 )
             assert found[i] == pytest.approx(expected)
 

@@ -78,7 +78,7 @@ def test_an_aspect_adds_to_its_rule() -> None:
     assert odds(a, fired("loss-not-finite:late", severity="info", strength=0.5)) == 0.125
 
 
-def test_a_finding_that_is_not_explained_speaks_against_by_its_severity() -> None:
+def test_a_finding_that_is_not_explained_counts_against_by_its_severity() -> None:
     a = cause(
         "a", loss_drops_late=Weight(0.5 * EXPLAINS), loss_oscillates=Weight(1.5), loss_plateaus=Weight(-0.25)
     )
@@ -91,12 +91,12 @@ def test_a_finding_that_is_not_explained_speaks_against_by_its_severity() -> Non
 
 def test_a_cause_that_is_surely_there_leaves_room_for_a_second() -> None:
     a = cause("a", loss_oscillates=Weight(CERTAIN), loss_plateaus=Weight(CERTAIN - 0.1))
-    beside = fired("seed-not-set", severity="high")
+    unrelated = fired("seed-not-set", severity="high")
     assert (
-        odds(a, fired("loss-oscillates", severity="info"), beside)
+        odds(a, fired("loss-oscillates", severity="info"), unrelated)
         == CERTAIN + SECOND_FAULT * UNEXPLAINED["high"]
     )
-    assert odds(a, fired("loss-plateaus", severity="info"), beside) == CERTAIN - 0.1 + UNEXPLAINED["high"]
+    assert odds(a, fired("loss-plateaus", severity="info"), unrelated) == CERTAIN - 0.1 + UNEXPLAINED["high"]
 
 
 def test_what_is_not_explained_is_scaled_by_itself() -> None:
@@ -106,10 +106,10 @@ def test_what_is_not_explained_is_scaled_by_itself() -> None:
     run = plain_run()
     outcomes = (fired("seed-not-set", severity="medium"), *clear("loss-oscillates"))
     run = msgspec.structs.replace(run, series={"train/loss": run.series["train/loss"]})
-    told = {h.cause: h.probability for h in rank(outcomes, run, Features(run), (a, b), fit)}
+    ranked_by_cause = {h.cause: h.probability for h in rank(outcomes, run, Features(run), (a, b), fit)}
     rest = 0.5 * UNEXPLAINED["medium"]
     score = {"a": 0.8 * -0.5 + rest, "b": 0.8 * -0.25 + rest}
-    assert math.log(told["a"] / told["b"]) == pytest.approx(score["a"] - score["b"])
+    assert math.log(ranked_by_cause["a"] / ranked_by_cause["b"]) == pytest.approx(score["a"] - score["b"])
     signs = signs_of(outcomes, {})
     assert hand_terms(a, signs, findings_of(signs))[1]["seed-not-set"] == UNEXPLAINED["medium"]
 
@@ -206,14 +206,14 @@ def test_what_was_not_evaluated_adds_nothing(rows: list[tuple[str, str, str, flo
 def test_evidence_moves_a_cause_in_its_own_direction(
     rows: list[tuple[str, str, str, float]], slug: str, kind: str, chosen: Cause
 ) -> None:
-    """Evidence that speaks against a cause never raises its log-odds, and the other way round."""
+    """Evidence against a cause never raises its log-odds, and the other way round."""
     before = [o for o in built(rows) if o.rule.slug != slug]
     added = fired(slug, severity="info") if kind == "fired" else clear(slug)[0]
     weight = chosen.weights.get(slug)
     move = odds(chosen, *before, added) - odds(chosen, *before)
-    speaks = 0.0 if weight is None else weight.fired if kind == "fired" else weight.clear
-    assert move * speaks >= 0
-    assert (move != 0) == (speaks != 0)
+    direction = 0.0 if weight is None else weight.fired if kind == "fired" else weight.clear
+    assert move * direction >= 0
+    assert (move != 0) == (direction != 0)
 
 
 def test_counter_evidence_against_one_cause_lowers_its_probability() -> None:
@@ -420,7 +420,7 @@ def test_a_reported_symptom_counts_where_no_rule_could_look() -> None:
     def leak(*outcomes: Outcome, **setup: str) -> float:
         return probability_of(ranked(*outcomes, setup=setup), "insufficient-regularization")
 
-    silent, told = leak(), leak(symptoms="validation-gap-grows")
-    assert told > 2 * silent
+    silent, reported = leak(), leak(symptoms="validation-gap-grows")
+    assert reported > 2 * silent
     looked = clear("validation-gap-grows")
     assert leak(*looked, symptoms="validation-gap-grows") == leak(*looked)

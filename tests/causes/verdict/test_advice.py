@@ -47,7 +47,7 @@ def test_no_standing_advice() -> None:
     )  # no validation, no rate, no gradient norm, no seed: and nothing hangs on it
 
 
-def test_a_run_over_several_passes_without_validation_is_told_to_hold_some_data_out() -> None:
+def test_a_run_over_several_passes_without_validation_is_advised_to_add_a_validation_set() -> None:
     assert kinds(fired("validation-missing", severity="info"), run=plain_run()) == ["validation"]
     faulty = (fired("validation-missing", severity="info"), fired("loss-diverges", severity="critical"))
     assert "validation" not in kinds(*faulty, run=plain_run())
@@ -93,7 +93,7 @@ def test_never_more_than_five() -> None:
     assert 2 <= len(advised(*many, run=run)) <= 5
 
 
-def test_an_agent_without_rewards_is_told_to_explore_and_not_to_learn_one_batch() -> None:
+def test_an_agent_without_rewards_is_advised_to_explore_and_not_to_learn_one_batch() -> None:
     run = make.run({"train/reward": np.full(60, -200.0)})
     (first, *_) = advised(fired("loss-flat-from-start"), run=run)
     assert first.kind == "sanity"

@@ -121,9 +121,9 @@ def test_where_modules_were_recorded_the_probability_counts_by_itself(
     for expected, seen, sign in ((plain, run, 2.0), (recorded, by_panels, 2.0), ("watch", by_panels, 0.5)):
         terms = (EvidenceTerm("contradicted=some", sign),)
         ordered = sorted(names.items(), key=lambda item: -item[1])
-        told = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
+        hypotheses = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
         if sign > 1 or recorded == "sick":  # many faint signs condemn no run
-            assert decide((), told, (), seen, Features(seen))[0] == expected
+            assert decide((), hypotheses, (), seen, Features(seen))[0] == expected
 
 
 def test_a_rate_of_zero_stops() -> None:
@@ -235,10 +235,10 @@ def recorded(facts: dict[str, str] | None = None, **series: list[float]) -> Run:
 def verdict(run: Run, probabilities: dict[str, float], *outcomes: Outcome) -> str:
     ordered = sorted(probabilities.items(), key=lambda item: -item[1])
     terms = (EvidenceTerm("contradicted=some", 2.0),)
-    told = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
+    hypotheses = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
     features = Features(run)
     found = findings(outcomes)
-    return decide(found, told, outcomes, run, features)[0]
+    return decide(found, hypotheses, outcomes, run, features)[0]
 
 
 def test_doubt_without_a_leading_cause_is_no_harm_where_the_net_learns() -> None:
@@ -268,9 +268,9 @@ def test_the_loss_of_an_agent_condemns_no_run() -> None:
 
 def test_without_harm_a_probable_cause_is_a_note() -> None:
     spread = {"wrong-loss": 0.4, "healthy": 0.3, "undertrained": 0.3}
-    told = [Hypothesis(cause=n, title=n, probability=p) for n, p in spread.items()]
+    hypotheses = [Hypothesis(cause=n, title=n, probability=p) for n, p in spread.items()]
     run = recorded()
-    noted = without_harm((), told, (), run, Features(run))
+    noted = without_harm((), hypotheses, (), run, Features(run))
     assert [h.cause for h in noted] == ["healthy", "wrong-loss", "undertrained"]
     assert noted[0].probability == pytest.approx(0.9)
     assert noted[1].probability / noted[2].probability == pytest.approx(4 / 3)
@@ -278,4 +278,4 @@ def test_without_harm_a_probable_cause_is_a_note() -> None:
     assert decide((), noted, (), run, Features(run))[0] == "healthy"
     log, flat = plain_run(), recorded(train__loss=np.linspace(2.3, 2.1, 300))
     for harmed in (log, flat):  # a log says too little; a net that does not learn has harm
-        assert without_harm((), told, (), harmed, Features(harmed)) == tuple(told)
+        assert without_harm((), hypotheses, (), harmed, Features(harmed)) == tuple(hypotheses)

@@ -41,7 +41,7 @@ def test_noise_without_progress_is_neither() -> None:
     ("axis", "points", "short"),
     [("step", 9, True), ("step", 30, False), ("epoch", 3, True), ("epoch", 6, False)],
 )
-def test_too_short_depends_on_what_a_point_stands_for(axis: str, points: int, short: bool) -> None:
+def test_too_short_depends_on_how_much_a_point_covers(axis: str, points: int, short: bool) -> None:
     run = msgspec.structs.replace(plain_run(train__loss=np.linspace(3, 1, points)), axis=axis)
     assert (shape(run=run) == "too-short-to-tell") == short
 

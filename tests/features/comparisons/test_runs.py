@@ -51,7 +51,7 @@ def test_higher_is_better_where_it_is() -> None:
 
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 @pytest.mark.parametrize("shift", [0.0, 0.5])
-def test_equal_runs_are_rarely_told_apart(rho: float, shift: float) -> None:
+def test_equal_runs_are_rarely_distinguished(rho: float, shift: float) -> None:
     wrong = 0
     for k in range(120):
         steps = np.arange(300) + shift

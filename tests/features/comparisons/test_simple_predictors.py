@@ -20,7 +20,7 @@ def test_a_linear_relation_is_found_and_another_is_left_to_neighbours() -> None:
     assert straight.linear > 0.99
     either = (x[:, 0] * x[:, 1] > 0).astype(
         np.int64
-    )  # a line cuts off a corner at best, neighbourhoods tell
+    )  # a line cuts off a corner at best, neighbourhoods decide
     found = simple_predictors.of_classes(x[:, :2], either)
     assert found is not None
     assert found.linear < 0.75

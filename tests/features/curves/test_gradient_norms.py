@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from tests import make
 from traindx.features.curve import Curve
 from traindx.features.curves import gradient_norms
 from traindx.features.shared import Features
+from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import series
 
 
@@ -88,13 +90,17 @@ def test_printed_step() -> None:
 
 
 def test_clip_ratios() -> None:
-    norm = curve([0.5, 2.0, 10.0], "grad_norm")
-    assert gradient_norms.clip_ratios(None, norm, 1.0)[1] == pytest.approx([1.0, 0.5, 0.1])
-    logged = curve([1.0, 0.4], "clip_ratio")
-    assert gradient_norms.clip_ratios(logged, norm, 1.0)[1] == pytest.approx([1.0, 0.4])
-    percent = curve([0.0, 55.0], "clip_ratio")
-    assert len(gradient_norms.clip_ratios(percent, None, None)[1]) == 0
-    assert len(gradient_norms.clip_ratios(None, norm, None)[1]) == 0
+    def ratios(signals: dict[str, list[float]], clip: float | None = None) -> list[float]:
+        run = make.run({name: np.array(values) for name, values in signals.items()})
+        setup = run.setup if clip is None else run.setup.with_facts({"clip_norm": clip}, "test")
+        return list(gradient_norms.clip_ratios(Features(msgspec.structs.replace(run, setup=setup)))[1])
+
+    norm = [0.5, 2.0, 10.0]
+    assert ratios({"grad_norm": norm}, 1.0) == pytest.approx([1.0, 0.5, 0.1])
+    assert ratios({"grad_norm": norm, "clip_ratio": [1.0, 0.4, 0.4]}, 1.0) == pytest.approx([1.0, 0.4, 0.4])
+    for unknown in ({"clip_ratio": [0.0, 55.0]}, {"grad_norm": norm}):
+        with pytest.raises(CannotJudge):
+            ratios(unknown)
 
 
 def test_suffering_is_a_lost_loss_or_lost_gradients() -> None:

@@ -77,7 +77,7 @@ def test_does_not_learn(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNCLEAR)
-def test_cannot_be_told(name: str) -> None:
+def test_is_unclear(name: str) -> None:
     assert is_learning(Features(UNCLEAR[name])) is None
 
 

@@ -61,7 +61,7 @@ def test_warm_up_ends_before_the_first_fall(values: list[float]) -> None:
     assert s.warmup_end(rates) == (falls[0] if falls else len(rates) - 1)
 
 
-def test_restarts_are_told_from_jumps() -> None:
+def test_restarts_are_distinguished_from_jumps() -> None:
     for rates, expected in (
         (np.tile(cosine(20), 4), True),
         (np.concatenate([cosine(10), cosine(20), cosine(40)]), True),

@@ -44,7 +44,7 @@ def test_the_best_score_of_either_split() -> None:
     assert best_skill(Features(run)) == pytest.approx((np.median([0.2, 0.55]) - 0.1) / 0.9)
 
 
-def test_late_is_counted_in_epochs_where_they_are_told() -> None:
+def test_late_is_counted_in_epochs_where_they_are_logged() -> None:
     early = make.run({"train/loss": np.ones(9), "epoch": np.arange(9) / 10})
     assert not is_late(Features(early), 5, 3)
     assert is_late(Features(make.run({"train/loss": np.ones(9)})), 5, 3)

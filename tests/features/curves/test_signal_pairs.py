@@ -1,4 +1,4 @@
-"""Which training curve is read beside which held-out one."""
+"""Which training curve is compared with which held-out one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_loss_comes_first_and_metrics_match() -> None:
     ]
 
 
-def test_without_a_shared_metric_the_training_loss_stands_in() -> None:
+def test_without_a_shared_metric_the_training_loss_is_used() -> None:
     f = features(train__loss=np.ones(9), val__accuracy=np.ones(9), val__unknown=np.ones(9))
     assert [(a.train.name, a.val.name, a.same) for a in p.pairs(f, min_points=4)] == [
         ("train/loss", "val/accuracy", False)

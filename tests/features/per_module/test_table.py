@@ -80,7 +80,7 @@ def test_the_order_of_the_model_is_kept(order: list[str], data: st.DataObject) -
         assert [m for m in result if m in part] == part
 
 
-def test_a_module_that_one_panel_alone_knows_stands_after_its_predecessor() -> None:
+def test_a_module_that_one_panel_alone_knows_comes_after_its_predecessor() -> None:
     assert merged([("fc1", "fc2", "fc3"), ("norm0", "fc1", "norm1", "fc2")]) == [
         "norm0",
         "fc1",

@@ -201,7 +201,7 @@ def test_a_ramp_is_no_stairs_however_it_is_cut() -> None:
 
 
 @pytest.mark.parametrize("n", [12, 18, 19, 40, 200])
-def test_a_jump_is_one_leap_wherever_it_stands(n: int) -> None:
+def test_a_jump_is_one_leap_wherever_it_is(n: int) -> None:
     creep = np.arange(n) * 1e-4  # nothing is quite level
     leaps = [
         level_shifts.growth(np.where(np.arange(n) < k, 1.0, 1.2) + creep).leap
@@ -211,15 +211,15 @@ def test_a_jump_is_one_leap_wherever_it_stands(n: int) -> None:
     assert level_shifts.growth(1 + creep).leap < 0.2
 
 
-def test_step_times_are_told_without_what_other_processes_took() -> None:
+def test_step_times_are_read_without_what_other_processes_took() -> None:
     """Every tenth step waits a second for a processor: of that nothing is left, and of a loader that stalls
     all is."""
     steps = np.arange(1.0, 201.0)
     waits = np.where(steps % 10 == 0, 1.0, 0.0)
     taken, queued = (steps, 0.1 + waits), (steps[20:], waits[20:])
-    told = level_shifts.durations(Features(make.run({"time/step": taken, "time/queued": queued})))
-    assert told.seconds[20:] == pytest.approx(np.full(180, 0.1))
-    assert told.seconds[:20] == pytest.approx(0.1 + waits[:20])  # of these it is not known
+    logged = level_shifts.durations(Features(make.run({"time/step": taken, "time/queued": queued})))
+    assert logged.seconds[20:] == pytest.approx(np.full(180, 0.1))
+    assert logged.seconds[:20] == pytest.approx(0.1 + waits[:20])  # of these it is not known
     stalled = level_shifts.durations(
         Features(make.run({"time/step": taken, "time/queued": (steps, 0 * steps)}))
     )

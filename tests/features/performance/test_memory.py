@@ -27,7 +27,7 @@ def run(setup: dict[str, object], message: str = "") -> Run:
 
 def test_a_line_through_two_batches() -> None:
     """100 bytes of weights, 200 of state, a step of 50 + 10 a sample: 16 samples need 510. In parts the 100
-    bytes of gradients stand, of which a whole batch has 50 at its peak: of 450 bytes 50 are left for
+    bytes of gradients are held, of which a whole batch has 50 at its peak: of 450 bytes 50 are left for
     samples."""
     facts: dict[str, object] = {
         "memory_weights": 100, "memory_gradients": 100, "memory_optimizer": 200, "memory_batch": 16,
@@ -77,11 +77,11 @@ def test_an_error_of_older_versions() -> None:
      ({"parameters": 1e6, "optimizer": "adam"}, "MemoryError"),
      ({"parameters": 1e6, "optimizer": "adam"}, "Tried to allocate 1.2.3 GiB")],
 )  # fmt: skip
-def test_what_is_not_known_is_not_told(facts: dict[str, object], message: str) -> None:
+def test_what_is_not_known_is_not_reported(facts: dict[str, object], message: str) -> None:
     assert memory_of(run(facts, message)) is None
 
 
-def test_nothing_is_told_of_trees() -> None:
+def test_nothing_is_reported_of_trees() -> None:
     found = run({"parameters": 1e9, "optimizer": "adam"}, CUDA)
     import msgspec
 

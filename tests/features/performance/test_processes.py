@@ -81,5 +81,5 @@ def test_a_rank_that_counts_fewer_steps_in_the_same_time() -> None:
     run = make.run({})
     whole, half = np.arange(100.0), np.arange(50.0)
     for times, expected in ((2 * half, (1, 49.0, 99.0)), (half, None), (None, None)):
-        told = {"train/loss": series(whole, whole, whole), "rank/1/train/loss": series(half, half, times)}
-        assert count_apart(type(run)(id="a", source="a", format="a", series=told), 0.05) == expected
+        logged = {"train/loss": series(whole, whole, whole), "rank/1/train/loss": series(half, half, times)}
+        assert count_apart(type(run)(id="a", source="a", format="a", series=logged), 0.05) == expected

@@ -1,4 +1,4 @@
-"""Records of several processes in one log, told apart by a column."""
+"""Records of several processes in one log, distinguished by a column."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_a_counter_within_epochs_is_counted_on() -> None:
     assert run.series["train/loss"].steps.tolist() == list(range(1, 201))
 
 
-def test_steps_out_of_order_are_sorted_and_it_is_said() -> None:
+def test_steps_out_of_order_are_sorted_and_it_is_reported() -> None:
     order = np.random.default_rng(0).permutation(60)
     (run,) = assemble(log(step=order, loss=3.0 - order / 60))
     got = run.series["train/loss"]
@@ -150,8 +150,8 @@ def test_non_finite_steps_are_left_out() -> None:
     assert run.series["train/loss"].steps.tolist() == [0, 2]
 
 
-def test_modules_told_of_in_two_rows_of_a_step_are_put_together() -> None:
-    """Two optimizers tell of their own modules; after a resume the later row counts."""
+def test_modules_reported_in_two_rows_of_a_step_are_put_together() -> None:
+    """Each of two optimizers reports its own modules; after a resume the later row counts."""
     nan = np.nan
     steps, rows = np.array([1.0, 1.0, 2.0, 2.0, 2.0, 3.0]), np.arange(6)
     values = np.array([[1, nan], [nan, 5], [2, nan], [nan, 6], [3, nan], [nan, 7]], float)
@@ -163,7 +163,7 @@ def test_modules_told_of_in_two_rows_of_a_step_are_put_together() -> None:
     np.testing.assert_array_equal(panel.values, [[1, 5], [3, 6], [nan, 7]])
 
 
-def test_a_resume_from_an_early_checkpoint_is_told_by_its_loss() -> None:
+def test_a_resume_from_an_early_checkpoint_is_recognized_by_its_loss() -> None:
     """Back from step 990 to 300, over 70 % of the way, where the loss is what it was at 300."""
     steps = np.array([*range(0, 1000, 10), *range(300, 1500, 10)], float)
     (run,) = assemble(log(step=steps, loss=3 * np.exp(-steps / 400)))

@@ -47,10 +47,10 @@ def test_every_way_of_reading_gives_the_same(store: Path) -> None:
 
 def test_diagnose_sees_them(store: Path) -> None:
     (run,) = json.loads(traindx("diagnose", store, "-f", "json", cwd=store.parent).out)["runs"]
-    (told,) = (s for s in run["run"]["signals"] if s["name"] == "val/accuracy")
-    assert told["points"] == EPOCHS
+    (logged,) = (s for s in run["run"]["signals"] if s["name"] == "val/accuracy")
+    assert logged["points"] == EPOCHS
 
 
-def test_a_stream_alone_has_no_words_beside_it(store: Path) -> None:
+def test_a_stream_alone_has_no_printed_words(store: Path) -> None:
     (run,) = read_path(str(next(store.glob("steps-*.arrows"))))
     assert "val/accuracy" not in run.series

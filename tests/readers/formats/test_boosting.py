@@ -10,14 +10,14 @@ from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
 from traindx.readers.formats import boosting
 
-TOLD = oracle("boosting")
+LOGGED = oracle("boosting")
 INFO = LOGS / "catboost" / "catboost_info"
 
 
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
 def test_rounds_are_the_evals_result(library: str) -> None:
     log = boosting.read(source(LOGS / "boosting" / f"{library}_evals_result.json"))[0]
-    for group, metrics in TOLD[library].items():
+    for group, metrics in LOGGED[library].items():
         for metric, values in metrics.items():
             assert_values(log.columns[f"{group}/{metric}"], values)
 
@@ -38,10 +38,10 @@ def test_a_catboost_folder(tmp_path: Path, without: tuple[str, ...]) -> None:
         if file.name not in without:
             (tmp_path / file.name).write_bytes(file.read_bytes())
     (log,) = boosting.read_folder(tmp_path)
-    told = TOLD["catboost"]
-    assert_values(log.columns["learn/Logloss"], told["learn"]["Logloss"], rtol=1e-8)
-    assert_values(log.columns["test/Logloss"], told["validation"]["Logloss"], rtol=1e-8)
-    assert_values(log.columns["test/AUC"], told["validation"]["AUC"], rtol=1e-8)
+    logged = LOGGED["catboost"]
+    assert_values(log.columns["learn/Logloss"], logged["learn"]["Logloss"], rtol=1e-8)
+    assert_values(log.columns["test/Logloss"], logged["validation"]["Logloss"], rtol=1e-8)
+    assert_values(log.columns["test/AUC"], logged["validation"]["AUC"], rtol=1e-8)
     assert log.roles["test/Logloss"] == "val/loss"
 
 

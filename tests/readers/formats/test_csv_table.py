@@ -84,7 +84,7 @@ def test_nulls_to_the_end_are_nan_and_say_so() -> None:
     assert [event.code for event in log.events] == ["null-as-nan"]
 
 
-def test_empty_cells_to_the_end_are_told_but_not_taken_as_nan() -> None:
+def test_empty_cells_to_the_end_are_reported_but_not_taken_as_nan() -> None:
     log = read("step,loss\n0,1.5\n1,2\n2,9\n3,\n4,\n5,\n")
     assert len(log.columns["loss"].values) == 3
     assert [event.code for event in log.events] == ["values-vanish"]
@@ -120,7 +120,7 @@ def test_comments_above_the_table() -> None:
     assert list(read("# made by hand\n# epoch loss\n0 1.5\n1 1.25\n").columns) == ["epoch", "loss"]
 
 
-def test_a_line_that_is_cut_is_left_out_and_told() -> None:
+def test_a_line_that_is_cut_is_left_out_and_reported() -> None:
     log = read("step,loss,lr\n0,1.5,1\n1,1.25,1\n2,1.1")
     assert len(log.columns["loss"].values) == 2
     (event,) = log.events
@@ -129,14 +129,14 @@ def test_a_line_that_is_cut_is_left_out_and_told() -> None:
     assert "cut" in event.message
 
 
-def test_another_number_of_cells_midway_is_told_with_its_line() -> None:
+def test_another_number_of_cells_midway_is_reported_with_its_line() -> None:
     log = read("step,loss\n" + "".join(f"{i},1\n" for i in range(10)) + "10,2,3\n11,2,3\n12,1\n")
     assert log.columns["step"].values.tolist() == [*range(10), 12]
     (event,) = log.events
     assert event.place == "line 12"
 
 
-def test_a_word_among_numbers_is_told() -> None:
+def test_a_word_among_numbers_is_reported() -> None:
     log = read("step,loss\n0,1\n1,oops\n2,3\n")
     assert log.columns["loss"].rows.tolist() == [0, 2]
     assert "1 cells of loss" in log.events[0].message
@@ -178,7 +178,7 @@ def test_refusals_name_their_reason(data: bytes, why: str) -> None:
         read(data)
 
 
-def test_names_beside_an_axis_and_times_are_no_table_of_things() -> None:
+def test_names_next_to_an_axis_and_times_are_no_table_of_things() -> None:
     rows = [f"{i},ckpt-{'abcdef'[i]},0.{9 - i}" for i in range(6)]
     assert_values(
         read("\n".join(["epoch,saved,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
@@ -187,7 +187,7 @@ def test_names_beside_an_axis_and_times_are_no_table_of_things() -> None:
     assert_values(read("\n".join(["when,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 
 
-def test_words_that_come_again_beside_epochs_are_no_table_of_things() -> None:
+def test_words_that_come_again_next_to_epochs_are_no_table_of_things() -> None:
     rows = [f"{i},run-a,{'train' if i % 2 else 'warm'},0.{9 - i}" for i in range(6)]
     assert_values(
         read("\n".join(["epoch,name,phase,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]

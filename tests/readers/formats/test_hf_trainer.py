@@ -1,4 +1,4 @@
-"""trainer_state.json against what the Trainer told its callbacks."""
+"""trainer_state.json against what the Trainer gave its callbacks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ DIVERGED = LOGS / "hf_trainer" / "diverged"
 
 
 @pytest.mark.parametrize(
-    ("folder", "told"), [(HEALTHY, "hf_trainer_healthy"), (DIVERGED, "hf_trainer_diverged")]
+    ("folder", "logged"), [(HEALTHY, "hf_trainer_healthy"), (DIVERGED, "hf_trainer_diverged")]
 )
-def test_series_are_what_the_trainer_told(folder: Path, told: str) -> None:
-    rows = oracle(told)
+def test_series_are_what_the_trainer_logged(folder: Path, logged: str) -> None:
+    rows = oracle(logged)
     log = hf_trainer.read(source(folder / "trainer_state.json"))[0]
     for name in ("loss", "grad_norm", "learning_rate", "eval_loss", "eval_accuracy"):
         assert_values(log.columns[name], [float(row[name]) for row in rows if name in row])

@@ -17,9 +17,9 @@ def read(value: object) -> RawLog:
 
 
 def test_a_keras_history() -> None:
-    told = oracle("keras")["plain"][0]
+    logged = oracle("keras")["plain"][0]
     log = json_document.read(source(LOGS / "keras" / "history.json"))[0]
-    for name, values in told.items():
+    for name, values in logged.items():
         assert_values(log.columns[name], values)
     assert (log.framework, log.axis_kind) == ("keras", "epoch")
 

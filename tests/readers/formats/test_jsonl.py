@@ -57,7 +57,7 @@ def test_values_as_text_lists_and_truth_values() -> None:
     assert list(log.columns) == ["step", "loss"]
 
 
-def test_a_broken_line_and_a_cut_one_are_told() -> None:
+def test_a_broken_line_and_a_cut_one_are_reported() -> None:
     log = read('{"step": 1, "loss": 2}\n{"step": 2, "lo\n{"step": 3, "loss": 1}\n')
     assert_values(log.columns["step"], [1, 3])
     assert log.events[0].place == "line 2"

@@ -11,20 +11,20 @@ from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.readers.formats import keras_log
 from traindx.readers.raw import RawLog
 
-TOLD = oracle("keras")
+LOGGED = oracle("keras")
 KERAS = LOGS / "keras"
 
 
 def joined(name: str, key: str) -> list[float]:
-    return [value for history in TOLD[name] for value in history[key]]
+    return [value for history in LOGGED[name] for value in history[key]]
 
 
 @pytest.mark.parametrize("name", ["plain", "appended", "diverged"])
 def test_columns_are_the_histories(name: str) -> None:
     log = keras_log.read(source(KERAS / f"{name}.csv"))[0]
-    for key in TOLD[name][0]:
+    for key in LOGGED[name][0]:
         assert_values(log.columns[key], joined(name, key), rtol=1e-12)
-    assert log.boundaries == list(accumulate(len(history["loss"]) for history in TOLD[name][:-1]))
+    assert log.boundaries == list(accumulate(len(history["loss"]) for history in LOGGED[name][:-1]))
     assert log.events == []
 
 

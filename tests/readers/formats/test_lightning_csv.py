@@ -1,4 +1,4 @@
-"""metrics.csv against what Lightning told its logger."""
+"""metrics.csv against what Lightning gave its logger."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def steps_of(log: RawLog, name: str) -> list[float]:
 
 
 @pytest.mark.parametrize("version", ["version_0", "version_1"])
-def test_sparse_columns_are_what_the_logger_was_told(version: str) -> None:
-    told = oracle("lightning_csv")[version]
+def test_sparse_columns_are_what_the_logger_was_given(version: str) -> None:
+    logged = oracle("lightning_csv")[version]
     log = lightning_csv.read(source(FOLDER / version / "metrics.csv"))[0]
     for name in NAMES:
-        assert_values(log.columns[name], [row[name] for row in told if name in row], rtol=1e-7)
-        assert steps_of(log, name) == [row["step"] for row in told if name in row]
+        assert_values(log.columns[name], [row[name] for row in logged if name in row], rtol=1e-7)
+        assert steps_of(log, name) == [row["step"] for row in logged if name in row]
     assert log.facts == {"lr": 0.02, "batch_size": 32.0, "optimizer": "adam"}
 
 
 def test_a_version_that_goes_on_is_the_same_run() -> None:
-    told = oracle("lightning_csv")
+    logged = oracle("lightning_csv")
     (log,) = lightning_csv.read_folder(FOLDER)
-    both = [row for version in ("version_0", "version_1") for row in told[version]]
+    both = [row for version in ("version_0", "version_1") for row in logged[version]]
     for name in NAMES:
         assert_values(log.columns[name], [row[name] for row in both if name in row], rtol=1e-7)
         assert steps_of(log, name) == [row["step"] for row in both if name in row]

@@ -25,7 +25,7 @@ def database(tmp_path: Path) -> Path:
     return path
 
 
-def assert_told(log: RawLog, rows: list[list[Any]]) -> None:
+def assert_logged(log: RawLog, rows: list[list[Any]]) -> None:
     assert_values(log.columns["train/loss"], [loss for _, loss, _ in rows])
     column = log.columns["val_loss"]
     assert_values(column, [check for _, _, check in rows if check is not None])
@@ -35,10 +35,10 @@ def assert_told(log: RawLog, rows: list[list[Any]]) -> None:
 
 def test_the_folder_store() -> None:
     logs = mlflow.read_folder(LOGS / "mlflow" / "mlruns")
-    told = oracle("mlflow")["files"]
-    assert len(logs) == len(told)
+    logged = oracle("mlflow")["files"]
+    assert len(logs) == len(logged)
     for log in logs:
-        assert_told(log, told["good" if log.facts["lr"] == 0.5 else "diverged"])
+        assert_logged(log, logged["good" if log.facts["lr"] == 0.5 else "diverged"])
         assert log.facts["optimizer"] == "sgd"
         assert log.complete is True
 
@@ -49,11 +49,11 @@ def test_the_database(database: Path, kind: str) -> None:
         kind
     ]
     assert mlflow.sniff(opened) > 0.9
-    told = oracle("mlflow")["database"]
+    logged = oracle("mlflow")["database"]
     logs = mlflow.read(opened)
     assert [log.source.rsplit("#", 1)[1] for log in logs] == ["good", "diverged"]
-    for log, rows in zip(logs, told.values(), strict=True):
-        assert_told(log, rows)
+    for log, rows in zip(logs, logged.values(), strict=True):
+        assert_logged(log, rows)
 
 
 def test_a_database_that_is_locked_is_read_from_a_copy_and_left_alone(database: Path) -> None:

@@ -1,4 +1,4 @@
-"""OpenMMLab's JSON logs: the iteration of every row, whatever the format counts."""
+"""OpenMMLab's JSON logs: the iteration of every row, in any way of counting."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def iterations(log: RawLog, name: str) -> list[float]:
 
 @pytest.mark.parametrize("name", ["by_epoch", "by_iter"])
 def test_runner_rows_stand_at_the_iteration_they_were_logged(name: str) -> None:
-    told = oracle(f"mmengine_{name}")
+    logged = oracle(f"mmengine_{name}")
     log = mmengine_json.read(source(LOGS / "mmengine" / f"{name}.json"))[0]
-    assert_values(log.columns["loss"], [row["loss"] for row in told if "loss" in row])
-    assert iterations(log, "loss") == [row["given_step"] for row in told if "loss" in row]
+    assert_values(log.columns["loss"], [row["loss"] for row in logged if "loss" in row])
+    assert iterations(log, "loss") == [row["given_step"] for row in logged if "loss" in row]
     assert_values(
-        log.columns["val/toy/accuracy"], [row["toy/accuracy"] for row in told if "toy/accuracy" in row]
+        log.columns["val/toy/accuracy"], [row["toy/accuracy"] for row in logged if "toy/accuracy" in row]
     )
 
 

@@ -23,7 +23,7 @@ def test_metrics_are_what_was_logged() -> None:
         assert column.steps.tolist() == [step for step, _ in points]
 
 
-def test_settings_and_ending_come_from_the_files_beside() -> None:
+def test_settings_and_ending_come_from_the_files_next_to_it() -> None:
     log = sacred.read(source(RUN / "metrics.json"))[0]
     assert log.facts["lr"] == 0.3
     assert log.facts["optimizer"] == "sgd"

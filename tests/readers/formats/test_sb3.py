@@ -1,4 +1,4 @@
-"""Stable-Baselines files against its own loader and what its logger was told."""
+"""Stable-Baselines files against its own loader and what its logger was given."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
 from traindx.readers.formats import sb3
 
-TOLD = oracle("sb3")
+LOGGED = oracle("sb3")
 
 
-def test_progress_is_what_the_logger_was_told() -> None:
+def test_progress_is_what_the_logger_was_given() -> None:
     log = sb3.read(source(LOGS / "sb3" / "progress.csv"))[0]
     assert log.axis == "time/total_timesteps"
     for name in ("train/loss", "rollout/ep_rew_mean", "eval/mean_reward"):
-        assert_values(log.columns[name], [row[name] for row in TOLD["progress"] if name in row], rtol=1e-6)
+        assert_values(log.columns[name], [row[name] for row in LOGGED["progress"] if name in row], rtol=1e-6)
         assert log.columns[name].rows.tolist() == [
-            i for i, row in enumerate(TOLD["progress"]) if name in row
+            i for i, row in enumerate(LOGGED["progress"]) if name in row
         ]
 
 
 def test_monitor_files_of_a_folder_are_put_in_order_as_their_own_loader_does() -> None:
     log = sb3.read_folder(LOGS / "sb3")[0]
-    told = TOLD["monitor"]
-    assert_values(log.columns["env_steps"], told["steps"])
-    assert_values(log.columns["r"], told["r"])
-    assert log.columns["episode"].values.tolist() == list(range(1, len(told["r"]) + 1))
+    logged = LOGGED["monitor"]
+    assert_values(log.columns["env_steps"], logged["steps"])
+    assert_values(log.columns["r"], logged["r"])
+    assert log.columns["episode"].values.tolist() == list(range(1, len(logged["r"]) + 1))
     assert log.facts == {"env_id": "CartPole-v1"}
 
 

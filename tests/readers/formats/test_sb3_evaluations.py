@@ -17,7 +17,7 @@ from traindx.readers.raw import HEAD_BYTES, RawLog, Source
 
 LOGS = Path(__file__).parents[2] / "logs"
 MADE = LOGS / "sb3" / "evaluations.npz"
-TOLD = json.loads((LOGS / "oracles" / "sb3.json").read_text())["evaluations"]
+LOGGED = json.loads((LOGS / "oracles" / "sb3.json").read_text())["evaluations"]
 
 
 def source(data: bytes) -> Source:
@@ -38,9 +38,9 @@ def test_means_and_deviations_of_what_the_callback_saw():
     log = read(MADE.read_bytes())
     assert not log.events
     for member, name in (("results", "val/reward"), ("ep_lengths", "val/episode_length")):
-        rows = [np.array(r) for r in TOLD[member]]
+        rows = [np.array(r) for r in LOGGED[member]]
         mean, spread = log.columns[name], log.columns[f"{name}_std"]
-        assert mean.steps.tolist() == TOLD["timesteps"]
+        assert mean.steps.tolist() == LOGGED["timesteps"]
         np.testing.assert_allclose(mean.values, [sum(r) / len(r) for r in rows], rtol=1e-12)
         deviations = [(sum((r - sum(r) / len(r)) ** 2) / len(r)) ** 0.5 for r in rows]
         np.testing.assert_allclose(spread.values, deviations, rtol=1e-9, atol=1e-12)
@@ -48,8 +48,8 @@ def test_means_and_deviations_of_what_the_callback_saw():
 
 def test_becomes_a_run():
     (run,) = read_path(str(MADE))
-    assert run.last_step == TOLD["timesteps"][-1]
-    assert len(run.series["val/reward"]) == len(TOLD["timesteps"])
+    assert run.last_step == LOGGED["timesteps"][-1]
+    assert len(run.series["val/reward"]) == len(LOGGED["timesteps"])
 
 
 def test_successes_and_single_episodes():
@@ -90,7 +90,7 @@ def test_pickled_objects_are_refused_and_not_run(tmp_path):
     assert not trace.exists()
 
 
-def test_rows_that_do_not_match_are_told():
+def test_rows_that_do_not_match_are_reported():
     log = read(packed(timesteps=[1, 2, 3], results=np.ones((2, 4)), ep_lengths=np.ones((3, 4))))
     assert len(log.columns["val/reward"].values) == 2
     assert "the first 2 are kept" in log.events[0].message

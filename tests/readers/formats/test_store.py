@@ -148,12 +148,12 @@ def test_modules_that_change_are_united(tmp_path):
 def test_events_and_the_end(tmp_path):
     write_setup(tmp_path)
     write_stream(tmp_path, batches())
-    told = [
+    logged = [
         {"kind": "skipped-step", "message": "overflow", "step": 7},
         {"kind": "note", "message": "", "code": "ended"},
     ]
     (tmp_path / "events-0-100.jsonl").write_text(
-        "".join(json.dumps(e) + "\n" for e in told) + '{"kind": "no'
+        "".join(json.dumps(e) + "\n" for e in logged) + '{"kind": "no'
     )
     (log,) = store.read_folder(tmp_path)
     assert [(e.kind, e.step) for e in log.events] == [("skipped-step", 7.0)]

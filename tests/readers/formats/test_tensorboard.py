@@ -235,7 +235,7 @@ def test_cut_at_any_byte_keeps_whole_records_and_notes_the_rest():
         assert (found.tail is None) == (stop == 0 or stop in ends)
 
 
-def test_damage_is_told_with_its_place():
+def test_damage_is_reported_with_its_place():
     data = bytearray(loss_file(50))
     at, size = naive_frames(bytes(data))[20]
     data[at + 20] ^= 0xFF

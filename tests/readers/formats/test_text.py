@@ -38,37 +38,37 @@ def test_there_are_the_styles_that_the_makers_write() -> None:
 
 
 def test_values_are_those_printed(style: tuple[RawLog, dict[str, Any], bytes]) -> None:
-    log, told, _ = style
-    assert set(told["columns"]) <= set(log.columns)
-    for name, column in told["columns"].items():
+    log, logged, _ = style
+    assert set(logged["columns"]) <= set(log.columns)
+    for name, column in logged["columns"].items():
         np.testing.assert_array_equal(log.columns[name].values, column["values"], err_msg=name)
 
 
 def test_steps_are_those_printed(style: tuple[RawLog, dict[str, Any], bytes]) -> None:
-    log, told, _ = style
-    assert log.axis_kind == {"inner": "step"}.get(told["axis"], told["axis"])
-    for name, column in told["columns"].items():
+    log, logged, _ = style
+    assert log.axis_kind == {"inner": "step"}.get(logged["axis"], logged["axis"])
+    for name, column in logged["columns"].items():
         steps = log.columns[name].steps
         assert steps is not None
-        if told["axis"] == "inner":  # the length of an epoch is not printed: order is all there is
+        if logged["axis"] == "inner":  # the length of an epoch is not printed: order is all there is
             assert (np.diff(steps) > 0).all(), name
         else:
             np.testing.assert_array_equal(steps, column["steps"], err_msg=name)
 
 
 def test_nothing_else_is_taken_for_a_metric(style: tuple[RawLog, dict[str, Any], bytes]) -> None:
-    log, told, _ = style
-    assert set(log.columns) - set(told["columns"]) - set(told.get("loose", [])) <= {"epoch"}
+    log, logged, _ = style
+    assert set(log.columns) - set(logged["columns"]) - set(logged.get("loose", [])) <= {"epoch"}
 
 
 def test_facts_events_roles_and_units(style: tuple[RawLog, dict[str, Any], bytes]) -> None:
-    log, told, _ = style
-    assert {k: log.facts.get(k) for k in told.get("facts", {})} == told.get("facts", {})
-    assert [e.kind for e in log.events] == told.get("events", [])
-    assert {k: log.roles.get(k) for k in told.get("roles", {})} == told.get("roles", {})
-    assert {k: log.units.get(k) for k in told.get("units", {})} == told.get("units", {})
-    assert told.get("framework") in (None, log.framework)
-    assert len(log.boundaries) == told.get("boundaries", 0)
+    log, logged, _ = style
+    assert {k: log.facts.get(k) for k in logged.get("facts", {})} == logged.get("facts", {})
+    assert [e.kind for e in log.events] == logged.get("events", [])
+    assert {k: log.roles.get(k) for k in logged.get("roles", {})} == logged.get("roles", {})
+    assert {k: log.units.get(k) for k in logged.get("units", {})} == logged.get("units", {})
+    assert logged.get("framework") in (None, log.framework)
+    assert len(log.boundaries) == logged.get("boundaries", 0)
 
 
 def test_rows_ascend_and_columns_fit(style: tuple[RawLog, dict[str, Any], bytes]) -> None:
@@ -87,10 +87,10 @@ def test_claimed_by_content(style: tuple[RawLog, dict[str, Any], bytes]) -> None
 
 
 def test_time_stamps_become_seconds() -> None:
-    told = json.loads((LOGS / "logging_lines.json").read_text())
+    logged = json.loads((LOGS / "logging_lines.json").read_text())
     times = read((LOGS / "logging_lines.log").read_bytes()).columns["loss"].times
     assert times is not None
-    np.testing.assert_allclose(times - times[0], told["times"], atol=1e-6)
+    np.testing.assert_allclose(times - times[0], logged["times"], atol=1e-6)
     first = np.datetime64("2026-01-05T23:50:00")
     assert times[0] == (first - np.datetime64("1970-01-01T00:00:00")) / np.timedelta64(1, "s")
 
@@ -194,7 +194,7 @@ def test_each_process_keeps_its_own_record() -> None:
     assert log.roles["rank/1/loss"] == "rank/1/train/loss"
 
 
-def test_losses_in_bits_beside_losses_in_nats() -> None:
+def test_losses_in_bits_next_to_losses_in_nats() -> None:
     lines = [f"iter {i}: loss {2 - i / 10:.4f} BPC, time 5ms" for i in range(8)]
     log = read("\n".join(["step 0: train loss 1.38, val loss 1.4", *lines]))
     np.testing.assert_allclose(log.columns["loss"].values, [np.log(2) * (2 - i / 10) for i in range(8)])

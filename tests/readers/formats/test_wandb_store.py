@@ -19,7 +19,7 @@ from traindx.readers.formats import wandb_store
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
 
 LOGS = Path(__file__).parents[2] / "logs"
-TOLD = json.loads((LOGS / "oracles" / "wandb.json").read_text())
+LOGGED = json.loads((LOGS / "oracles" / "wandb.json").read_text())
 HEADER = b":W&B" + struct.pack("<HB", 0xBEE1, 0)
 
 
@@ -64,7 +64,7 @@ def record(kind: str) -> bytes:
 @pytest.mark.parametrize("kind", ["declared", "plain"])
 def test_finds_what_was_logged(kind):
     log = read(record(kind))
-    rows = TOLD[kind]
+    rows = LOGGED[kind]
     for name in ("train/loss", "eval/loss", "eval/accuracy", "train/global_step"):
         expected = [float(r[name]) for r in rows if name in r]
         np.testing.assert_array_equal(log.columns[name].values, expected)
@@ -83,7 +83,7 @@ def test_finds_what_was_logged(kind):
     assert not [e for e in log.events if e.code]
 
 
-def test_exit_is_told():
+def test_exit_is_reported():
     assert read(record("declared")).complete is True
     failed = read(record("plain"))
     assert failed.complete is False
@@ -199,7 +199,7 @@ def test_cut_while_compressed(tmp_path):
     log = wandb_store.read(Source(str(path), path))[0]
     assert (
         log.columns["train/loss"].values.tolist()[:5]
-        == [r["train/loss"] for r in TOLD["declared"] if "train/loss" in r][:5]
+        == [r["train/loss"] for r in LOGGED["declared"] if "train/loss" in r][:5]
     )
     assert log.events
 

@@ -66,19 +66,21 @@ def test_the_accelerator(tmp_path: Path) -> None:
 
 
 def chrome(planes: list[tuple[str, dict[str, list[xplane.Ev]]]]) -> bytes:
-    """The same as JAX writes it beside the profile."""
-    told: list[dict[str, object]] = []
+    """The same as JAX writes it next to the profile."""
+    logged: list[dict[str, object]] = []
     for pid, (name, lines) in enumerate(planes, start=1):
-        told.append({"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}})
+        logged.append({"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}})
         for tid, (title, events) in enumerate(lines.items(), start=1):
-            told.append({"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": title}})
+            logged.append(
+                {"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": title}}
+            )
             for one in events:
                 args = ({"hlo_op": one.name} if one.op else {}) | (
                     {} if one.step is None else {"step_num": str(one.step)}
                 )
-                told.append({"ph": "X", "pid": pid, "tid": tid, "name": one.name, "ts": 1e3 * one.start,
+                logged.append({"ph": "X", "pid": pid, "tid": tid, "name": one.name, "ts": 1e3 * one.start,
                              "dur": 1e3 * one.length, "args": args})  # fmt: skip
-    head = {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": told}
+    head = {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": logged}
     return gzip.compress(json.dumps(head).encode())
 
 
@@ -110,8 +112,8 @@ def test_a_packed_profile_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.9, 0.99])
-def test_a_cut_profile_is_told(tmp_path: Path, share: float) -> None:
-    """Names stand at the end of a plane: what was cut before them is refused, and the reason is given."""
+def test_a_cut_profile_is_reported(tmp_path: Path, share: float) -> None:
+    """Names are at the end of a plane: what was cut before them is refused, and the reason is given."""
     data = xplane.space(*xplane.device_steps(50), *xplane.host_steps(50))
     path = tmp_path / "a.xplane.pb"
     path.write_bytes(data[: int(share * len(data))])

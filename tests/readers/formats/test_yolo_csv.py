@@ -36,7 +36,7 @@ def test_words_for_nan_in_the_old_form() -> None:
     assert log.units == {"gpu_mem": "GiB"}
 
 
-def test_a_damaged_old_line_is_told() -> None:
+def test_a_damaged_old_line_is_reported() -> None:
     text = (LOGS / "yolo" / "results.txt").read_text()
     log = yolo_csv.read(memory(text + "      6/5     1.05G   0.0"))[0]
     assert len(log.columns["epoch"].values) == len(ROWS)

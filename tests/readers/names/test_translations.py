@@ -28,8 +28,8 @@ def test_what_is_not_known_stays(name: str) -> None:
     assert in_english(name) == name
 
 
-def test_no_word_stands_for_two() -> None:
-    words = [word for told in TERMS.values() for word in told.split()]
+def test_no_word_means_two() -> None:
+    words = [word for terms in TERMS.values() for word in terms.split()]
     assert len(set(words)) == len(words)
     assert all(known().fullmatch(word) for word in words)
 

@@ -106,7 +106,7 @@ def damaged(data: bytes, other: bytes, rng: np.random.Generator) -> bytes:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_damage_is_told_or_refused(name: str) -> None:
+def test_damage_is_reported_or_refused(name: str) -> None:
     rng = np.random.default_rng(len(name))
     others = [content(other) for other in ("keras/shifted.csv", "hf_trainer/diverged/trainer_state.json")]
     for round_ in range(ROUNDS):

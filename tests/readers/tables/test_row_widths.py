@@ -76,7 +76,7 @@ def test_columns_that_come_with_another_run(tmp_path: Path) -> None:
     np.testing.assert_array_equal(second.series["train/loss"].values, LOSS[:50])
 
 
-def test_beside_words(tmp_path: Path) -> None:
+def test_next_to_words(tmp_path: Path) -> None:
     (run,) = written(
         tmp_path,
         "at,step,loss,acc",
@@ -121,12 +121,12 @@ def test_rows_that_wait_do_not_pass_a_header(tmp_path: Path) -> None:
     runs = read_path(str(tmp_path / "log.csv"))
     np.testing.assert_array_equal(runs[-1].series["val/loss"].values, VAL[43:])
     assert not any(name.startswith("c") for run in runs for name in run.series)
-    told = [e for run in runs for e in run.events if "another number of cells" in e.message]
-    assert [e.place for e in told[:1]] == ["line 42"]
+    logged = [e for run in runs for e in run.events if "another number of cells" in e.message]
+    assert [e.place for e in logged[:1]] == ["line 42"]
 
 
-def test_the_line_of_rows_that_are_told_apart_is_theirs(tmp_path: Path) -> None:
-    """Blank lines may stand between them."""
+def test_the_line_of_rows_that_are_recognized_is_theirs(tmp_path: Path) -> None:
+    """Blank lines may be between them."""
     before = [",".join(map(str, narrow(i))) for i in range(50)]
     after = [",".join(map(str, wide(i))) for i in range(50, N)]
     (tmp_path / "log.csv").write_text(

@@ -136,7 +136,7 @@ YOLO = """
 
 
 def test_the_headings_of_a_detector_are_no_numbers() -> None:
-    """mAP@.5:.95 is a heading, its .95 no measurement; P and R stand for precision and recall."""
+    """mAP@.5:.95 is a heading, its .95 no measurement; P and R mean precision and recall."""
     lines = (
         YOLO.format(e=e, a=0.1 - e / 1000, b=0.05, c=0.02, p=0.5, r=0.4, m=0.3 + e / 100, n=0.2)
         for e in range(50)
@@ -155,7 +155,7 @@ def test_a_metric_that_is_printed_as_zero_is_kept_and_a_line_number_is_not() -> 
     assert set(log.columns) == {"loss", "quality"}
 
 
-def test_what_stands_in_the_brackets_of_an_optimizer() -> None:
+def test_what_is_in_the_brackets_of_an_optimizer() -> None:
     first = "optimizer: SGD(lr=0.01, momentum=0.937) with parameter groups 57 weight(decay=0.0), 60 bias\n"
     (log,) = read_source(memory(first + "".join(f"step {i} loss {3 / (i + 1):.4f}\n" for i in range(30))))
     assert (log.facts["optimizer"], log.facts["lr"], log.facts["momentum"]) == ("SGD", 0.01, 0.937)

@@ -46,7 +46,7 @@ def test_a_heading_before_a_progress_bar_is_one_still(tmp_path: Path) -> None:
     assert run.series["val/loss"].values.tolist() == [loss(r) for r in ROWS]
 
 
-def test_the_step_of_clus_logging_writer_stands_behind_its_place(tmp_path: Path) -> None:
+def test_the_step_of_clus_logging_writer_follows_its_place(tmp_path: Path) -> None:
     head = "I0301 12:{0:02d}:00.000000 140 logging_writer.py:48] [{1}] learning_rate=0.001, loss={2}"
     run = only(tmp_path / "train.log", (head.format(r, 100 * r, loss(r)) for r in ROWS))
     assert run.series["train/loss"].steps.tolist() == [100 * r for r in ROWS]

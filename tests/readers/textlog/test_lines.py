@@ -96,7 +96,7 @@ def test_signatures_by_the_block_are_those_of_the_lines(parts: list[str]) -> Non
 
 
 def test_lines_that_each_have_names_of_their_own_are_given_up() -> None:
-    """Without digits they all look alike, and no template of one fits another."""
+    """Without digits they all look the same, and no template of one fits another."""
     text = b"".join(b'{"step": %d, "m%d": 0.5}\n' % (i, i) for i in range(5 * FRUITLESS))
     scanner = Scanner(signed_lines(io.BytesIO(text + b"step 7 loss 0.25\n")))
     scanner.run()

@@ -160,13 +160,13 @@ def test_damage_never_raises_anything_but_a_read_error(data: st.DataObject) -> N
 
 
 def test_a_log_cut_anywhere_is_read_up_to_there() -> None:
-    told = json.loads((LOGS / "logging_lines.json").read_text())["columns"]["loss"]
+    logged = json.loads((LOGS / "logging_lines.json").read_text())["columns"]["loss"]
     whole = (LOGS / "logging_lines.log").read_bytes()
     for share in (0.1, 0.37, 0.5, 0.83):
         part = whole[: int(share * len(whole))]
         kept = part[: part.rfind(b"\n") + 1].count(b"loss=")
         _, values = read(part)["loss"]
-        assert values[:kept] == told["values"][:kept]
+        assert values[:kept] == logged["values"][:kept]
         assert len(values) <= kept + 1
 
 

@@ -18,7 +18,7 @@ MODULES = ("fc1", "fc2")
 
 
 def rows(first: int, last: int) -> list[Row]:
-    """Steps of a run: two scalars each, one that comes late, one per-module signal now and then."""
+    """Steps of a run: two scalars each, one that comes late, one per-module signal occasionally."""
     out: list[Row] = []
     for step in range(first, last):
         clock = 1.7e9 + step

@@ -75,7 +75,7 @@ def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concat
 _quiet: dict[int, contextvars.Context] = {}  # by thread: no context may be entered twice at a time
 
 
-def quietly(function: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
+def quietly(function: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
     """Call a function with numpy's floating-point warnings off: overflow is looked for, and is no
     matter for the user's stderr. numpy 2 keeps that setting in the context of the thread. To have one
     at hand costs nothing; `errstate` takes 25 microseconds when nothing of it is in the caches."""

@@ -14,7 +14,7 @@ from traindx.capture.process.weak import reference
 from traindx.capture.session.backend import Backend, Updates
 from traindx.capture.session.layout import Gone, Layout
 from traindx.capture.session.movement import Movement
-from traindx.capture.signals import by_parameter, catalogue
+from traindx.capture.signals import by_kind, by_parameter
 from traindx.capture.signals.family import Modules, Panel
 from traindx.vocabulary.run import Floats, Ints
 from traindx.vocabulary.setup import Fact
@@ -51,7 +51,7 @@ class Measures:
         self._plans: dict[int, Plan] = {}
         self._changes = 0  # of what optimizers hold
         self._grouped: dict[bytes, Modules] = {}
-        self._families = {family.kind: family for family in catalogue()}
+        self._families = by_kind()
         self._read = by_parameter()
         self.seconds = 0.0  # spent on what is measured on sampled steps only
 

@@ -138,7 +138,7 @@ class Stream:
             self.fact(f"where/{what}", place)
         return place
 
-    def safely(self, hook: Callable[..., Any], *given: Any) -> Any:
+    def safely(self, hook: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
         """Call a hook; if it fails, say so once. The training and the recording go on, and the clock stands still
         meanwhile."""
         if not self.active or self.elsewhere():
@@ -148,9 +148,9 @@ class Stream:
             outermost = clock is not None and clock.enter()
             try:
                 if outermost:
-                    return quietly(hook, *given)
+                    return quietly(hook, *given, **named)
                 with self.apart() if clock is None else nullcontext():
-                    return hook(*given)
+                    return hook(*given, **named)
             except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
                 self.left_out(getattr(hook, "__name__", "a hook"), error)
                 return None

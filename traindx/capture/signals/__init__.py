@@ -33,6 +33,11 @@ def catalogue() -> tuple[Family, ...]:
     return tuple(sorted((f for f in found if isinstance(f, Family)), key=lambda family: family.kind))
 
 
+@cache
+def by_kind() -> dict[str, Family]:
+    return {family.kind: family for family in catalogue()}
+
+
 def by_parameter() -> tuple[Family, ...]:
     """Families whose readings are one vector over parameters, taken after a sampled step."""
     return tuple(family for family in catalogue() if family.panels is not None and family.by_parameter)

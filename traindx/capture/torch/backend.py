@@ -21,8 +21,8 @@ from traindx.capture.torch.measure.gradients.norms_and_updates import (
     gradient_squares,
 )
 from traindx.capture.torch.measure.models.tree import Tree, architecture
-from traindx.capture.torch.measure.tensors.isolation import apart
-from traindx.capture.torch.measure.tensors.shards import whole_number
+from traindx.capture.torch.measure.tensors.isolation import isolated
+from traindx.capture.torch.measure.tensors.shards import replicated_number
 from traindx.capture.torch.observer import TorchObserver
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
@@ -125,7 +125,7 @@ class TorchBackend(Backend):
         return None if reader is None else reader(parameters, elsewhere)
 
     def whole(self, value: Any) -> Any:
-        return whole_number(value)
+        return replicated_number(value)
 
     def scale_of(self, scaler: Any) -> Any:
         scale = getattr(
@@ -161,7 +161,7 @@ class TorchBackend(Backend):
         return float(torch.cuda.memory_allocated()) if torch.cuda.is_available() else None
 
     def apart(self) -> AbstractContextManager[object]:
-        return apart()
+        return isolated()
 
     def observers(self, view: View) -> Sequence[object]:
         return [TorchObserver(view, self.tree)]

@@ -14,7 +14,7 @@ from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.isolation import isolated
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
@@ -23,22 +23,22 @@ BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
 def attach(process: RecordedProcess) -> None:
     """Look for trainings in PyTorch from here on."""
     request, stream = process.request, process.stream(TorchBackend)
-    stream.apart = apart
+    stream.apart = isolated
     discovery = Discovery(stream)
     if request.get("probes"):
         from traindx.capture.torch.checks.last_step import Live
-        from traindx.capture.torch.checks.probes import look_at
+        from traindx.capture.torch.checks.probes import run_probes
 
         live = Live(stream)
-        process.last_check = lambda session: look_at(live, stream, session, request["probes"])
+        process.last_check = lambda session: run_probes(live, stream, session, request["probes"])
     if request.get("keep"):
-        from traindx.capture.torch.checks.kept import Kept
+        from traindx.capture.torch.checks.final_weights import FinalWeights
 
-        process.ends.append(Kept(stream, process.out).write)
+        process.ends.append(FinalWeights(stream, process.out).write)
     if request.get("slices"):
         from traindx.capture.torch.checks.slices import Slices
 
-        process.ends.append(Slices(stream, request["slices"]).tell)
+        process.ends.append(Slices(stream, request["slices"]).report)
     experiment = Experiment(request, stream, parse(request.get("with") or ()))
     process.experiments[stream] = experiment.withdraw
     process.ends += [experiment.end, discovery.end]
@@ -51,8 +51,8 @@ def attach(process: RecordedProcess) -> None:
 
 
 def start_ranks(original: Callable[..., Any], request: dict[str, Any]) -> Callable[..., Any]:
-    """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training: while they
-    start, the request stands in the environment."""
+    """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training. They get the request through the
+    environment."""
 
     def start_processes(*args: Any, **named: Any) -> Any:
         before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}

@@ -3,8 +3,6 @@
 They are kept apart from the causes because no log has them: an ordinary diagnosis is not affected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from traindx.vocabulary.cause import Weight as W

@@ -4,8 +4,6 @@ Most of them leave only faint traces in a log. A recording shows them with certa
 the structural rules are large.
 """
 
-from __future__ import annotations
-
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.cause import Weight as W
 

@@ -1,7 +1,5 @@
 """Causes in the model: initialization, activations, depth, output and loss (numbers: see `optimization`)."""
 
-from __future__ import annotations
-
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.cause import Weight as W
 

@@ -5,8 +5,6 @@ The weights here are for shapes that healthy runs show as well. They were set by
 reference for all other priors.
 """
 
-from __future__ import annotations
-
 from traindx.vocabulary.cause import Cause, Pattern
 from traindx.vocabulary.cause import Weight as W
 

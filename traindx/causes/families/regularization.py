@@ -1,7 +1,5 @@
 """Causes in regularization and capacity (where the numbers come from: see `optimization`)."""
 
-from __future__ import annotations
-
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.cause import Weight as W
 

@@ -3,8 +3,6 @@
 They do not affect learning, so the rules about learning have no weight here, and the other way round.
 """
 
-from __future__ import annotations
-
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.cause import Weight as W
 

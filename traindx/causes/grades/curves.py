@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,14 +15,34 @@ from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Floats, Run
 
+CurveMeasure = Callable[[Curve], float | None]
+NumberMeasure = Callable[[Run, Features], float | None]
 LEAST = 4  # a curve with fewer points has no shape
 TINY = 1e-12  # keeps quotients finite
 
 
-def loss(features: Features, least: int = LEAST) -> Curve | None:
-    """The training loss, if it has at least `least` points."""
-    curve = features.curve("train/loss")
+def curve_of(features: Features, name: str, least: int = LEAST) -> Curve | None:
+    """The curve of a signal, if it has at least `least` points."""
+    curve = features.curve(name)
     return curve if curve is not None and curve.n >= least else None
+
+
+def of_curve(name: str, least: int = LEAST) -> Callable[[CurveMeasure], NumberMeasure]:
+    """Turns a measure of one curve into one of the run; None where the curve has too few points."""
+
+    def decorate(measure: CurveMeasure) -> NumberMeasure:
+        def measure_run(run: Run, features: Features) -> float | None:
+            curve = curve_of(features, name, least)
+            return None if curve is None else measure(curve)
+
+        return measure_run
+
+    return decorate
+
+
+def typical(name: str) -> Measure:
+    """The median of a curve."""
+    return of_curve(name)(lambda curve: float(median(curve.values)))
 
 
 def fall_of(curve: Curve) -> float:
@@ -29,35 +50,33 @@ def fall_of(curve: Curve) -> float:
     return max(curve.start - curve.best, 0.0)
 
 
-def loss_fall(run: Run, features: Features) -> float | None:
-    curve = loss(features)
-    return None if curve is None or curve.start <= 0 else (curve.start - curve.end) / curve.start
+@of_curve("train/loss")
+def loss_fall(curve: Curve) -> float | None:
+    return (curve.start - curve.end) / curve.start if curve.start > 0 else None
 
 
-def loss_speed(run: Run, features: Features) -> float | None:
-    curve = loss(features, 8)
-    if curve is None or fall_of(curve) <= 4 * curve.noise / math.sqrt(curve.n):
+@of_curve("train/loss", 8)
+def loss_speed(curve: Curve) -> float | None:
+    if fall_of(curve) <= 4 * curve.noise / math.sqrt(curve.n):
         return None
     half = curve.start - fall_of(curve) / 2
     return float(np.argmax(curve.trend <= half)) / curve.n
 
 
-def loss_leap(run: Run, features: Features) -> float | None:
-    curve = loss(features)
-    return None if curve is None or curve.start <= 0 else float(curve.values.max()) / curve.start
+@of_curve("train/loss")
+def loss_leap(curve: Curve) -> float | None:
+    return float(curve.values.max()) / curve.start if curve.start > 0 else None
 
 
-def loss_lost(run: Run, features: Features) -> float | None:
-    curve = loss(features)
-    if curve is None or fall_of(curve) <= 2 * curve.noise:
+@of_curve("train/loss")
+def loss_lost(curve: Curve) -> float | None:
+    if fall_of(curve) <= 2 * curve.noise:
         return None
     return (curve.end - curve.best) / fall_of(curve)
 
 
-def loss_tail(run: Run, features: Features) -> float | None:
-    curve = loss(features, 12)
-    if curve is None:
-        return None
+@of_curve("train/loss", 12)
+def loss_tail(curve: Curve) -> float:
     quarter = 3 * curve.n // 4
     before, after = median(curve.oriented[quarter - curve.n // 8 : quarter]), curve.end
     return float(after - before) / max(fall_of(curve), curve.noise, TINY)
@@ -72,28 +91,28 @@ def guessing(run: Run, features: Features) -> float | None:
 
 
 def loss_start(run: Run, features: Features) -> float | None:
-    curve, chance = loss(features, 1), guessing(run, features)
+    curve, chance = curve_of(features, "train/loss", 1), guessing(run, features)
     return None if curve is None or chance is None else curve.start / chance
 
 
 def loss_end(run: Run, features: Features) -> float | None:
-    curve, chance = loss(features), guessing(run, features)
+    curve, chance = curve_of(features, "train/loss"), guessing(run, features)
     return None if curve is None or chance is None else curve.end / chance
 
 
-def loss_first(run: Run, features: Features) -> float | None:
-    curve = loss(features, 1)
-    return None if curve is None else abs(curve.start)
+@of_curve("train/loss", 1)
+def loss_first(curve: Curve) -> float:
+    return abs(curve.start)
 
 
-def loss_last(run: Run, features: Features) -> float | None:
-    curve = loss(features, 1)
-    return None if curve is None else abs(curve.end)
+@of_curve("train/loss", 1)
+def loss_last(curve: Curve) -> float:
+    return abs(curve.end)
 
 
-def loss_noise(run: Run, features: Features) -> float | None:
-    curve = loss(features, 8)
-    return None if curve is None else curve.noise / max(fall_of(curve), TINY)
+@of_curve("train/loss", 8)
+def loss_noise(curve: Curve) -> float:
+    return curve.noise / max(fall_of(curve), TINY)
 
 
 def loss_broken(
@@ -117,7 +136,7 @@ def loss_broken(
 
 def loss_tooth(run: Run, features: Features) -> float | None:
     """How much the loss varies with the position in an epoch, relative to noise; per-step losses only."""
-    curve, per = loss(features, 24), run.setup.number("steps_per_epoch")
+    curve, per = curve_of(features, "train/loss", 24), run.setup.number("steps_per_epoch")
     if curve is None or not per or per < 6 or curve.steps[-1] < 3 * per:
         return None
     late = curve.steps > per
@@ -138,8 +157,8 @@ def training_at(train: Curve, val: Curve) -> Floats:
 
 
 def pair(features: Features) -> tuple[Curve, Curve] | None:
-    train, val = loss(features), features.curve("val/loss")
-    return (train, val) if train is not None and val is not None and val.n >= 2 else None
+    train, val = curve_of(features, "train/loss"), curve_of(features, "val/loss", 2)
+    return None if train is None or val is None else (train, val)
 
 
 def val_first(run: Run, features: Features) -> float | None:
@@ -158,89 +177,66 @@ def val_last(run: Run, features: Features) -> float | None:
     return both[1].end / level if level > TINY else None
 
 
-def val_rise(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    if curve is None or curve.n < LEAST:
-        return None
+@of_curve("val/loss")
+def val_rise(curve: Curve) -> float:
     low = float(curve.oriented.min())
     return (curve.end - low) / max(float(curve.oriented[0]) - low, 0.1 * abs(low), TINY)
 
 
-def val_best(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    return None if curve is None or curve.n < LEAST else int(np.argmin(curve.oriented)) / (curve.n - 1)
+@of_curve("val/loss")
+def val_best(curve: Curve) -> float:
+    return int(np.argmin(curve.oriented)) / (curve.n - 1)
 
 
-def val_fall(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    if curve is None or curve.n < LEAST or curve.values[0] <= 0:
-        return None
-    return float(curve.values[0] - curve.end) / float(curve.values[0])
+@of_curve("val/loss")
+def val_fall(curve: Curve) -> float | None:
+    first = float(curve.values[0])
+    return float(curve.values[0] - curve.end) / first if first > 0 else None
 
 
-def val_noise(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    return (
-        None if curve is None or curve.n < 6 else curve.noise / max(abs(float(median(curve.values))), TINY)
-    )
+@of_curve("val/loss", 6)
+def val_noise(curve: Curve) -> float:
+    return curve.noise / max(abs(float(median(curve.values))), TINY)
 
 
-def accuracy(features: Features) -> Floats | None:
-    """Validation accuracy as shares of 1."""
-    curve = features.curve("val/accuracy")
-    if curve is None or curve.n < 2:
-        return None
+def accuracies(curve: Curve) -> Floats:
+    """Accuracies as shares of 1; logs have them in percent, too."""
     return curve.values / 100.0 if curve.values.max() > 1.5 else curve.values
 
 
-def val_accuracy(run: Run, features: Features) -> float | None:
-    values = accuracy(features)
-    return None if values is None else float(median(values[-max(1, len(values) // 5) :]))
+@of_curve("val/accuracy", 2)
+def val_accuracy(curve: Curve) -> float:
+    return float(median(accuracies(curve)[-max(1, curve.n // 5) :]))
 
 
 def val_skill(run: Run, features: Features) -> float | None:
-    values, classes = accuracy(features), run.setup.number("classes")
-    if values is None or not classes or classes < 2:
+    level, classes = val_accuracy(run, features), run.setup.number("classes")
+    if level is None or not classes or classes < 2:
         return None
-    majority = run.setup.number("class_majority_share")
-    chance = max(1 / classes, majority if majority is not None else 0.0)
-    return (float(median(values[-max(1, len(values) // 5) :])) - chance) / max(1 - chance, TINY)
+    chance = max(1 / classes, run.setup.number("class_majority_share") or 0.0)
+    return (level - chance) / max(1 - chance, TINY)
 
 
-def val_still(run: Run, features: Features) -> float | None:
-    values = accuracy(features)
-    if values is None or len(values) < LEAST:
-        return None
-    return int(np.unique(values, return_counts=True)[1].max()) / len(values)
+@of_curve("val/accuracy")
+def val_still(curve: Curve) -> float:
+    return int(np.unique(accuracies(curve), return_counts=True)[1].max()) / curve.n
 
 
-def norms(features: Features) -> Floats | None:
-    curve = features.curve("grad_norm")
-    return curve.values if curve is not None and curve.n >= LEAST else None
+@of_curve("grad_norm")
+def norm_level(curve: Curve) -> float:
+    return math.log10(max(float(median(curve.values)), TINY))
 
 
-def norm_level(run: Run, features: Features) -> float | None:
-    values = norms(features)
-    return None if values is None else math.log10(max(float(median(values)), TINY))
+@of_curve("grad_norm")
+def norm_change(curve: Curve) -> float:
+    part = max(1, curve.n // 10)
+    start, end = (max(float(median(v)), TINY) for v in (curve.values[:part], curve.values[-part:]))
+    return math.log10(end / start)
 
 
-def norm_change(run: Run, features: Features) -> float | None:
-    values = norms(features)
-    if values is None:
-        return None
-    part = max(1, len(values) // 10)
-    ends = [max(float(median(v)), TINY) for v in (values[:part], values[-part:])]
-    return math.log10(ends[1] / ends[0])
-
-
-def norm_tail(run: Run, features: Features) -> float | None:
-    values = norms(features)
-    return None if values is None else float(values.max()) / max(float(median(values)), TINY)
-
-
-def clipped(run: Run, features: Features) -> float | None:
-    curve = features.curve("clip_ratio")
-    return None if curve is None or curve.n < LEAST else float(median(curve.values))
+@of_curve("grad_norm")
+def norm_tail(curve: Curve) -> float:
+    return float(curve.values.max()) / max(float(median(curve.values)), TINY)
 
 
 def rate_shape(
@@ -333,11 +329,6 @@ def weights_change(run: Run, features: Features) -> float | None:
     return float(median(changes)) if changes else None
 
 
-def grad_cosine(run: Run, features: Features) -> float | None:
-    curve = features.curve("grad_cosine")
-    return None if curve is None or curve.n < LEAST else float(median(curve.values))
-
-
 def waiting(run: Run, features: Features) -> float | None:
     step, data = features.curve("time/step"), features.curve("time/data")
     if step is None or data is None or step.n < LEAST or data.n < LEAST:
@@ -362,10 +353,8 @@ def step_growth(
     return seen.ratio if seen.correlation >= steady else min(seen.ratio, 1.0)
 
 
-def memory_growth(run: Run, features: Features) -> float | None:
+@of_curve("mem/host", 10)
+def memory_growth(curve: Curve) -> float:
     """Memory at the end divided by that of the first tenth."""
-    curve = features.curve("mem/host")
-    if curve is None or curve.n < 10:
-        return None
     part = max(2, curve.n // 10)
     return float(median(curve.values[-part:])) / max(float(median(curve.values[:part])), TINY)

@@ -5,8 +5,6 @@ the range is evidence against. The catalogue adds these weights to those of the 
 weights are added to both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 GRADE_WEIGHTS: Mapping[str, Mapping[str, float]] = {

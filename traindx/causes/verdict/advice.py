@@ -154,7 +154,8 @@ def log_more_often(
 ) -> Recommendation | None:
     if not scene.run.series or scene.run.points >= few:
         return None
-    return Recommendation("logging", "Log more often.", f"the longest curve has {scene.run.points} points")
+    points = f"{scene.run.points} point{'s' * (scene.run.points != 1)}"
+    return Recommendation("logging", "Log more often.", f"the longest curve has only {points}")
 
 
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (

@@ -13,6 +13,7 @@ from traindx.features.shared import Features
 from traindx.features.statistics.medians import median, quantile
 from traindx.features.statistics.noise import robust_sigma
 from traindx.features.statistics.smoothing import block_edges, running_median
+from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import Floats
 
 
@@ -135,13 +136,18 @@ def are_whole_numbers(values: Floats) -> bool:
     return bool(np.all(np.abs(values - np.round(values)) <= 1e-9 * np.maximum(np.abs(values), 1.0)))
 
 
-def clip_ratios(ratio: Curve | None, norm: Curve | None, clip: float | None) -> tuple[Floats, Floats]:
-    """Steps and share of the gradient that clipping left over, in 0..1: as logged, or from the norm before
-    it and the clipping norm. Empty when neither is known (a logged ratio outside 0..1 is something else)."""
+def clip_ratios(features: Features) -> tuple[Floats, Floats]:
+    """Steps and share of the gradient that clipping left over, in 0..1: as logged, or else from the gradient norm and
+    the clipping norm. Raises CannotJudge if neither is known (a logged ratio outside of 0..1 is another quantity)."""
+    ratio, norm, clip = (
+        features.curve("clip_ratio"),
+        features.curve("grad_norm"),
+        features.run.setup.clip_norm,
+    )
     if ratio is not None and ratio.n and ratio.values.min() > 0 and ratio.values.max() <= 1:
         return ratio.steps, ratio.values
-    if norm is None or clip is None or clip <= 0:
-        return np.empty(0), np.empty(0)
+    if norm is None or not norm.n or clip is None or clip <= 0:
+        raise CannotJudge("clip_ratio is not a ratio in 0..1")
     return norm.steps, np.minimum(1.0, clip / np.maximum(norm.values, 1e-300))
 
 

@@ -1,4 +1,4 @@
-"""Does the run learn? What a net looks like inside proves nothing where its objective says that it does."""
+"""Does the run learn? The inside of a net proves nothing where its objective shows that it does."""
 
 from __future__ import annotations
 

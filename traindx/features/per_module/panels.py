@@ -28,7 +28,7 @@ def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
 
 
 def before_break(features: Features, found: Panel) -> Panel:
-    """The rows before the first activation or loss that is not finite: what a net of NaN looks like shows
+    """The rows before the first activation or loss that is not finite: the state of a net of NaN shows
     nothing. Raises CannotJudge when there is none."""
     ends = [float("inf")]
     bad = features.run.panels.get("act_nonfinite")

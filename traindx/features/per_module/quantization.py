@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from traindx.features.curve import Curve
 from traindx.features.per_module.panels import typical
 from traindx.features.shared import Features
+from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import Floats, Panel, series
 from traindx.vocabulary.signals import direction_of
 
@@ -48,6 +49,19 @@ def by_module(features: Features, name: str) -> Panel | None:
     for place, s in enumerate(logged.values()):
         values[np.searchsorted(steps, s.steps), place] = s.values
     return Panel(steps, tuple(logged), values)
+
+
+def trained_quantized(features: Features, name: str, missing: str) -> Panel:
+    """The panel `name` of a network that is quantized during training, with a finite value in it.
+
+    Raises CannotJudge, in the words of `missing` if there is no such value.
+    """
+    if features.run.setup.word("quantized_in") == "evaluation":
+        raise CannotJudge("weights are quantized in evaluation only")
+    found = by_module(features, name)
+    if found is None or not np.isfinite(found.values).any():
+        raise CannotJudge(missing)
+    return found
 
 
 def late(found: Panel, share: float) -> Floats:

@@ -25,6 +25,7 @@ from traindx.readers.assembly.step_axis import (
 from traindx.readers.names.roles import assign, summed_losses
 from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
+from traindx.readers.setup_facts import COUNTS, WORDS
 from traindx.redaction import redact_facts, redact_text
 from traindx.vocabulary.run import Event, Floats, Ints, Panel, Run, Series, frozen_array, series
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
@@ -223,13 +224,11 @@ def held(value: Fact) -> Fact:
 
 
 MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep a whole number
-TEXT_FACTS = frozenset({"optimizer", "schedule", "precision", "loss", "model", "device"})
-COUNT_FACTS = frozenset({"classes", "workers", "seed"})
 
 
 def coerced(name: str, value: Fact) -> Fact | None:
     """A fact in its field's type, or None when it cannot be: foreign logs call anything `lr`."""
-    if name in TEXT_FACTS:
+    if name in WORDS:
         return str(value)[:200]
     try:
         number = float(value)
@@ -237,7 +236,7 @@ def coerced(name: str, value: Fact) -> Fact | None:
         return None
     if not math.isfinite(number):
         return None
-    if name in COUNT_FACTS:
+    if name in COUNTS:
         return int(number) if abs(number) < MOST_WHOLE else None
     return number
 

@@ -18,7 +18,7 @@ import numpy as np
 from traindx.errors import NotALog, ReadError
 from traindx.readers.assembly.joined_files import joined
 from traindx.readers.compressed import opened
-from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source, reason
+from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source, reason, stacked
 from traindx.readers.recorded.shards import sum_parts
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.readers.setup_facts import flat, small_text
@@ -150,14 +150,8 @@ def _put(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
 
 
 def _panel(parts: list[RawPanel], order: RawColumn) -> RawPanel:
-    """Parts of a panel as one; modules that a part does not know are NaN there."""
-    modules = tuple(dict.fromkeys(m for part in parts for m in part.modules))
-    values = np.full((sum(len(p.rows) for p in parts), len(modules)), np.nan)
-    place = {module: i for i, module in enumerate(modules)}
-    low = 0
-    for part in parts:
-        values[low : low + len(part.rows), [place[m] for m in part.modules]] = part.values
-        low += len(part.rows)
+    """Parts of a panel as one."""
+    modules, values = stacked([(part.modules, part.values) for part in parts])
     assert order.steps is not None
     return RawPanel(order.steps, modules, values[order.values.astype(np.int64)], order.rows)
 

@@ -2,7 +2,7 @@
 
 The reader knows no list of formats. It learns the kinds of lines of the file at hand, finds the
 counter they share, and keeps what goes with it; a few forms that no grammar can read (boxes,
-tables under headings, detector summaries) stand beside it. See `textlog` for the parts.
+tables under headings, detector summaries) are in separate modules of `textlog`.
 """
 
 from __future__ import annotations

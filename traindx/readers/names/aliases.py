@@ -14,352 +14,100 @@ from typing import NamedTuple
 from traindx.readers.names.translations import in_english
 from traindx.vocabulary.signals import direction_of
 
-TRAIN_WORDS = frozenset({"train", "training", "tr", "trn", "learn", "fit", "trl"})
-VAL_WORDS = frozenset(
-    {
-        "val",
-        "valid",
-        "validate",
-        "validation",
-        "eval",
-        "evaluation",
-        "test",
-        "testing",
-        "dev",
-        "heldout",
-        "tel",
-        "te",
-        "vl",
-    }
-    | {"holdout"}
-)
+
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TRAIN_WORDS = word_set("train training tr trn learn fit trl")
+VAL_WORDS = word_set("""val valid validate validation eval evaluation test testing dev heldout tel te vl
+    holdout""")
 # Words around a quantity that do not change what it is.
-FILLER = frozenset(
-    {
-        "epoch",
-        "step",
-        "iter",
-        "iteration",
-        "batch",
-        "avg",
-        "average",
-        "mean",
-        "smoothed",
-        "inner",
-        "total",
-        "global",
-        "metrics",
-        "metric",
-        "scalars",
-        "lm",
-        "overall",
-        "running",
-        "current",
-        "cur",
-        "per",
-        "log",
-        "the",
-        "of",
-        "final",
-        "set",
-        "all",
-        "main",
-        "x",
-        "model",
-        "0",
-        "rollout",
-    }
-)
+FILLER = word_set("""epoch step iter iteration batch avg average mean smoothed inner total global metrics metric
+    scalars lm overall running current cur per log the of final set all main x model 0
+    rollout""")
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
-WHEN = frozenset(
-    {"epoch", "step", "iter", "iteration", "batch", "metrics", "metric", "scalars", "avg", "log", "rollout"}
-)
+WHEN = word_set("epoch step iter iteration batch metrics metric scalars avg log rollout")
 
 # Canonical name -> the word sets (filler removed, sorted) that mean it, in any split.
-EXACT: dict[str, tuple[str, ...]] = {
+PHRASES = {
     "lr": (
-        "lr",
-        "learning rate",
-        "lrate",
-        "learning_rate",
-        "base lr",
-        "lr lr",
-        "lr adam",
-        "lr adamw",
-        "lr sgd",
-        "adam lr",
-        "lr pg0",
-        "lr0",
-        "lr group0",
-        "lr param group",
-        "optimizer lr",
-        "lr cell",
-        "rate learning lr",
-        "lrm",
+        "lr, learning rate, lrate, learning_rate, base lr, lr lr, lr adam, lr adamw, lr sgd, adam lr, lr "
+        "pg0, lr0, lr group0, lr param group, optimizer lr, lr cell, rate learning lr, lrm"
     ),
     "grad_norm": (
-        "grad norm",
-        "gnorm",
-        "gradnorm",
-        "gradient norm",
-        "norm",
-        "grad norms",
-        "gradients norm",
-        "norm grad",
-        "grad l2",
-        "norm unclipped grad",
-        "grad 2.0 norm",
-        "2.0 norm grad",
-        "grad raw norm",
-        "gn",
-        "g norm",
+        "grad norm, gnorm, gradnorm, gradient norm, norm, grad norms, gradients norm, norm grad, grad l2, "
+        "norm unclipped grad, grad 2.0 norm, 2.0 norm grad, grad raw norm, gn, g norm"
     ),
     "loss_scale": (
-        "loss scale",
-        "grad scale",
-        "scaler scale",
-        "lscale",
-        "amp scale",
-        "scale loss",
-        "grad scaler",
-        "fp16 grad scale",
+        "loss scale, grad scale, scaler scale, lscale, amp scale, scale loss, grad scaler, fp16 grad scale"
     ),
-    "skipped_steps": (
-        "number skipped iterations",
-        "skipped iterations",
-        "skipped steps",
-        "skipped",
-        "overflow",
-    ),
-    "nan_steps": ("nan number iterations", "nan iterations", "number nan iterations"),
+    "skipped_steps": "number skipped iterations, skipped iterations, skipped steps, skipped, overflow",
+    "nan_steps": "nan number iterations, nan iterations, number nan iterations",
     "time/step": (
-        "time",
-        "time ms",
-        "elapsed ms time",
-        "elapsed time",
-        "dt",
-        "time sec",
-        "sec",
-        "elapsed s time",
-        "time s",
-        "dt ms",
-        "batch time",
-        "batch_time",
-        "timing train",
-        "sps time",
-        "timing",
-        "iter_time",
-        "s time it",
-        "duration",
-        "elapsed time iteration",
-        "elapsed",
-        "elapsed s",
-        "elapsed sec",
-        "elapsed seconds",
-        "elapsed ms",
-        "elapsed min",
-        "elapsed minutes",
-        "each step time",
+        "time, time ms, elapsed ms time, elapsed time, dt, time sec, sec, elapsed s time, time s, dt ms, "
+        "batch time, batch_time, timing train, sps time, timing, iter_time, s time it, duration, elapsed "
+        "time iteration, elapsed, elapsed s, elapsed sec, elapsed seconds, elapsed ms, elapsed min, elapsed "
+        "minutes, each step time"
     ),
-    "time/data": (
-        "data time",
-        "data",
-        "time data",
-        "dataload time",
-        "data loading time",
-        "data wait",
-        "data ms time",
-    ),
-    "time/forward": ("forward time", "fwd time", "forward"),
-    "time/backward": ("backward time", "bwd time", "backward"),
-    "time/optimizer": ("optimizer time", "opt time", "optim time"),
+    "time/data": "data time, data, time data, dataload time, data loading time, data wait, data ms time",
+    "time/forward": "forward time, fwd time, forward",
+    "time/backward": "backward time, bwd time, backward",
+    "time/optimizer": "optimizer time, opt time, optim time",
     "throughput": (
-        "samples second",
-        "samples sec",
-        "throughput",
-        "wps",
-        "tokens second",
-        "tokens sec",
-        "tok sec",
-        "tok s",
-        "img s",
-        "imgs s",
-        "imgs sec",
-        "fps",
-        "fps time",
-        "speed",
-        "examples sec",
-        "examples second",
-        "images sec",
-        "images second",
-        "words second",
-        "tps",
-        "tgs",
-        "samples s",
-        "tokens s",
-        "it s",
-        "steps second",
-        "seq s",
-        "toks s",
+        "samples second, samples sec, throughput, wps, tokens second, tokens sec, tok sec, tok s, img s, "
+        "imgs s, imgs sec, fps, fps time, speed, examples sec, examples second, images sec, images second, "
+        "words second, tps, tgs, samples s, tokens s, it s, steps second, seq s, toks s"
     ),
     "mem/device": (
-        "memory",
-        "max mem",
-        "mem",
-        "gpu mem",
-        "gpu memory",
-        "cuda memory",
-        "cuda mem",
-        "vram",
-        "max memory",
-        "res mem",
-        "memory allocated",
-        "peak memory",
-        "mem gb",
-        "memory gb",
-        "max memory allocated",
-        "mem gpu",
-        "peak mem",
+        "memory, max mem, mem, gpu mem, gpu memory, cuda memory, cuda mem, vram, max memory, res mem, "
+        "memory allocated, peak memory, mem gb, memory gb, max memory allocated, mem gpu, peak mem"
     ),
-    "mem/host": (
-        "ram",
-        "rss",
-        "cpu mem",
-        "cpu memory",
-        "host mem",
-        "ram gb",
-        "memory ram",
-        "rss mb",
-        "mem rss",
-        "mem host",
-    ),
-    "util/device": ("gpu util", "gpu utilization", "gpu", "util", "utilization", "gpu usage", "device util"),
-    "batch_size": (
-        "batch size",
-        "bs",
-        "batchsize",
-        "bsz",
-        "global batch size",
-        "total batch size",
-        "batch size train",
-    ),
-    "epoch": ("epoch", "epochs"),
+    "mem/host": "ram, rss, cpu mem, cpu memory, host mem, ram gb, memory ram, rss mb, mem rss, mem host",
+    "util/device": "gpu util, gpu utilization, gpu, util, utilization, gpu usage, device util",
+    "batch_size": "batch size, bs, batchsize, bsz, global batch size, total batch size, batch size train",
+    "epoch": "epoch, epochs",
     "quant/loss_gap": (
-        "quant loss gap",
-        "quantization loss gap",
-        "quantization gap",
-        "quant gap",
-        "qat loss gap",
-        "qat gap",
-        "gap quant",
-        "loss gap quant",
+        "quant loss gap, quantization loss gap, quantization gap, quant gap, qat loss gap, qat gap, gap "
+        "quant, loss gap quant"
     ),
-    "weight_norm": ("weight norm", "param norm", "params norm", "parameter norm", "pnorm", "wn"),
+    "weight_norm": "weight norm, param norm, params norm, parameter norm, pnorm, wn",
 }
 # Numbers of quantized modules keep the module's name.
 OF_QUANTIZED = r"quant[/_](zero_frac(?:tion)?|majority|error|kept|clipped|flips|moved|gradient)/(.+)"
-LOOKUP = {tuple(sorted(phrase.split())): name for name, phrases in EXACT.items() for phrase in phrases}
+LOOKUP = {tuple(sorted(p.split())): name for name, phrases in PHRASES.items() for p in phrases.split(", ")}
 
-RENAMED = {
-    "acc": "accuracy",
-    "ppl": "perplexity",
-    "err": "error",
-    "accuracies": "accuracy",
-    "categorical accuracy": "accuracy",
-    "sparse categorical accuracy": "accuracy",
-    "binary accuracy": "accuracy",
-    "map@.5": "map50",
-    "map@0.5": "map50",
-    "map@.5 .95": "map50_95",
-    "map@0.5 0.95": "map50_95",
-    "acc1": "accuracy",
-    "top1": "accuracy",
-    "acc top1": "accuracy",
-    "acc@1": "accuracy",
-    "prec@1": "accuracy",
-    "top 1 acc": "accuracy",
-    "ep rew": "reward",
-    "mean reward": "reward",
-    "episode reward": "reward",
-    "averagereturn": "reward",
-    "accuracy top 1": "accuracy",
-    "top 1 accuracy": "accuracy",
-    "top1 acc": "accuracy",
-    "accu": "accuracy",
-    "masked accuracy": "accuracy",
-    "pixel acc": "accuracy",
-    "token accuracy": "accuracy",
-    "100ep mean reward": "reward",
-    "100 episode reward": "reward",
-    "avg episode reward": "reward",
-    "episodic return": "reward",
-    "episode return mean": "reward",
-    "cumulative reward": "reward",
-    "total reward": "reward",
-    "r": "reward",
-    "ep reward": "reward",
-    "return": "reward",
-    "average return": "reward",
-    "eprewmean": "reward",
-    "episode return": "reward",
-    "rewards": "reward",
+METRICS = {
+    "accuracy": (
+        "acc, accuracies, categorical accuracy, sparse categorical accuracy, binary accuracy, acc1, top1, "
+        "acc top1, acc@1, prec@1, top 1 acc, accuracy top 1, top 1 accuracy, top1 acc, accu, masked "
+        "accuracy, pixel acc, token accuracy"
+    ),
+    "perplexity": "ppl",
+    "error": "err",
+    "map50": "map@.5, map@0.5",
+    "map50_95": "map@.5 .95, map@0.5 0.95",
+    "reward": (
+        "ep rew, mean reward, episode reward, averagereturn, 100ep mean reward, 100 episode reward, avg "
+        "episode reward, episodic return, episode return mean, cumulative reward, total reward, r, ep "
+        "reward, return, average return, eprewmean, episode return, rewards"
+    ),
 }
+RENAMED = {phrase: metric for metric, phrases in METRICS.items() for phrase in phrases.split(", ")}
 
 # Columns that count or clock; they are never metrics.
-NOISE = frozenset(
-    {
-        "eta",
-        "wall",
-        "timestamp",
-        "_timestamp",
-        "_runtime",
-        "_step",
-        "runtime",
-        "train_wall",
-        "pid",
-        "port",
-        "seed",
-        "eta_seconds",
-        "eta_sec",
-        "eta_s",
-        "seconds_left",
-        "time_left",
-        "passed",
-        "remaining",
-        "date",
-        "datetime",
-        "eta seconds",
-        "v_num",
-        "rank",
-        "n_parameters",
-    }
-)
+NOISE = word_set("""eta wall timestamp _timestamp _runtime _step runtime train_wall pid port seed eta_seconds eta_sec
+    eta_s seconds_left time_left passed remaining date datetime v_num rank n_parameters""") | {"eta seconds"}
 # Held-out metrics that are never logged on training data.
-HELD_OUT_WORDS = frozenset(
-    {"map", "map50", "ap", "ap50", "ap75", "aps", "apm", "apl", "bleu", "rouge", "map5095", "map75", "bleu4"}
-    | {
-        "sacrebleu",
-        "rouge1",
-        "rouge2",
-        "rougel",
-        "rougelsum",
-        "meteor",
-        "cider",
-        "chrf",
-        "mota",
-        "idf1",
-        "hota",
-    }
-)
+HELD_OUT_WORDS = word_set("""map map50 ap ap50 ap75 aps apm apl bleu rouge map5095 map75 bleu4 sacrebleu rouge1 rouge2 rougel
+    rougelsum meteor cider chrf mota idf1 hota""")
 
 
-MEMORY_WORDS = frozenset({"mem", "memory", "ram", "rss", "vram"})
-HOST_WORDS = frozenset({"host", "cpu", "ram", "rss", "system", "sys", "process", "proc", "main"})
-DEVICE_WORDS = frozenset({"gpu", "cuda", "device", "vram", "allocated", "alloc", "gpu0", "cuda0"})
-AMOUNT_WORDS = frozenset(
-    {"used", "use", "usage", "max", "peak", "mb", "gb", "mib", "gib", "kb", "bytes", "in"}
-)
+MEMORY_WORDS = word_set("mem memory ram rss vram")
+HOST_WORDS = word_set("host cpu ram rss system sys process proc main")
+DEVICE_WORDS = word_set("gpu cuda device vram allocated alloc gpu0 cuda0")
+AMOUNT_WORDS = word_set("used use usage max peak mb gb mib gib kb bytes in")
 
 
 class Role(NamedTuple):

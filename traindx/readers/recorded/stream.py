@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from traindx.readers.raw import RawColumn, RawPanel
+from traindx.readers.raw import RawColumn, RawPanel, stacked
 from traindx.vocabulary.run import Floats, Ints
 
 if TYPE_CHECKING:
@@ -175,13 +175,7 @@ def _assemble(out: Stream, pieces: Pieces) -> None:
         else:
             out.columns[signal] = RawColumn(whole.values[:, 0], whole.rows, whole.steps, whole.times)
     for signal, sets in panels.items():
-        names = tuple(dict.fromkeys(name for given, _ in sets for name in given))
-        place = {name: i for i, name in enumerate(names)}
-        values = np.full((sum(len(p.rows) for _, p in sets), len(names)), np.nan)
-        low = 0
-        for given, piece in sets:
-            values[low : low + len(piece.rows), [place[m] for m in given]] = piece.values
-            low += len(piece.rows)
+        names, values = stacked([(given, piece.values) for given, piece in sets])
         rows, steps, times = (
             np.concatenate([getattr(p, f) for _, p in sets]) for f in ("rows", "steps", "times")
         )

@@ -102,7 +102,7 @@ class Facts:
         self.code = array("q")
 
     def offer(self, line: str, row: int) -> None:
-        """Look for options in a line of a new shape. Source code is passed over: it names options
+        """Search a line of a new shape for options. Source code is passed over: it names options
         and defaults, not what was used."""
         if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)

@@ -54,6 +54,12 @@ class Field(NamedTuple):
     whole: bool = False
 
 
+UNNAMED = Field("", "counter", 6, whole=True)
+WITHIN = Field("", "within", 2, whole=True)
+LEADS = ("", "[", "(", "#", "|")  # between the beginning of a line and a counter without a name
+ENDS = ("", " ", "\t", ":", "]", ")", "|", ",")  # after it
+
+
 class Parsed(NamedTuple):
     """Fields of a line, where their digits are, where any other number is (both in order),
     the side ("train", "val", "") the line as a whole is about, the span of its time stamp, whether it
@@ -213,46 +219,24 @@ class LineReader:
 
     def keyless(self, gap: str, token: re.Match[str], unit: str, whole: bool) -> Field | None:
         """A number under no key: a leading counter, a bracketed one, a rate, a mean in brackets."""
-        bare = gap.strip()
+        bare, follows = gap.strip(), self.line[token.end() : token.end() + 1]
         if "/" in unit:
             first = unit.split("/")[0]
             again = any(f.name == unit for f in self.fields)
             return None if again else Field(self.sided(unit), "metric", 0, first if first in TIME else "")
-        if (
-            whole
-            and not unit
-            and not self.fields
-            and token.start() - self.start < 24
-            and bare in ("", "[", "(", "#", "|")
-        ):
-            follows = self.line[token.end() : token.end() + 1]
-            return (
-                Field("", "counter", 6, whole=True)
-                if follows in ("", " ", "\t", ":", "]", ")", "|", ",")
-                else None
-            )
-        if (
-            whole and not unit and not self.fields and self.stamp and bare.endswith("] [")
-        ):  # clu's `x.py:48] [9] a=1`
-            return Field("", "counter", 6, whole=True) if self.line.startswith("] ", token.end()) else None
-        if (
-            whole
-            and not unit
-            and bare in ("][", "] [", "[")
-            and self.last_kind in ("counter", "within", "total")
-        ):
-            return Field("", "within", 2, whole=True)
-        closed = self.line[token.end() : token.end() + 1] == "]"
-        if whole and not unit and bare == "," and closed and self.last_kind == "counter" and self.fields:
+        counted = whole and not unit
+        if counted and not self.fields:
+            if token.start() - self.start < 24 and bare in LEADS:
+                return UNNAMED if follows in ENDS else None
+            if self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
+                return UNNAMED if self.line.startswith("] ", token.end()) else None
+        if counted and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
+            return WITHIN
+        if counted and bare == "," and follows == "]" and self.last_kind == "counter" and self.fields:
             if not self.fields[-1].name:
                 self.fields[-1] = self.fields[-1]._replace(name="epoch", rank=3)
-            return Field("", "within", 2, whole=True)  # [epoch, batch]
-        if (
-            bare == "("
-            and self.last_kind == "metric"
-            and self.fields
-            and self.line[token.end() : token.end() + 1] == ")"
-        ):
+            return WITHIN  # [epoch, batch]
+        if bare == "(" and follows == ")" and self.last_kind == "metric" and self.fields:
             before = self.fields[-1]
             if not (whole and not before.whole) and evidence(before.name) == 2:
                 return before._replace(name=before.name + "_running_mean")
@@ -261,12 +245,8 @@ class LineReader:
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
             return Field(self.sided("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
-        alone = (
-            not gap.strip(" \t,")
-            and [f.kind for f in self.fields] == ["counter"]
-            and not self.fields[0].name
-        )
-        return Field("value", "metric") if alone else None
+        kinds = [(f.kind, f.name) for f in self.fields]
+        return Field("value", "metric") if kinds == [("counter", "")] and not gap.strip(" \t,") else None
 
     def drop_loose(self) -> None:
         """Take out rates and durations that are in no record: prose such as `done in 3.2s`."""

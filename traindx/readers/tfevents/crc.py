@@ -1,7 +1,7 @@
 """CRC32C (Castagnoli) of many records at once, in numpy.
 
 A CRC is affine over GF(2): with a zero register, each byte adds (xor) a term that depends only on
-its value and its distance from the end. So the CRC of a record is an xor of table look-ups, and
+its value and its distance from the end. So the CRC of a record is an xor of table entries, and
 records of any lengths can share one gather. Lengths beyond one block of 256 bytes are folded by a
 second table that moves a register over whole blocks of zeros.
 

@@ -11,7 +11,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("act_nonfinite/*",),
     min_points=1,
     severity="critical",
-    message="{count:.0f} values of {where} are not finite at step {step:g}, the first in the forward pass",
+    message="the first NaN or infinity is in the output of {where} at step {step:g} ({count:.0f} values)",
     follows=("inputs-not-finite", "gradient-not-finite"),
 )
 def activations_not_finite(
@@ -20,24 +20,26 @@ def activations_not_finite(
     *,
     lasting: float = threshold(0.5, "of the rows after it", "convention", "else it was a passing batch"),
 ) -> Iterator[Evidence]:
-    """A module put out NaN or infinity.
+    """A module produces NaN or infinity in the forward pass.
 
     ## What it sees
-    The first sampled step with values that are not finite, and the first module (in the order of the model)
-    that had them. Aspects say whether the gradients before were finite, and whether they had grown.
+    The first recorded step with values that are not finite, and the first module of the model with such
+    values at that step. Severity is critical if half of the later steps have them too, high if it was a
+    single batch, and info if the loss stays finite.
 
     ## Why it matters
-    From there on everything downstream is lost, and one step writes it into the weights.
+    Everything downstream of that module is lost, and a single optimizer step writes NaN into the weights.
 
     ## When it is wrong
-    Masks made with minus infinity before a softmax are infinite on purpose; where the loss stays finite
-    throughout it is information only.
+    Attention masks contain minus infinity on purpose. The loss is then finite, and the finding is a note.
 
     ## What to try
-    Look at what goes into that module at that step: the data, a division, a logarithm, an exponential.
+    Look at the input of that module at that step: the data, a division, a logarithm, an exponential, or half
+    precision.
 
     ## Sources
-    The definition; Micikevicius et al. (2018), Mixed precision training.
+    Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, numerical accuracy:
+    https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html.
     """
     found = panel(features, "act_nonfinite")
     bad: NDArray[np.bool_] = np.asarray(np.nan_to_num(found.values) > 0, dtype=np.bool_)

@@ -19,7 +19,7 @@ from traindx.rules.api import (
     needs=("act_saturated_fraction/*", "objective"),
     min_points=1,
     severity="high",
-    message="{share:.0%} of the pre-activations of {where} lie beyond 3, where the activation is flat",
+    message="{share:.0%} of the pre-activations of {where} are beyond 3, where the activation is flat",
 )
 def activations_saturate(
     run: Run,
@@ -31,32 +31,36 @@ def activations_saturate(
     warm: float = threshold(0.1, "of the run", "convention", "first steps are left out"),
     head: float = threshold(3, "rows", "convention", "what counts as the start"),
 ) -> Iterator[Evidence]:
-    """Most pre-activations of a sigmoid or tanh layer lie where it is flat, and the run does not learn.
+    """Most inputs of a sigmoid or tanh layer are where its curve is flat, and the run does not learn.
 
     ## What it sees
-    The share of |pre-activations| above 3, typical of each module after the first steps. The last module is
-    left out: a classifier that is sure of itself saturates its output. Nothing where the run learns, low
-    where that cannot be told.
+    The share of pre-activations with an absolute value above 3, per module: the median over the run without
+    its first tenth. It must reach 50 %. The last module is left out, because a confident classifier
+    saturates its output. Severity is high if the run does not learn and low if that is not known. A run that
+    learns is not reported.
 
     ## Why it matters
-    The derivative there is below 10 % (tanh: 1 %) of its maximum, so hardly any gradient passes.
+    Beyond 3 the derivative is below 20 % of its maximum for sigmoid and below 1 % for tanh. Hardly any
+    gradient passes.
 
     ## When it is wrong
-    Gates of recurrent nets are meant to open and close; they are inside their modules and not seen.
+    Gates of recurrent networks are meant to open and close. They are inside their modules and are not
+    measured.
 
     ## What to try
-    Normalized inputs (if the first layer saturates from the start), smaller initial weights, a lower rate,
-    ReLU or GELU.
+    Normalize the inputs if the first layer is saturated from the start. Otherwise use smaller initial
+    weights, a lower learning rate, ReLU or GELU.
 
     ## Sources
-    Glorot, Bengio (2010); requirements (|x| > 3); fault catalogue rows 39, 40.
+    Glorot and Bengio (2010), Understanding the difficulty of training deep feedforward neural networks,
+    https://proceedings.mlr.press/v9/glorot10a.html.
     """
     found = panel(features, "act_saturated_fraction")
     level = typical(after_warm_up(found, warm).values)
     outputs = run.panels.get("act_std", found).modules
     level[[module == outputs[-1] for module in found.modules]] = np.nan
     if not np.isfinite(level).any():
-        raise CannotJudge("only the output saturates or not, which says nothing")
+        raise CannotJudge("only the output layer was measured, and a confident output is saturated")
     high = np.nan_to_num(level) >= share
     learning = is_learning(features)
     if learning or not high.any():

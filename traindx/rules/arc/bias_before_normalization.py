@@ -20,7 +20,7 @@ def bias_before_normalization(
 
     ## What it sees
     A linear layer or a convolution with a bias whose output goes straight into a batch or instance
-    normalization (`traindx check`). Information.
+    normalization (measured by `traindx check`). Information.
 
     ## Why it matters
     The normalization subtracts the mean, and with it the bias: these parameters have no effect, and

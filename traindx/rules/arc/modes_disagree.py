@@ -20,7 +20,7 @@ def modes_disagree(
     """The model is much worse in evaluation mode than in training mode.
 
     ## What it sees
-    The loss of the last training batch in both modes (`traindx check`): in evaluation mode more than
+    The loss of the last training batch in both modes (measured by `traindx check`): in evaluation mode more than
     half of the progress of the training is lost.
 
     ## Why it matters

@@ -1,9 +1,8 @@
-"""GEN002: training and held-out loss level off while little has been learned."""
+"""GEN002 losses-stay-high."""
 
 from typing import NamedTuple
 
 from traindx.features.curves.generalization import reached
-from traindx.features.curves.signal_pairs import accuracy
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    accuracy,
     median,
     np,
     rule,
@@ -21,12 +21,13 @@ from traindx.rules.api import (
     threshold,
 )
 
-HELD_OUT = 12  # evaluations that show where a held-out loss goes
+HELD_OUT = 12  # evaluations that show the trend of a validation loss
 
 
 class State(NamedTuple):
-    """The loss at both ends and its improvement as share of the level at the start (`late`: over the last half,
-    in either direction); where an accuracy is known, that, and its share of the way from where it began to 1."""
+    """The loss at both ends and its improvement as share of the level at the start (`late`: over the last
+    half, in either direction); if an accuracy is known, that, and how much of the way from its start to 1 it
+    made."""
 
     curve: Curve
     start: float
@@ -42,68 +43,78 @@ class State(NamedTuple):
     needs=("train/loss|val/loss",),
     min_points=20,
     severity="medium",
-    message="{signal} goes from {start:.4g} to {end:.4g} and levels off there{score}",
+    message="{signal} levels off at {end:.4g} (median at the end) after a start at {start:.4g}{score}",
     follows=(
-        "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance", "learning-rate-is-zero",
-        "learning-rate-vanishes-early", "gradient-norm-vanishes", "gradient-is-zero",
+        "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance",
+        "learning-rate-is-zero", "learning-rate-vanishes-early", "gradient-norm-vanishes",
+        "gradient-is-zero",
     ),
 )  # fmt: skip
 def losses_stay_high(
     run: Run,
     features: Features,
     *,
-    long: float = threshold(40, "points", "convention", "shorter runs have not levelled off"),
-    little: float = threshold(0.2, "of the starting level", "convention", "a net that fits: 50 % and more"),
-    scored: float = threshold(0.35, "of the starting level", "convention", "where the score is poor too"),
-    slow: float = threshold(0.1, "of the starting level, last half", "convention", "levelled off"),
-    poor: float = threshold(0.8, "accuracy", "convention", "above: good enough to ask no more"),
-    gap: float = threshold(0.3, "of the training loss", "convention", "beyond: no underfitting"),
+    long: float = threshold(40, "points", "convention", "shorter runs have not leveled off"),
+    little: float = threshold(
+        0.2, "of the starting level", "convention", "a network that fits: 50 % and more"
+    ),
+    scored: float = threshold(0.35, "of the starting level", "convention", "if the score is poor too"),
+    slow: float = threshold(0.1, "of the starting level, last half", "convention", "leveled off"),
+    poor: float = threshold(0.8, "accuracy", "convention", "a higher one is good enough"),
+    gap: float = threshold(0.3, "of the training loss", "convention", "a larger gap is overfitting"),
     chance: float = threshold(0.05, "of ln k", "theory", "an untrained classifier's loss is ln k"),
     goes_on: float = threshold(0.2, "of the fall, last half", "theory", "a straight line: half of it"),
     nothing: float = threshold(0.05, "of the starting level", "convention", "of both losses"),
 ) -> Iterator[Evidence]:
-    """Training and held-out loss level off high: little of the starting level is gone, and there is no gap.
+    """The training loss levels off high, without a gap to validation.
 
     ## What it sees
-    A long run whose loss no longer moves much, and one of: an accuracy that is still poor; a start at ln k
-    (an untrained classifier) with little gone of it; an end above the start; a training loss that lost less
-    than 5 % while the held-out loss ends no better than it began (20 points are enough for that).
+    A training loss that changes by less than 10 % of its first level over the second half, with a validation
+    loss at most 30 % above it, and one of these:
+
+    - an accuracy below 0.8 that made less than half of the way to 1, while the loss fell by less than 35 %
+      (40 points);
+    - a start at ln k for k classes, and a fall of less than 20 % (40 points);
+    - an end above the start (40 points);
+    - a training loss that fell by less than 5 % and a validation loss that ends no better than it began (20
+      points).
 
     ## Why it matters
-    The network does not even fit its training data; more data or regularization cannot help.
+    The network does not fit its training data. More data or regularization cannot help.
 
     ## When it is wrong
-    Targets that cannot be predicted better; a late drop that is still to come.
+    Targets that cannot be predicted any better. A sudden fall that is still to come.
 
     ## What to try
-    Overfit one batch; then learning rate, capacity, regularization, and what the inputs hold.
+    Overfit one batch. Then check the learning rate, the capacity, the regularization, and what the inputs
+    contain.
 
     ## Sources
-    Goodfellow et al., "Deep Learning" (2016), ch. 11; Karpathy, "A recipe for training neural networks".
+    Goodfellow et al. (2016), Deep learning, chapter 11, https://www.deeplearningbook.org. Karpathy (2019), A
+    recipe for training neural networks, https://karpathy.github.io/2019/04/25/recipe/.
     """
     curve = features.curve("train/loss") or features.curve("val/loss")
     if features.is_reinforcement or curve is None or curve.n < 4 or median(curve.values[:3]) <= 0:
         raise CannotJudge("needs a loss that begins above zero")
-    state = look(curve, [accuracy(features, split) for split in ("train/", "val/")])
+    state = measured_state(curve, [accuracy(features, split) for split in ("train/", "val/")])
     if state.late > slow or held_out_is_worse(features, state, gap):
         return
-    kind = nowhere(features, state, nothing)
+    kind = no_progress(features, state, nothing)
     if kind is None and curve.n >= long and not still_falls(state, goes_on):
-        kind = judge(state, run.setup.classes, little, scored, poor, chance)
+        kind = kind_of_level(state, run.setup.classes, little, scored, poor, chance)
     if kind:
-        yield tell(state, kind)
+        yield evidence(state, kind)
 
 
-def look(curve: Curve, accuracies: list[Floats | None]) -> State:
-    """The loss, and the better one of the accuracies: noisy labels and augmentation spoil that of training."""
+def measured_state(curve: Curve, accuracies: list[Floats | None]) -> State:
+    """The loss, and the better of the accuracies. Noisy labels and augmentation lower that of training."""
     start, half = float(median(curve.values[:3])), curve.n // 2
     width = max(3, half // 4)
     middle = float(median(curve.values[half : half + width]))
     reach = skill = None
     known = [values for values in accuracies if values is not None and len(values) > 1]
-    begun = min(
-        (float(values[0]) for values in known), default=0.0
-    )  # the later of them has learned for an epoch
+    # The accuracy that is logged later has already learned for an epoch, so take the lower one.
+    begun = min((float(values[0]) for values in known), default=0.0)
     for values in known:
         end = float(median(values[-max(1, min(width, len(values) // 4)) :]))
         if reach is None or end > reach:
@@ -114,20 +125,20 @@ def look(curve: Curve, accuracies: list[Floats | None]) -> State:
 
 
 def held_out_is_worse(features: Features, state: State, gap: float) -> bool:
-    """Whether there is a gap to held-out data: then training is not what is in the way."""
+    """Whether there is a gap to validation. Then the fit of the training data is not the problem."""
     val = features.curve("val/loss")
     return val is not None and state.curve is not val and val.end - state.end > gap * abs(state.end)
 
 
 def still_falls(state: State, share: float) -> bool:
-    """Whether the last half still gains a good part of all that was gained, beyond noise: then nothing has levelled
+    """Whether the last half still makes a large part of the gain, beyond noise, so that nothing has leveled
     off."""
     late = slope(state.curve.oriented[state.curve.n // 2 :])
     return bool(-late.change > share * (state.start - state.end) > 0 and late.z < -2)
 
 
-def nowhere(features: Features, state: State, nothing: float) -> tuple[str, Severity] | None:
-    """Whether neither loss got anywhere: hardly less in training, and no better on held-out data."""
+def no_progress(features: Features, state: State, nothing: float) -> tuple[str, Severity] | None:
+    """Whether neither loss improved: hardly less in training, and no better in validation."""
     val = features.curve("val/loss")
     if val is None or val is state.curve or val.n < HELD_OUT or not 0 <= state.progress < nothing:
         return None
@@ -137,10 +148,10 @@ def nowhere(features: Features, state: State, nothing: float) -> tuple[str, Seve
     )
 
 
-def judge(
+def kind_of_level(
     state: State, classes: int | None, little: float, scored: float, poor: float, chance: float
 ) -> tuple[str, Severity] | None:
-    """Which of the three ways of staying high this is, if any, and how serious."""
+    """Which of the first three forms on the page this is, if any, with its severity."""
     if state.accuracy is not None and state.skill is not None:
         if state.accuracy >= poor or state.skill >= 0.5:
             return None
@@ -149,12 +160,12 @@ def judge(
     if state.end > state.start + 2 * chance * state.start + 3 * state.curve.noise:
         return "above-start", "medium"
     if classes is None or classes < 2:
-        return None  # some k always fits: chance is not guessed after the fact
+        return None  # some k always fits, so the number of classes is not guessed here
     near = abs(state.start / np.log(classes) - 1) < 2 * chance
     return ("from-chance", "medium") if near and state.progress < little else None
 
 
-def tell(state: State, kind: tuple[str, Severity]) -> Evidence:
+def evidence(state: State, kind: tuple[str, Severity]) -> Evidence:
     aspect, severity = kind
     curve, last = state.curve, state.curve.step_at(state.curve.n - 1)
     points = [

@@ -1,8 +1,7 @@
-"""GEN008: the loss and the score of one split move apart."""
+"""GEN008 metric-contradicts-loss."""
 
 from typing import NamedTuple
 
-from traindx.features.curves.signal_pairs import score
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     Severity,
     np,
     rule,
+    score,
     slope,
     threshold,
 )
@@ -22,7 +22,8 @@ MIN_POINTS = 8
 
 
 class Apart(NamedTuple):
-    """From index `start` of the loss on: changes of loss and score (oriented: negative is better) over their spans."""
+    """From index `start` of the loss on: changes of loss and score (oriented: negative is better) over their
+    spans."""
 
     loss: Curve
     metric: Curve
@@ -36,35 +37,39 @@ class Apart(NamedTuple):
     needs=("val/loss|train/loss", "val/*|train/*"),
     min_points=MIN_POINTS,
     severity="low",
-    message="{loss} goes from {loss_then:.4g} to {loss_now:.4g} while {metric} goes from {then:.4g} to {now:.4g}",
+    message="{loss} went from {loss_then:.4g} to {loss_now:.4g} while {metric} went from {then:.4g} "
+    "to {now:.4g} (trends)",
 )
 def metric_contradicts_loss(
     run: Run,
     features: Features,
     *,
     sure: float = threshold(4.0, "x the error of the slope", "theory", "4 sigma, on both curves"),
-    better: float = threshold(0.05, "of the curve's range", "convention", "an improvement in a plot"),
-    worse: float = threshold(0.1, "of the curve's range", "convention", "a loss that matters"),
+    better: float = threshold(0.05, "of the curve's range", "convention", "visible in a plot"),
+    worse: float = threshold(0.1, "of the curve's range", "convention", "clearly worse"),
 ) -> Iterator[Evidence]:
-    """Loss and score of the same split move apart: one gets better while the other gets worse.
+    """The loss and a score of the same split move in opposite directions.
 
     ## What it sees
-    Significant slopes of opposite sign in the loss and in accuracy (or another score) of the same split,
-    over the last half of the run or since the loss was lowest.
+    Slopes of opposite sign in the loss and in the accuracy (or another score) of one split, each beyond 4
+    standard errors, over the last half of the run or since the loss was lowest. One must improve by 5 % of
+    its range, the other get worse by 10 %. Severity is low if the loss rises while the score improves, and
+    medium if the score gets worse while the loss falls.
 
     ## Why it matters
-    On held-out data a rising loss with rising accuracy is over-confidence: few but very wrong answers. A
-    falling loss with a falling score means that the loss does not ask for what is wanted.
+    A rising validation loss with a rising accuracy is overconfidence: few predictions are wrong, but very
+    wrong. A falling loss with a falling score means that the loss does not measure what is wanted.
 
     ## When it is wrong
-    A score averaged over another time or data than the loss; a loss with a penalty that shrinks.
+    A score that is averaged over another time or other data than the loss. A loss with a penalty that
+    shrinks.
 
     ## What to try
-    Choose the checkpoint by what counts; look at calibration, label smoothing, and at what the loss and the
-    score are computed from.
+    Choose the checkpoint by the metric that matters. Check calibration, label smoothing, and what the loss
+    and the score are computed from.
 
     ## Sources
-    Guo et al., "On Calibration of Modern Neural Networks", arXiv:1706.04599.
+    Guo et al. (2017), On calibration of modern neural networks, arXiv:1706.04599.
     """
     found = False
     for split in ("val/", "train/"):
@@ -73,9 +78,9 @@ def metric_contradicts_loss(
             continue
         found = True
         for start in sorted({int(np.argmin(loss.trend)), loss.n // 2}):
-            apart = look(loss, metric, start, sure)
-            if apart is not None and beyond(apart, better, worse):
-                yield tell(apart, split)
+            apart = changes_since(loss, metric, start, sure)
+            if apart is not None and is_contradiction(apart, better, worse):
+                yield evidence(apart, split)
                 return
     if not found:
         raise CannotJudge(
@@ -83,8 +88,8 @@ def metric_contradicts_loss(
         )
 
 
-def look(loss: Curve, metric: Curve, start: int, sure: float) -> Apart | None:
-    """The changes from point `start` of the loss on, where both are beyond doubt."""
+def changes_since(loss: Curve, metric: Curve, start: int, sure: float) -> Apart | None:
+    """The changes from point `start` of the loss on, if both are clear."""
     since = int(np.searchsorted(metric.steps, loss.step_at(start)))
     if min(loss.n - start, metric.n - since) < 4 or not loss.span or not metric.span:
         return None
@@ -95,13 +100,13 @@ def look(loss: Curve, metric: Curve, start: int, sure: float) -> Apart | None:
     return Apart(loss, metric, start, a.change / loss.span, b.change / metric.span)
 
 
-def beyond(apart: Apart, better: float, worse: float) -> bool:
-    """Whether one gets better and the other worse, by enough."""
+def is_contradiction(apart: Apart, better: float, worse: float) -> bool:
+    """Whether one improves and the other gets worse, by enough."""
     gains, pains = sorted((apart.loss_change, apart.metric_change))
     return gains <= -better and pains >= worse
 
 
-def tell(apart: Apart, split: str) -> Evidence:
+def evidence(apart: Apart, split: str) -> Evidence:
     loss, metric = apart.loss, apart.metric
     at, last = loss.step_at(apart.start), loss.step_at(loss.n - 1)
     since = int(np.searchsorted(metric.steps, at))

@@ -1,16 +1,17 @@
-"""GEN005: the held-out metric is clearly better than the training metric."""
+"""GEN005 validation-beats-training."""
 
-from traindx.features.curves.signal_pairs import Pair, pairs
-from traindx.features.statistics.noise import robust_sigma
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
     EvidencePoint,
     Features,
     Iterator,
+    Pair,
     Run,
     median,
     np,
+    pairs,
+    robust_sigma,
     rule,
     threshold,
 )
@@ -23,40 +24,45 @@ MIN_POINTS = 6
     needs=("val/*", "train/*"),
     min_points=MIN_POINTS,
     severity="info",
-    message="{signal} stays better than {beside}: {val:.4g} against {train:.4g} over the last half",
+    message="{signal} is better than {other} over the last half: {val:.4g} compared with "
+    "{train:.4g} (medians)",
 )
 def validation_beats_training(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(2.0, "x the spread of the difference", "theory", "nearly every point better"),
-    size: float = threshold(0.05, "of training's improvement", "convention", "a difference in a plot"),
-    large: float = threshold(0.25, "of training's improvement", "convention", "more than usual dropout"),
+    noise: float = threshold(
+        2.0, "x the spread of the difference", "theory", "almost every point is better"
+    ),
+    size: float = threshold(0.05, "of training's improvement", "convention", "visible in a plot"),
+    large: float = threshold(0.25, "of training's improvement", "convention", "more than dropout causes"),
 ) -> Iterator[Evidence]:
-    """Over the last half of the run the held-out metric is clearly better than the training metric.
+    """The validation metric is clearly better than the training metric.
 
     ## What it sees
-    The same metric on both splits, the held-out one better at nearly every point by more than a small share
-    of what training has improved. The first half is left out: there a training mean over an epoch lags
+    The same metric on both splits over the last half of the run. Validation must be better at almost every
+    point (by 2 times the scatter of the difference), and by 5 % of what training improved. From 25 % on, the
+    finding has the aspect `large`. The first half is left out, because a training mean over an epoch lags
     behind.
 
     ## Why it matters
-    It is normal under dropout, augmentation, label smoothing or losses with a penalty, and it is also how an
-    easier or overlapping held-out set looks.
+    It is normal with dropout, augmentation, label smoothing or a penalty in the training loss. It is also
+    what a validation set shows that is easier than the training set, or overlaps with it.
 
     ## When it is wrong
-    The two losses may not be the same quantity (a penalty in one of them, another weighting).
+    The two losses may not be the same quantity: a penalty in one of them, or other weights.
 
     ## What to try
-    Evaluate a training batch in evaluation mode: if the difference goes away, it is benign.
+    Evaluate a training batch in evaluation mode. If the difference disappears, it is harmless.
 
     ## Sources
-    Srivastava et al., "Dropout", JMLR 15 (2014); Szegedy et al., arXiv:1512.00567 (label smoothing).
+    Srivastava et al. (2014), Dropout, https://jmlr.org/papers/v15/srivastava14a.html. Szegedy et al. (2016),
+    Rethinking the Inception architecture for computer vision (label smoothing), arXiv:1512.00567.
     """
     candidates = [p for p in pairs(features, min_points=MIN_POINTS) if p.same]
     if features.is_reinforcement or not candidates:
         raise CannotJudge(
-            f"needs the same metric on training and held-out data, {MIN_POINTS} points of each"
+            f"needs the same metric on training and validation data, {MIN_POINTS} points of each"
         )
     for pair in candidates[:1]:
         half = pair.val.n // 2
@@ -65,10 +71,10 @@ def validation_beats_training(
         share = level / max(float(pair.train.span), float(np.finfo(np.float64).tiny))
         if level > noise * robust_sigma(gap) and share >= size and pair.train.span > 0:
             visible = level >= size * abs(float(median(pair.val.oriented[half:])))
-            yield tell(pair, half, level, share >= large and visible)
+            yield evidence(pair, half, level, share >= large and visible)
 
 
-def tell(pair: Pair, half: int, gap: float, large: bool) -> Evidence:
+def evidence(pair: Pair, half: int, gap: float, large: bool) -> Evidence:
     onset, last = pair.val.step_at(half), pair.val.step_at(pair.val.n - 1)
     val = float(median(pair.val.values[half:]))
     train = val + gap * pair.val.sign
@@ -78,6 +84,6 @@ def tell(pair: Pair, half: int, gap: float, large: bool) -> Evidence:
         where=pair.val.name,
         aspects=("large",) if large else (),
         severity="info",
-        values={"signal": pair.val.name, "beside": pair.train.name, "val": val, "train": train},
+        values={"signal": pair.val.name, "other": pair.train.name, "val": val, "train": train},
         points=(EvidencePoint(pair.val.name, last, val, train),),
     )

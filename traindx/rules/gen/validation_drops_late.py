@@ -1,10 +1,8 @@
-"""GEN004: the held-out curve improves long after the training curve has settled."""
+"""GEN004 validation-drops-late."""
 
 from typing import NamedTuple
 
 from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
-from traindx.features.curves.signal_pairs import Pair, pairs
-from traindx.features.statistics.smoothing import block_medians
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -12,8 +10,11 @@ from traindx.rules.api import (
     EvidencePoint,
     Features,
     Iterator,
+    Pair,
     Run,
+    block_medians,
     np,
+    pairs,
     rule,
     threshold,
 )
@@ -22,8 +23,8 @@ MIN_POINTS = 10
 
 
 class Drop(NamedTuple):
-    """Steps at which training was done and at which the held-out curve was halfway down; its levels before the
-    drop and at the end, and the share of its whole range that lies between them."""
+    """Steps at which training was done and at which the validation curve was halfway down; its levels before
+    the drop and at the end, and the share of its whole range that lies between them."""
 
     done: float
     halfway: float
@@ -39,64 +40,67 @@ class Drop(NamedTuple):
     needs=("val/*", "train/*"),
     min_points=MIN_POINTS,
     severity="info",
-    message="{signal} goes from {high:.4g} to {end:.4g} around step {halfway:.6g}; "
-    "{beside} had settled by step {done:.6g}",
+    message="{signal} improved from {high:.4g} to {end:.4g} around step {halfway:.6g} (trend), long "
+    "after {other} converged at step {done:.6g}",
 )
 def validation_drops_late(
     run: Run,
     features: Features,
     *,
     progress: float = threshold(0.9, "of training's improvement", "convention", "training is done"),
-    share: float = threshold(0.5, "of the held-out range", "convention", "most of what was to gain"),
+    share: float = threshold(0.5, "of the validation range", "convention", "most of the possible gain"),
     delay: float = threshold(3.0, "x the time training took", "paper", "arXiv:2201.02177: 10x and more"),
-    wait: float = threshold(0.1, "of the run", "convention", "a delay that can be seen in a plot"),
-    noise: float = threshold(5.0, "x the held-out curve's own noise", "theory", "5 sigma, best of many"),
+    wait: float = threshold(0.1, "of the run", "convention", "visible in a plot"),
+    noise: float = threshold(5.0, "x the noise of the validation curve", "theory", "5 sigma, best of many"),
 ) -> Iterator[Evidence]:
-    """The held-out metric stays bad long after training has settled, and then improves strongly.
+    """Validation improves strongly long after training has converged.
 
     ## What it sees
-    The training curve has made most of its progress; the held-out one goes on flat or bad for several times
-    as long, and then makes most of its own.
+    The training curve has made 90 % of its progress. Validation stays flat or bad for 3 times as long (and
+    10 % of the run), and then makes at least half of its own progress, by 5 times its noise.
 
     ## Why it matters
-    Judged in the flat stretch, the run looked hopelessly overfitted, and was not.
+    During the flat stretch the run appeared hopelessly overfitted, but it was not. This is called grokking.
 
     ## When it is wrong
-    Validation that was wrong at first (weights averaged late, statistics that settle) looks alike.
+    Validation that was wrong at first looks similar: weights that are averaged late, normalization
+    statistics that converge slowly.
 
     ## What to try
-    Wait; weight decay and more data shorten the delay.
+    Wait. Weight decay and more data shorten the delay.
 
     ## Sources
-    Power et al., "Grokking", arXiv:2201.02177; Liu et al., "Omnigrok", arXiv:2210.01117.
+    Power et al. (2022), Grokking: generalization beyond overfitting on small algorithmic datasets,
+    arXiv:2201.02177. Liu et al. (2023), Omnigrok: grokking beyond algorithmic data, arXiv:2210.01117.
     """
     candidates = pairs(features, min_points=MIN_POINTS)
     if features.is_reinforcement or not candidates:
         raise CannotJudge(
-            f"needs a metric on training and held-out data, with at least {MIN_POINTS} points of each"
+            f"needs a metric on training and validation data, with at least {MIN_POINTS} points of each"
         )
     first = float(min(min(p.train.steps[0], p.val.steps[0]) for p in candidates))
     for pair in candidates:
-        drop = look(pair, progress)
+        drop = largest_fall(pair, progress)
         length = float(pair.val.steps[-1]) - first
         late = (
             drop.halfway - first >= delay * (drop.done - first) and drop.halfway - drop.done >= wait * length
         )
         beyond = drop.share >= share and drop.high - drop.end > noise * drop.noise
-        if late and beyond and drop.between >= 3 and keeps(pair.train, progress):
-            yield tell(pair, drop)
+        if late and beyond and drop.between >= 3 and training_lasts(pair.train, progress):
+            yield evidence(pair, drop)
             return
 
 
-def keeps(train: Curve, progress: float) -> bool:
-    """Whether training has kept what it had learned, all along; if not, both only came back to where they began."""
+def training_lasts(train: Curve, progress: float) -> bool:
+    """Whether training kept what it had learned all the time. Otherwise both only recovered from a
+    setback."""
     since = train.trend[reached(train.trend, progress) :]
     kept = float(np.mean(since <= train.best + train.span / 2)) >= progress
     return kept and train.end <= train.best + 2 * (1 - progress) * train.span
 
 
-def look(pair: Pair, progress: float) -> Drop:
-    """The largest fall of the held-out curve after training had settled."""
+def largest_fall(pair: Pair, progress: float) -> Drop:
+    """The largest fall of the validation curve after training had converged."""
     curve = pair.val
     done = pair.train.step_at(reached(pair.train.trend, progress))
     y = curve.trend
@@ -104,9 +108,8 @@ def look(pair: Pair, progress: float) -> Drop:
     top = start + int(np.argmax(y[start:]))
     end = float(y[top:].min())
     halfway = min(reached_again(y, (float(y[top]) + end) / 2, top), curve.n - 1)
-    whole = max(
-        float(np.ptp(y)), float(curve.oriented[0]) - end
-    )  # the trend has smoothed a fall at once away
+    # The trend smooths away a fall at the first point.
+    whole = max(float(np.ptp(y)), float(curve.oriented[0]) - end)
     coarse = block_medians(curve.oriented[top:], BLOCKS)
     return Drop(
         done=done,
@@ -119,7 +122,7 @@ def look(pair: Pair, progress: float) -> Drop:
     )
 
 
-def tell(pair: Pair, drop: Drop) -> Evidence:
+def evidence(pair: Pair, drop: Drop) -> Evidence:
     curve = pair.val
     high, end, last = drop.high * curve.sign, drop.end * curve.sign, curve.step_at(curve.n - 1)
     return Evidence(
@@ -128,7 +131,7 @@ def tell(pair: Pair, drop: Drop) -> Evidence:
         where=curve.name,
         values={
             "signal": curve.name,
-            "beside": pair.train.name,
+            "other": pair.train.name,
             "high": high,
             "end": end,
             "halfway": drop.halfway,

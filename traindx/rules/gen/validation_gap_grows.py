@@ -1,10 +1,8 @@
-"""GEN001: the held-out loss rises from a visible minimum while the training loss does not."""
+"""GEN001 validation-gap-grows."""
 
 from typing import NamedTuple
 
 from traindx.features.curves.generalization import Rise, rise_after_low
-from traindx.features.curves.score_scales import best_skill, scale_of
-from traindx.features.curves.signal_pairs import Pair, pairs, score
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -12,17 +10,23 @@ from traindx.rules.api import (
     Features,
     Floats,
     Iterator,
+    Pair,
     Run,
     Severity,
+    best_skill,
     median,
     np,
+    pairs,
     rule,
+    scale_of,
+    score,
     threshold,
 )
 
 
 class Seen(NamedTuple):
-    """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement made before."""
+    """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement
+    made before."""
 
     pair: Pair
     rise: Rise
@@ -37,25 +41,29 @@ class Seen(NamedTuple):
     min_points=1,
     severity="medium",
     message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
-    "{then:.4g} to {now:.4g}",
+    "{then:.4g} to {now:.4g}{medians}",
     follows=("train-and-validation-overlap",),
 )
 def validation_gap_grows(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(4.0, "x the held-out curve's own noise", "theory", "4 sigma: 1 in 30,000"),
-    relative: float = threshold(0.05, "of the lowest level", "seed", "train-validation gap > 5 %"),
-    lost: float = threshold(0.1, "of the improvement", "convention", "the same, free of the loss's zero"),
-    least: float = threshold(0.01, "of the improvement", "convention", "losses that fell to almost zero"),
-    shared: float = threshold(0.25, "of the rise", "convention", "training rises along: divergence"),
+    noise: float = threshold(4.0, "x the noise of the validation curve", "theory", "4 sigma: 1 in 30,000"),
+    relative: float = threshold(
+        0.05, "of the lowest level", "convention", "a gap of more than 5 % is visible"
+    ),
+    lost: float = threshold(0.1, "of the improvement", "convention", "the same for losses without a zero"),
+    least: float = threshold(0.01, "of the improvement", "convention", "less does not matter"),
+    shared: float = threshold(0.25, "of the rise", "convention", "if training rises too, it is divergence"),
     order: float = threshold(0.6, "Kendall's tau, where points are few", "theory", "5 in order: 1 in 120"),
-    strong: float = threshold(0.5, "of the level or improvement", "convention", "half of it is gone"),
-    mild: float = threshold(0.1, "of the level or improvement", "convention", "usual early stopping"),
-    wide: float = threshold(3.0, "x the training loss", "seed", "a gap below 2x is tolerable"),
-    huge: float = threshold(10.0, "x the training loss", "convention", "another task, or learned by heart"),
-    apart: float = threshold(0.15, "of accuracy", "convention", "beyond usual augmentation and dropout"),
-    torn: float = threshold(0.4, "of accuracy", "convention", "hardly anything carries over"),
+    strong: float = threshold(0.5, "of the level or improvement", "convention", "half of it is lost"),
+    mild: float = threshold(
+        0.1, "of the level or improvement", "convention", "early stopping tolerates less"
+    ),
+    wide: float = threshold(3.0, "x the training loss", "convention", "a gap below 2x is usual"),
+    huge: float = threshold(10.0, "x the training loss", "convention", "another task, or memorized"),
+    apart: float = threshold(0.15, "of accuracy", "convention", "more than augmentation and dropout cause"),
+    torn: float = threshold(0.4, "of accuracy", "convention", "almost nothing generalizes"),
 ) -> Iterator[Evidence]:
     """Validation gets worse after its best point while training does not.
 
@@ -97,27 +105,29 @@ def validation_gap_grows(
     candidates = pairs(features, min_points=4)
     few = [p for p in pairs(features, min_points=1) if p.same]
     if features.is_reinforcement or not (candidates or few):
-        raise CannotJudge("needs a metric on training and held-out data")
-    seen = [s for p in candidates if (s := look(p)) is not None]
+        raise CannotJudge("needs a metric on training and validation data")
+    seen = [s for p in candidates if (s := measured_rise(p)) is not None]
     seen = [
         s
         for s in seen
-        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and alone(s, shared)
+        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and rises_alone(s, shared)
     ]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
-        seen = []  # of many scores (one a class) some get worse while most improve
+        seen = []  # some of many scores (one per class) get worse while most improve
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
-        yield tell(worst, improves(features, worst), strong, mild, lost)
+        yield evidence(worst, improves(features, worst), strong, mild, lost)
     if seen:
         return
     huge = np.inf if carries_over(features, apart) else huge
     level = [e for p in candidates[:1] if (e := stalled(p, wide, huge, relative)) is not None]
-    level += [e for p in few if (e := stands(features, p, (wide, huge, apart, torn), relative)) is not None]
+    level += [
+        e for p in few if (e := wide_gap(features, p, (wide, huge, apart, torn), relative)) is not None
+    ]
     yield from level[:1]
 
 
-def look(pair: Pair) -> Seen | None:
+def measured_rise(pair: Pair) -> Seen | None:
     rise = rise_after_low(pair.val.oriented)
     if rise is None:
         return None
@@ -125,7 +135,7 @@ def look(pair: Pair) -> Seen | None:
     improvement = max(rise.first - rise.low, pair.train.span if pair.same else 0)
     level = abs(rise.low) if np.sign(pair.val.oriented).min() == np.sign(pair.val.oriented).max() else np.inf
     tiny = np.finfo(np.float64).tiny
-    with np.errstate(over="ignore"):  # a rise out of nothing is infinitely many times it
+    with np.errstate(over="ignore"):  # a rise from zero has an infinite ratio
         return Seen(pair, rise, train, rise.size / max(level, tiny), rise.size / max(improvement, tiny))
 
 
@@ -136,28 +146,28 @@ def grew(
     lost: float,
     least: float,
     *,
-    visible: float = threshold(0.3, "of the lowest level", "convention", "a rise that one sees"),
+    visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
     ranked: float = threshold(0.95, "of the pairs, U", "theory", "3 of 3 above 3 of 3: 1 in 20"),
 ) -> bool:
-    """Whether the rise is beyond noise (or so large that the last third lies above nearly all around the low) and
-    large enough to matter; two points must show more than many."""
-    large = seen.relative >= visible and seen.rise.apart >= ranked  # however much it scatters
+    """Whether the rise is beyond noise (or so large that the last third is above nearly all points around
+    the low) and large enough to matter; two points must show more than many."""
+    large = seen.relative >= visible and seen.rise.apart >= ranked  # even if it scatters much
     if seen.rise.after < 2 or (seen.rise.z < noise and not large) or seen.lost < least:
         return False
-    if 0 < seen.relative < 2 * least:  # a rise of a level that hardly ever moved
+    if 0 < seen.relative < 2 * least:  # a rise of a level that hardly moved before
         return False
     factor = 2 if seen.rise.after == 2 else 1
     return seen.lost >= factor * lost or seen.relative >= factor * relative
 
 
 def lasts(rise: Rise, order: float) -> bool:
-    """Whether the later points stay up, and rise in order where there are too few to speak of a level."""
+    """Whether the later points stay up, and rise in order if there are too few for a level."""
     stays = rise.share_kept >= 0.5 and rise.above >= 0.5
     return stays and (rise.order >= order or rise.after > 4)
 
 
-def alone(seen: Seen, shared: float) -> bool:
-    """Whether the training curve does not rise along."""
+def rises_alone(seen: Seen, shared: float) -> bool:
+    """Whether the training curve does not rise too."""
     then, now = ends(seen)
     unit = seen.rise.size if seen.pair.same else seen.pair.train.span
     below = not seen.pair.same or now < seen.rise.end
@@ -165,7 +175,7 @@ def alone(seen: Seen, shared: float) -> bool:
 
 
 def ends(seen: Seen) -> tuple[float, float]:
-    """Training level (oriented) at the held-out minimum and at the end."""
+    """Training level (oriented) at the validation minimum and at the end."""
     tail = seen.train[-max(1, min(len(seen.train) // 3, len(seen.train) - seen.rise.at - 1)) :]
     return float(seen.train[seen.rise.at]), float(median(tail))
 
@@ -174,10 +184,10 @@ def improves(
     features: Features,
     seen: Seen,
     *,
-    worth: float = threshold(0.05, "of what was missing", "convention", "a twentieth fewer errors"),
+    worth: float = threshold(0.05, "of what was missing", "convention", "5 % fewer errors"),
 ) -> bool:
-    """Whether a held-out score still gets better after the minimum of the loss, beyond its noise and by a part of what
-    it lacked then that counts."""
+    """Whether a validation score improves after the minimum of the loss, beyond its noise and by a visible
+    part of what it lacked then."""
     metric = score(features, "val/")
     if metric is None or metric is seen.pair.val or metric.n < 4:
         return False
@@ -190,13 +200,14 @@ def improves(
 
 
 def carries_over(features: Features, apart: float) -> bool:
-    """Whether a held-out score lies so close to perfect that no wide gap of scores is left: a training loss of almost
-    nothing makes any ratio of losses large."""
+    """Whether a validation score is so close to perfect that there is no wide gap of scores. A training loss
+    near zero makes any ratio of losses large."""
     return best_skill(features, ("val/",)) > 1 - apart
 
 
 def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | None:
-    """Held-out loss level over the second half of the run while the training loss falls far below it."""
+    """A validation loss that is level over the second half of the run while the training loss falls far
+    below it."""
     val, train = pair.val.oriented, pair.train_at_val()
     half = len(val) // 2
     if not pair.same or len(val) < 4 or min(val.min(), train.min()) <= 0:
@@ -211,7 +222,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         return None
     low = int(np.argmin(val[: half + 1]))
     best = low if val[low] == val.min() else half
-    words = "not" if best == low else "hardly"
+    change = "has not" if best == low else "has hardly"
     at, last = pair.val.step_at(best), pair.val.step_at(pair.val.n - 1)
     return Evidence(
         onset=at,
@@ -220,7 +231,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         strength=0.5,
         severity="medium" if after >= huge * now else "low",
         aspects=("stalled",),
-        message=f"{pair.val.name} has {words} improved since step {at:g} ({val[best]:.4g}) and is "
+        message=f"{pair.val.name} {change} improved since step {at:g} ({val[best]:.4g}) and is "
         f"{after / now:.2g} times {pair.train.name}, which still falls",
         points=(
             EvidencePoint(pair.val.name, last, after, before),
@@ -230,8 +241,8 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
 
 
 def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
-    """The held-out loss of a few evaluations is where it was at the first, and training has fallen below it."""
-    # The first epoch's mean holds the descent from the start, which validation saw only the end of.
+    """A validation loss that did not change in a few evaluations while training fell below it."""
+    # The training mean of the first epoch contains the first descent, of which validation saw only the end.
     fall = 1 - float(train[-1]) / float(train[1])
     if np.ptp(val) > least * float(val[0]) or fall < 3 * least or train[-1] > (1 - least / 2) * val[-1]:
         return None
@@ -243,30 +254,30 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
         strength=0.5,
         severity="low",
         aspects=("stalled",),
-        message=f"{pair.val.name} stays at {float(val[-1]):.4g} in {len(val)} evaluations while {pair.train.name} "
-        f"goes from {float(train[1]):.4g} to {float(train[-1]):.4g}",
+        message=f"{pair.val.name} stayed at {float(val[-1]):.4g} in {len(val)} evaluations while "
+        f"{pair.train.name} fell from {float(train[1]):.4g} to {float(train[-1]):.4g}",
         points=(EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
     )
 
 
-def stands(
+def wide_gap(
     features: Features, pair: Pair, bounds: tuple[float, float, float, float], part: float
 ) -> Evidence | None:
-    """A wide gap between the two at the end that validation is not about to close."""
+    """A wide gap at the end that validation does not close."""
     wide, huge, apart, torn = bounds
     scale = scale_of(pair.val.name, pair.val.values)
-    val, train = ending(pair.val.values), ending(pair.train.values)
+    val, train = final_level(pair.val.values), final_level(pair.train.values)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
         large, grave = gap >= apart, gap >= torn
-        told = f"{pair.val.name} is {val:.4g} beside {train:.4g} of {pair.train.name}"
+        sentence = f"{pair.val.name} is {val:.4g} and {pair.train.name} is {train:.4g}"
     else:
         floor = features.floor(pair.val.name)
         if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
             return None
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
-        told = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
+        sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
     if not large or improving(pair, part):
         return None
     last = float(pair.val.steps[-1])
@@ -277,13 +288,13 @@ def stands(
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
-        message=f"{told}, and the gap does not close",
+        message=f"{sentence} (medians at the end), and the gap does not close",
         points=(EvidencePoint(pair.val.name, last, val, train),),
     )
 
 
-def ending(values: Floats) -> float:
-    """The level at the end: the median of the last twentieth, of three points at least."""
+def final_level(values: Floats) -> float:
+    """The level at the end: the median of the last sixteenth, at least of three points."""
     return float(median(values[-max(3, len(values) // (4 * 4)) :]))
 
 
@@ -299,20 +310,22 @@ def improving(pair: Pair, part: float) -> bool:
     return before - end > part * abs(end)
 
 
-def turn_of(
+def start_of_rise(
     seen: Seen,
     *,
-    near: float = threshold(2, "points from the turn", "convention", "the fit's own step"),
+    near: float = threshold(2, "points from the turn", "convention", "the resolution of the fit"),
     close: float = threshold(0.02, "of the run from the turn", "convention", "the same in a long run"),
 ) -> tuple[int, bool]:
-    """Where a rise begins, and whether that is the lowest value of all: it is where that lies near the turn."""
+    """Where a rise begins, and whether that is the lowest value of all: it is, if that value is near the
+    turn."""
     lowest, n = int(np.argmin(seen.pair.val.oriented)), seen.pair.val.n
-    exact = abs(lowest - seen.rise.at) <= max(near, close * n)  # else a lone value far from the turn
+    # A lowest value far from the turn is a single outlier.
+    exact = abs(lowest - seen.rise.at) <= max(near, close * n)
     return lowest if exact else seen.rise.at, exact
 
 
-def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
-    """What is told of a rise."""
+def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
+    """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
     _, now = ends(seen)
     severity: Severity = "medium"
@@ -321,12 +334,12 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"
     sign, other = pair.val.sign, pair.train.sign
-    turn, exact = turn_of(seen)
+    turn, exact = start_of_rise(seen)
     then = float(seen.train[turn])
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])
-    # The level at the end: a median, or the last of a few points.
-    end = rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])
+    many = pair.val.n > 2 * 4  # the last of a few points is clearer than their median
+    end = rise.end * sign if many else float(pair.val.values[-1])
     return Evidence(
         onset=at,
         last=last,
@@ -335,8 +348,9 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
         severity=severity,
         values={
-            "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "near": "at" if exact else "around",
-            "low": low, "at": at, "end": end, "other": pair.train.name, "then": then * other, "now": now * other,
+            "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
+            "near": "at" if exact else "around", "end": end, "other": pair.train.name,
+            "then": then * other, "now": now * other, "medians": " (medians at the end)" if many else "",
         },
         points=(
             EvidencePoint(pair.val.name, at, low),

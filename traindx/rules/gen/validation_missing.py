@@ -1,4 +1,4 @@
-"""GEN006: several passes over the data, without any held-out signal."""
+"""GEN006 validation-missing."""
 
 import re
 
@@ -15,8 +15,8 @@ from traindx.rules.api import (
 )
 
 HELD_OUT = {
-    "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout", "ap", "map",
-    "miou",
+    "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout",
+    "ap", "map", "miou",
 }  # fmt: skip
 ADVERSARIAL = {"d", "g", "gen", "disc", "generator", "discriminator", "critic", "adv", "adversarial", "gan"}
 
@@ -26,7 +26,8 @@ ADVERSARIAL = {"d", "g", "gen", "disc", "generator", "discriminator", "critic", 
     needs=("objective",),
     min_points=4,
     severity="info",
-    message="no held-out signal in {passes:.3g} passes over the data: whether the run generalizes cannot be told",
+    message="no validation metric in {passes:.3g} epochs, so the log does not show whether the run "
+    "generalizes",
 )
 def validation_missing(
     run: Run,
@@ -35,24 +36,26 @@ def validation_missing(
     passes: float = threshold(2.0, "passes over the data", "theory", "data seen once are not memorized"),
     learned: float = threshold(3.0, "x the objective's noise", "theory", "3 sigma"),
 ) -> Iterator[Evidence]:
-    """Nothing in the log was measured on held-out data, though the training data were seen more than once.
+    """The training data were seen several times, but nothing was measured on validation data.
 
     ## What it sees
-    No signal under `val/` and none whose name speaks of a test or evaluation, in a supervised run of two or
-    more epochs whose objective has improved.
+    No signal below `val/`, and none whose name contains a word for a test or an evaluation, in a supervised
+    run of two or more epochs whose objective improved.
 
     ## Why it matters
-    A falling training loss is all that memorization shows, too.
+    Memorization lowers the training loss too. Only validation data show whether the run generalizes.
 
     ## When it is wrong
     Validation may be logged elsewhere, by another process. Reinforcement learning and adversarial training
-    are left out: their losses are no measure of success. A run that does not learn has other worries.
+    are left out, because their losses do not measure success. A run that does not learn has other problems
+    first.
 
     ## What to try
-    Hold out a few percent of the data and log the same loss on it, in evaluation mode.
+    Keep a few percent of the data for validation, and log the same loss on it in evaluation mode.
 
     ## Sources
-    Prechelt, "Early Stopping - But When?" (1998); scikit-learn user guide 3.1 (cross-validation).
+    Prechelt (1998), Early stopping - but when?, doi:10.1007/3-540-49430-8_3. scikit-learn user guide,
+    cross-validation: https://scikit-learn.org/stable/modules/cross_validation.html.
     """
     objective = features.needed_curve("objective")
     names = {word for name in run.series for word in re.split(r"[^a-z0-9]+", name.lower())}
@@ -60,9 +63,7 @@ def validation_missing(
         return
     seen = passes_over_data(run, features)
     if seen is None:
-        raise CannotJudge(
-            "needs the number of passes over the data (epoch): data seen once are not learned by heart"
-        )
+        raise CannotJudge("needs the number of epochs, because data that are seen once are not memorized")
     if seen >= passes and objective.oriented[0] - objective.end > learned * objective.noise:
         last = objective.step_at(objective.n - 1)
         yield Evidence(
@@ -77,7 +78,7 @@ def validation_missing(
 
 
 def passes_over_data(run: Run, features: Features) -> float | None:
-    """How often the data were seen, where the log says it: by its epoch, or by its steps if these are epochs."""
+    """How often the data were seen, from the epoch of the log, or from its steps if these are epochs."""
     epoch = features.curve("epoch")
     if epoch is not None and epoch.n and epoch.values.max() > 0:
         return float(np.round(epoch.values.max(), 1))

@@ -1,4 +1,4 @@
-"""GEN007: too few validations to see when the run turned."""
+"""GEN007 validation-too-rare."""
 
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
@@ -8,34 +8,34 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("val/*", "train/*"),
     min_points=8,
     severity="info",
-    message="{count} validations beside {points} points of training{until}",
+    message="{count} validations for {points} points of training{until}",
 )
 def validation_too_rare(
     run: Run,
     features: Features,
     *,
     few: float = threshold(5, "validations", "convention", "a minimum needs points on both sides"),
-    long: float = threshold(200, "training points", "seed", "validate every 100-500 steps"),
+    long: float = threshold(200, "training points", "convention", "validate every 100-500 steps"),
     covered: float = threshold(0.6, "of the run", "convention", "validation ends early"),
-    rhythm: float = threshold(3.0, "x the usual distance", "convention", "two validations left out"),
+    rhythm: float = threshold(3.0, "x the usual distance", "convention", "two missing validations"),
 ) -> Iterator[Evidence]:
-    """There are too few validations to see where the held-out curve turns, or they end early.
+    """There are too few validations, or they end long before the run.
 
     ## What it sees
-    Fewer than five points of every held-out signal in a run with hundreds of training points; or validations
-    that stop long before the run does.
+    Fewer than five points of every validation signal in a run with 200 training points or more. Or
+    validations that stop before 60 % of the run, with a rest of more than 3 times their usual distance.
 
     ## Why it matters
-    Overfitting between two validations is not seen, and the best checkpoint is missed.
+    Overfitting between two validations is not visible, and the best checkpoint is missed.
 
     ## When it is wrong
-    A fine-tuning of three epochs that is validated after each is usual, and enough for many.
+    Fine-tuning for three epochs with a validation after each is common, and often enough.
 
     ## What to try
-    Validate a fixed number of times per run, ten or more, on a part of the held-out data if it is slow.
+    Validate ten times per run or more, on a part of the validation data if it is slow.
 
     ## Sources
-    Prechelt, "Early Stopping - But When?" (1998); the project's seed rule (every 100-500 steps).
+    Prechelt (1998), Early stopping - but when?, doi:10.1007/3-540-49430-8_3.
     """
     held = max((s for n, s in run.series.items() if n.startswith("val/")), key=len)
     train = max((s for n, s in run.series.items() if n.startswith("train/")), key=len)

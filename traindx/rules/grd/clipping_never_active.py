@@ -1,13 +1,12 @@
 """GRD010 clipping-never-active."""
 
-from traindx.features.curves.gradient_norms import clip_ratios
 from traindx.rules.api import (
-    CannotJudge,
     Evidence,
     EvidencePoint,
     Features,
     Iterator,
     Run,
+    clip_ratios,
     np,
     rule,
     threshold,
@@ -19,37 +18,35 @@ from traindx.rules.api import (
     needs=("clip_ratio|grad_norm", "clip_ratio|setup:clip_norm"),
     min_points=50,
     severity="info",
-    message="gradient clipping has not cut a single logged step",
+    message="gradient clipping was not active at any logged step",
 )
 def clipping_never_active(
     run: Run,
     features: Features,
     *,
-    untouched: float = threshold(1.0, "of the gradient", "theory", "a ratio of 1 cuts nothing"),
+    untouched: float = threshold(
+        1.0, "of the gradient", "theory", "a ratio of 1 leaves the gradient as it is"
+    ),
 ) -> Iterator[Evidence]:
-    """Gradient clipping is on, but no logged step reached it.
+    """Gradient clipping is on, but no logged step is clipped.
 
     ## What it sees
-    Every logged norm is at or below the clipping norm.
+    Every logged gradient norm is at or below the clipping norm, in at least 50 rows.
 
     ## Why it matters
-    Nothing is wrong; but the clip guards against nothing that has happened so far, and if it was meant to
-    tame spikes, it is too loose.
+    Nothing is wrong. The clip has had no effect so far. If it should prevent spikes, it is too loose.
 
     ## When it is wrong
-    Logs of every hundredth step do not show the steps between.
+    A log of every hundredth step does not show the steps between.
 
     ## What to try
-    Nothing while training is stable.
+    Nothing as long as training is stable.
 
     ## Sources
-    Pascanu, Mikolov, Bengio (2013), section 3.2: a clip of half to ten times the average norm.
+    Pascanu et al. (2013), section 3.2: a clipping norm of half to ten times the average norm,
+    arXiv:1211.5063.
     """
-    steps, ratios = clip_ratios(
-        features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm
-    )
-    if len(ratios) == 0:
-        raise CannotJudge("clip_ratio is not a ratio in 0..1")
+    steps, ratios = clip_ratios(features)
     if float(np.min(ratios)) < untouched:
         return
     yield Evidence(

@@ -23,7 +23,8 @@ from traindx.rules.api import (
     needs=("curvature/max", "lr", "setup:optimizer"),
     min_points=1,
     severity="high",
-    message="the learning rate {rate:.3g} is {times:.2g} times what the curvature {curvature:.3g} bears ({bears:.3g})",
+    message="the learning rate {rate:.3g} is {times:.2g} times the stability limit {limit:.3g} of "
+    "curvature {curvature:.3g}",
 )
 def curvature_beyond_stability(
     run: Run,
@@ -34,42 +35,44 @@ def curvature_beyond_stability(
     ),
     limit: float = threshold(2.0, "rate x curvature", "theory", "gradient descent on a quadratic"),
 ) -> Iterator[Evidence]:
-    """The learning rate is above what the curvature of the loss allows.
+    """The learning rate is above the stability limit of the loss curvature.
 
     ## What it sees
-    The largest eigenvalue of the Hessian of a batch's loss (traindx run --curvature) times the rate, over 2
-    (1 + m), with momentum m, for stochastic gradient descent; with Nesterov over 2 (1 + m) / (1 + 2 m): in
-    the median over the run, half as much again and more. High where the run does not learn, medium where
-    that cannot be told, information where it learns. Adaptive optimizers, whose steps have other scales, are
-    not judged.
+    The learning rate times the largest Hessian eigenvalue of the loss of a batch (`traindx run
+    --curvature`), divided by the limit of stochastic gradient descent: 2 (1 + m) with momentum m, or 2 (1 +
+    m) / (1 + 2 m) with Nesterov momentum. The median over the run must reach 1.5. Severity is high if the
+    run does not learn, medium if that is not known, and info if it learns. Adaptive optimizers are not
+    judged, because they rescale each coordinate.
 
     ## Why it matters
-    Along that direction each step goes past the bottom by more than it came from.
+    Beyond the limit, each step along the direction of that eigenvector overshoots the minimum by more than
+    its distance before the step.
 
     ## When it is wrong
-    Single batches are more curved than the whole loss; large nets train at the very edge, where the ratio
-    stays near 1.
+    The loss of a single batch has more curvature than the whole loss. Large networks train at the edge of
+    stability, where the ratio stays near 1.
 
     ## What to try
-    Divide the learning rate by the ratio; warm up, so that the curvature can fall first.
+    Divide the learning rate by the ratio, or add a warm-up, during which the curvature falls.
 
     ## Sources
-    Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge of stability;
-    Gilmer et al. (2022), A loss curvature perspective on training instability.
+    Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge of stability,
+    arXiv:2103.00065. Gilmer et al. (2022), A loss curvature perspective on training instability in deep
+    learning, arXiv:2110.04369.
     """
     if run.setup.word("optimizer") != "sgd":
-        raise CannotJudge("only stochastic gradient descent has a limit that is known")
+        raise CannotJudge("a stability limit is known for stochastic gradient descent only")
     curve, rates = features.needed_curve("curvature/max"), features.needed_curve("lr")
     if not curve.n or not rates.n:
-        raise CannotJudge("nothing finite was measured")
+        raise CannotJudge("no finite curvature or learning rate was recorded")
     momentum = run.setup.momentum or 0.0
-    bears = limit * (1 + momentum) / (1 + 2 * momentum if run.setup.flag("nesterov") else 1)
+    stable = limit * (1 + momentum) / (1 + 2 * momentum if run.setup.flag("nesterov") else 1)
     rate = at_steps(rates, curve.steps)
-    times = float(median(rate * curve.values)) / bears
+    times = float(median(rate * curve.values)) / stable
     if times < beyond:
         return
     curvature = float(median(curve.values))
-    over = int(np.argmax(rate * curve.values >= beyond * bears))
+    over = int(np.argmax(rate * curve.values >= beyond * stable))
     yield Evidence(
         onset=curve.step_at(over),
         last=curve.step_at(curve.n - 1),
@@ -79,17 +82,17 @@ def curvature_beyond_stability(
             "rate": float(median(rate)),
             "times": times,
             "curvature": curvature,
-            "bears": bears / curvature,
+            "limit": stable / curvature,
         },
         points=(
             EvidencePoint(
-                "curvature/max", curve.step_at(over), float(curve.values[over]), bears / float(rate[over])
+                "curvature/max", curve.step_at(over), float(curve.values[over]), stable / float(rate[over])
             ),
         ),
     )
 
 
 def at_steps(rates: Curve, steps: Floats) -> Floats:
-    """The rate that the step after each of `steps` finished ones is made with."""
+    """The learning rate of the optimizer step that follows each of `steps`."""
     places = np.clip(np.searchsorted(rates.steps, steps, side="right"), 0, rates.n - 1)
     return np.asarray(rates.values[places], np.float64)

@@ -1,7 +1,5 @@
 """GRD007 gradient-is-zero."""
 
-from traindx.features.curves.gradient_norms import improved, printed_step, shed
-from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -11,16 +9,20 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    improved,
     median,
+    printed_step,
     rule,
+    shed,
+    stretches,
     threshold,
 )
 
 
 def usual(values: Floats, start: int, stop: int, rows: int) -> float:
-    """The level of the norm beside the zeros from `start` to `stop`: before them, or else after."""
-    beside = values[max(0, start - rows) : start] if start else values[stop : stop + rows]
-    return float(median(beside)) if len(beside) else 0.0
+    """The level of the norm before the zeros from `start` to `stop`, or after them if they come first."""
+    around = values[max(0, start - rows) : start] if start else values[stop : stop + rows]
+    return float(median(around)) if len(around) else 0.0
 
 
 @rule(
@@ -28,7 +30,7 @@ def usual(values: Floats, start: int, stop: int, rows: int) -> float:
     needs=("grad_norm",),
     min_points=5,
     severity="high",
-    message="the gradient norm is exactly zero for {count} rows from step {step:g} on",
+    message="the gradient norm is exactly 0 in {count} rows from step {step:g} on",
 )
 def gradient_is_zero(
     run: Run,
@@ -40,31 +42,35 @@ def gradient_is_zero(
     done: float = threshold(0.95, "of the first loss", "convention", "nothing is left to learn"),
     score: float = threshold(8.0, "x spread of the loss", "convention", "a clear improvement"),
 ) -> Iterator[Evidence]:
-    """The global gradient norm is exactly zero for a stretch.
+    """The global gradient norm is exactly zero for several rows.
 
     ## What it sees
-    Three or more rows in a row with a norm of exactly 0 beside norms that are not. High if it lasts to the
-    end, low if gradients come back. Zeros from the first row to the last are judged only where the objective
-    stands still as well (low); else the log does not record norms.
+    Three or more rows in a row with a norm of exactly 0, next to norms that are not. Severity is high if the
+    zeros last to the end of the log and low if gradients come back. A log of zeros only is judged if the
+    objective does not move either (low). Otherwise the norm was not recorded.
 
     ## Why it matters
-    No gradient, no learning: every unit silent, every label masked, or the graph cut.
+    Without a gradient nothing is learned: all units are dead, all labels are masked, or the graph is
+    detached.
 
     ## When it is wrong
-    Norms printed with few digits round to zero when they are small; a loss at zero has no gradient;
-    policy-gradient batches without advantage have none either, a row at a time.
+    Small norms that are printed with few digits round to zero. A loss of zero has no gradient, and neither
+    has a policy-gradient batch without advantage.
 
     ## What to try
-    Look at the labels of such a batch, and at the share of silent units.
+    Look at the labels of such a batch, and at the share of dead units.
 
     ## Sources
-    The definition of the norm: it is zero only if every gradient is.
+    PyTorch, `clip_grad_norm_` (the norm over all gradients, zero only if each of them is):
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
     values, positive = norm.values, norm.values[norm.values > 0]
     absent = len(positive) == 0
     if absent and (objective is None or improved(objective, share=learnt, score=score)):
-        raise CannotJudge("the gradient norm is 0 in every row while the loss moves: it was not recorded")
+        raise CannotJudge(
+            "the gradient norm is 0 in every row although the loss moves, so it was not recorded"
+        )
     if objective is not None and shed(objective) >= done:
         return
     least = printed * printed_step(positive)

@@ -1,6 +1,5 @@
 """GRD011 gradient-noise-dominates."""
 
-from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -11,6 +10,7 @@ from traindx.rules.api import (
     is_learning,
     median,
     rule,
+    start_up,
     threshold,
 )
 
@@ -20,36 +20,38 @@ from traindx.rules.api import (
     needs=("grad_noise_scale", "batch_size|setup:batch_size", "objective"),
     min_points=5,
     severity="medium",
-    message="the gradient's noise would take batches of {scale:.0f} samples to average out; a step sees {batch:.0f}",
+    message="the gradient noise scale is {scale:.0f} samples, but a batch has only {batch:.0f}",
 )
 def gradient_noise_dominates(
     run: Run,
     features: Features,
     *,
     factor: float = threshold(
-        10.0, "x the batch size", "theory", "McCandlish 2018: steps then are 1/11 as good as clean ones"
+        10.0, "x the batch size", "theory", "McCandlish 2018: a step makes 1/11 of the best progress"
     ),
     warm: float = threshold(0.1, "of the run", "convention", "first steps are left out"),
 ) -> Iterator[Evidence]:
-    """What a step sees of the gradient is mostly noise, and the run does not learn.
+    """The gradient of a batch is mostly noise, and the run does not learn.
 
     ## What it sees
-    The gradient noise scale (variance of the gradient over its square, in samples), in the median after the
-    start, at ten times the batch size and more. Only where the objective does not learn; low where that
-    cannot be told.
+    The gradient noise scale: the variance of the gradient divided by its square, in samples. Its median
+    after the first tenth of the run must be at least 10 times the batch size. Severity is medium if the run
+    does not learn and low if that is not known. A run that learns is not reported.
 
     ## Why it matters
-    Steps of such batches wander; a larger batch or a smaller rate makes them worth more.
+    The steps of such small batches go in random directions. A larger batch or a smaller learning rate
+    averages more of the noise.
 
     ## When it is wrong
-    Near the end of a good run the gradient is small and noise is all that is left, which is why a run that
-    learns is never blamed. With labels that carry no information there is no gradient but noise.
+    Near the end of a good run the gradient is small and only noise is left, which is why a run that learns
+    is not reported. If the labels carry no information, the gradient is noise whatever the batch size.
 
     ## What to try
-    Accumulate gradients over more batches, or lower the learning rate.
+    Accumulate gradients over more batches, use a larger batch, or lower the learning rate.
 
     ## Sources
-    McCandlish et al. (2018), An empirical model of large-batch training.
+    McCandlish et al. (2018), An empirical model of large-batch training, arXiv:1812.06162. At 10 times the
+    batch size a step makes 1/11 of the progress of a step with the exact gradient.
     """
     scale, sizes = features.needed_curve("grad_noise_scale"), features.curve("batch_size")
     batch = float(median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")

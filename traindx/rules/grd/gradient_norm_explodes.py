@@ -1,7 +1,18 @@
 """GRD002 gradient-norm-explodes."""
 
-from traindx.features.curves.gradient_norms import early_level, far_above, worsened_after
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    early_level,
+    far_above,
+    np,
+    rule,
+    threshold,
+    worsened_after,
+)
 
 
 @rule(
@@ -9,7 +20,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("grad_norm",),
     min_points=5,
     severity="high",
-    message="the gradient norm rose to {factor:.0f} times its early level, and the loss did not come back",
+    message="the gradient norm rose to {factor:.0f} times its early level, and the loss did not recover",
     follows=("loss-not-finite", "loss-diverges", "gradient-not-finite"),
 )
 def gradient_norm_explodes(
@@ -17,41 +28,39 @@ def gradient_norm_explodes(
     features: Features,
     *,
     factor: float = threshold(
-        10.0, "x the early level", "convention", "one order above the level this run was healthy at"
+        10.0, "x the early level", "convention", "an order above the level of the healthy stretch"
     ),
-    alone: float = threshold(
-        100.0, "x the early level", "seed", "requirements: 100 against a healthy 0.1-10; made relative"
-    ),
-    early: float = threshold(0.2, "of the run", "convention", "the stretch that stands for healthy"),
+    alone: float = threshold(100.0, "x the early level", "convention", "100 x a healthy norm of 1"),
+    early: float = threshold(0.2, "of the run", "convention", "taken as the healthy stretch"),
     rows: float = threshold(3, "rows in a row", "convention", "fewer is a spike"),
-    worse: float = threshold(0.1, "of the earlier loss", "convention", "a rise that cannot be overlooked"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "a visible rise"),
     score: float = threshold(4.0, "x noise of the loss", "convention", "1 in 15,000 under normal noise"),
 ) -> Iterator[Evidence]:
-    """The global gradient norm rises far above its early level and the objective is lost with it.
+    """The global gradient norm rises far above its early level, and the loss does not recover.
 
     ## What it sees
-    At least three rows in a row with a norm ten times the run's own early level, after which the objective
-    ends not finite or clearly higher than before; without any objective, a hundred times.
+    At least three rows in a row with a norm 10 times the early level of the run, after which the objective
+    ends not finite or clearly higher than before (by 10 % and 4 times its noise). Without an objective, the
+    norm must reach 100 times its early level and stay there to the end.
 
     ## Why it matters
-    Steps of that size throw the weights out of the region where the net had learnt; it seldom comes back by
-    itself.
+    A few steps of this size overwrite what was learned before.
 
     ## When it is wrong
-    Losses that are sums have norms of hundreds all the time, which is why the run is compared with itself; a
-    run whose loss falls while its norm grows is left to gradient-norm-grows. Where the loss is no score
-    (agents, nets against each other), only a norm that ends not finite counts.
+    A norm that grows while the loss keeps falling is not reported, and neither are the returns of a
+    reinforcement learner, which grow with its skill. Without an objective, a norm that is meant to grow
+    looks the same.
 
     ## What to try
-    Look at the learning rate and the batch at the onset; see which module grew first.
+    Lower the learning rate, clip the gradient, extend the warm-up. Find the module whose gradient grew
+    first.
 
     ## Sources
-    Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
+    Pascanu et al. (2013), On the difficulty of training recurrent neural networks, arXiv:1211.5063.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
-    judged = (
-        None if features.loss_is_no_score else objective
-    )  # returns grow as an agent learns, and norms with them
+    # The returns of an agent grow as it learns, and the norms with them.
+    judged = None if features.loss_is_no_score else objective
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= rows:
         return

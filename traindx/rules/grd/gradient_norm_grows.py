@@ -1,7 +1,5 @@
 """GRD003 gradient-norm-grows."""
 
-from traindx.features.curves.gradient_norms import usual_level, worsened_after
-from traindx.features.performance.level_shifts import growth, start_up
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,
@@ -9,10 +7,14 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    growth,
     np,
     rule,
     slope,
+    start_up,
     threshold,
+    usual_level,
+    worsened_after,
 )
 
 
@@ -21,7 +23,7 @@ from traindx.rules.api import (
     needs=("grad_norm",),
     min_points=30,
     severity="low",
-    message="the gradient norm has grown steadily, to {ratio:.1f} times its early level",
+    message="the gradient norm grew steadily to {ratio:.1f} times its early level",
     follows=("loss-not-finite", "loss-diverges", "gradient-not-finite"),
 )
 def gradient_norm_grows(
@@ -32,31 +34,31 @@ def gradient_norm_grows(
     explodes: float = threshold(10.0, "x the early level", "convention", "gradient-norm-explodes"),
     steady: float = threshold(0.85, "rank correlation", "convention", "of block medians with time"),
     significant: float = threshold(5.0, "x standard error", "convention", "slope of the logarithm"),
-    early: float = threshold(0.2, "of the run", "convention", "the stretch that stands for healthy"),
-    warm: float = threshold(0.1, "of the run", "convention", "warm-up, whose norms are left out"),
+    early: float = threshold(0.2, "of the run", "convention", "taken as the healthy stretch"),
+    warm: float = threshold(0.1, "of the run", "convention", "the warm-up is left out"),
     worse: float = threshold(0.1, "of the earlier loss", "convention", "as gradient-norm-explodes"),
     score: float = threshold(4.0, "x noise of the loss", "convention", "as gradient-norm-explodes"),
 ) -> Iterator[Evidence]:
-    """The global gradient norm grows over most of the run, without exploding.
+    """The global gradient norm grows over most of the run without exploding.
 
     ## What it sees
-    After the warm-up the norm, in block medians, rises with time nearly without setback and at least
-    doubles. Low where the objective stands still, medium where it got worse, information where it improves
-    all the same.
+    After the first tenth of the run the norm rises almost without interruption (rank correlation of its
+    block medians with time at least 0.85) and at least doubles. Severity is low if the objective stays
+    level, medium if it gets worse, and info if it improves.
 
     ## Why it matters
-    With a loss that does not improve, it can be the first sign of a divergence, or of gradients that pile
-    up.
+    If the loss does not improve, a growing norm can be the first sign of a divergence, or of gradients that
+    accumulate across steps.
 
     ## When it is wrong
-    Language models grow their gradient norm slowly for weeks while the loss falls, and so does any net with
-    weight decay off; therefore a falling loss makes it a mere remark.
+    The gradient norm of language models grows slowly for weeks while the loss falls, and so does that of any
+    network without weight decay. That is why a falling loss makes it a note.
 
     ## What to try
     Watch it together with the loss and the weight norm.
 
     ## Sources
-    Merrill et al. (2021), Effects of parameter norm growth during transformer training.
+    Merrill et al. (2021), Effects of parameter norm growth during transformer training, arXiv:2010.09697.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
     skip = start_up(norm.n, warm, 1)

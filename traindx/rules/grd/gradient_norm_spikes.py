@@ -1,6 +1,5 @@
 """GRD004 gradient-norm-spikes."""
 
-from traindx.features.curves.gradient_norms import excursions
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -9,6 +8,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    excursions,
     median,
     np,
     rule,
@@ -27,13 +27,13 @@ def loss_answers(objective: Curve | None, first: float, last: float, jump: float
 
 
 def ends_well(objective: Curve | None, lost: float) -> bool:
-    """Whether the objective ends about as low as it ever was: the leaps did no lasting harm."""
+    """Whether the objective ends about as low as it ever was, so that the spikes did no lasting harm."""
     if objective is None or objective.n < 4:
         return False
     gained = objective.start - objective.best
     if gained > 0 and objective.end <= objective.best + lost * gained:
         return True
-    # An excerpt around a leap begins at the level it comes back to.
+    # An excerpt around a spike begins at the level that the loss comes back to.
     height = float(objective.oriented.max()) - objective.start
     return height > max(gained, 0.0) and float(objective.oriented[-1]) - objective.start <= lost * height
 
@@ -43,7 +43,7 @@ def ends_well(objective: Curve | None, lost: float) -> bool:
     needs=("grad_norm",),
     min_points=3,
     severity="low",
-    message="the gradient norm leapt away from the level around it {count} times, by up to {factor:.0f} times",
+    message="the gradient norm spiked {count} times, up to {factor:.0f} times the level around it",
     follows=(
         "gradient-norm-explodes",
         "gradient-not-finite",
@@ -59,34 +59,38 @@ def gradient_norm_spikes(
     factor: float = threshold(10.0, "x the level around", "convention", "an order of magnitude"),
     score: float = threshold(6.0, "x noise of the log norm", "convention", "beyond heavy-tailed batches"),
     many: float = threshold(3, "spikes", "convention", "fewer may be single bad batches"),
-    jump: float = threshold(0.2, "of the loss", "convention", "a loss that visibly answers"),
-    usual: float = threshold(2.0, "x the norm's level at the start", "measured", "gym: late, small norms"),
+    jump: float = threshold(0.2, "of the loss", "convention", "a visible rise of the loss"),
+    usual: float = threshold(
+        2.0, "x the norm's level at the start", "measured", "training programs: late norms are small"
+    ),
     begun: float = threshold(0.1, "of the run", "convention", "what counts as its start"),
-    lost: float = threshold(0.1, "of the progress", "convention", "what a run that ends well may lack"),
-    short: float = threshold(8, "rows", "convention", "under this the loss must answer as well"),
+    lost: float = threshold(0.1, "of the progress", "convention", "a run that ends well may lack this much"),
+    short: float = threshold(8, "rows", "convention", "in fewer the loss must rise as well"),
 ) -> Iterator[Evidence]:
-    """The global gradient norm leaps far above the level around it for a few steps.
+    """The global gradient norm jumps far above its surrounding level for a few steps.
 
     ## What it sees
-    Stretches more than ten times above the local level and six times the noise of the logarithm. Info for
-    one or two that the loss does not answer, else low; medium when the loss answers, or when it happens
-    again and again, and the norm goes well beyond what it was at the start (late in training, when all is
-    small, one hard batch makes a leap), unless the loss ends about as low as it ever was.
+    Stretches more than 10 times above the local level and more than 6 times the noise of the logarithm.
+    Severity:
+
+    - info for one or two spikes that the loss does not follow;
+    - low if the loss follows, or from three spikes on;
+    - medium if, in addition, the norm exceeds twice its level at the start of the run and the loss does not
+      end near its best. Late in training, when norms are small, a single hard batch makes a spike.
 
     ## Why it matters
-    The norm often leaps a few steps before the loss does; without clipping one such step can undo much
-    training.
+    The norm often jumps a few steps before the loss. Without clipping, one such step can undo much training.
 
     ## When it is wrong
-    The first gradients of a fresh net and those of a warm-up are large; heavy-tailed norms (reinforcement
-    learning, small batches) are judged against their own width.
+    The first gradients of a new network and those of a warm-up are large. Heavy-tailed norms (reinforcement
+    learning, small batches) are compared with their own spread.
 
     ## What to try
-    Look at the batches at these steps; clip the norm a little above its usual level.
+    Look at the batches of these steps. Clip the norm slightly above its usual level.
 
     ## Sources
-    Chowdhery et al. (2022), PaLM, section 5.1; Zhang et al. (2020), Why are adaptive methods good for
-    attention models? (heavy tails).
+    Chowdhery et al. (2022), PaLM, section 5.1, arXiv:2204.02311. Zhang et al. (2020), Why are adaptive
+    methods good for attention models? (heavy-tailed gradients), arXiv:1912.03194.
     """
     norm = features.needed_curve("grad_norm")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
@@ -118,7 +122,7 @@ def gradient_norm_spikes(
 
 
 def severity(answered: bool, often: bool, harmful: bool) -> Severity:
-    """By whether the loss answers or it happens again and again, and whether harm is left."""
+    """By whether the loss rises too or the spikes recur, and whether harm remains."""
     if not (answered or often):
         return "info"
     return "medium" if harmful else "low"

@@ -1,7 +1,5 @@
 """GRD005 gradient-norm-vanishes."""
 
-from traindx.features.curves.gradient_norms import improved, shed, usual_level
-from traindx.features.statistics.smoothing import trend
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -9,10 +7,14 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    improved,
     median,
     np,
     rule,
+    shed,
     threshold,
+    trend,
+    usual_level,
 )
 
 
@@ -21,39 +23,40 @@ from traindx.rules.api import (
     needs=("grad_norm", "objective"),
     min_points=8,
     severity="high",
-    message="the gradient norm is down to {norm:.1e} while the loss {what}",
+    message="the gradient norm ends at {norm:.1e} while the loss {what}",
 )
 def gradient_norm_vanishes(
     run: Run,
     features: Features,
     *,
     fall: float = threshold(1e-3, "of the early level", "convention", "three orders of magnitude"),
-    tiny: float = threshold(1e-6, "L2", "seed", "requirements: 1e-7 for one layer; the sum of many here"),
-    early: float = threshold(0.2, "of the run", "convention", "the stretch that stands for the start"),
-    learnt: float = threshold(0.5, "of the first loss", "convention", "half the loss gone is learning"),
+    tiny: float = threshold(1e-6, "L2", "convention", "1e-7 for one layer, and this is a sum over many"),
+    early: float = threshold(0.2, "of the run", "convention", "taken as the start"),
+    learnt: float = threshold(0.5, "of the first loss", "convention", "a loss that halved has learned"),
     score: float = threshold(8.0, "x spread of the loss", "convention", "a clear improvement"),
-    little: float = threshold(0.2, "of the first loss", "convention", "less is hardly learning"),
+    little: float = threshold(0.2, "of the first loss", "convention", "less is hardly any learning"),
 ) -> Iterator[Evidence]:
-    """The global gradient norm falls to nearly nothing, or starts there, and the objective stays where it was.
+    """The global gradient norm falls to almost zero, or starts there, and the objective does not improve.
 
     ## What it sees
-    A norm that ends a thousand times below its early level, or that is below 1e-6 throughout, while the
-    objective has lost less than half of its first level and not clearly improved; medium where it has, by
-    less than a fifth.
+    A norm that ends a thousand times below its early level, or is below 1e-6 throughout, while the objective
+    has lost less than half of its first level and has not clearly improved. If it has improved, by less than
+    a fifth, the severity is medium.
 
     ## Why it matters
-    Without gradients nothing is learnt, however long the run goes on.
+    Without gradients nothing is learned, however long the run continues.
 
     ## When it is wrong
-    A net that has converged has tiny gradients too, which is why the loss must have stayed high; norms
+    A converged network has tiny gradients too, which is why the loss must still be high. Norms that are
     printed as 0.000 are not judged here.
 
     ## What to try
-    See the gradients layer by layer; look for saturated or silent units.
+    Compare the gradients of the layers. Look for saturated or dead units.
 
     ## Sources
-    Hochreiter (1991); Glorot and Bengio (2010), Understanding the difficulty of training deep feedforward
-    neural networks.
+    Hochreiter (1998), The vanishing gradient problem during learning recurrent neural nets and problem
+    solutions, doi:10.1142/S0218488598000094. Glorot and Bengio (2010),
+    https://proceedings.mlr.press/v9/glorot10a.html.
     """
     norm, objective = features.needed_curve("grad_norm"), features.needed_curve("objective")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
@@ -76,6 +79,6 @@ def gradient_norm_vanishes(
         strength=1.0 if end <= tiny else 0.5,
         aspects=("from-start",) if throughout else ("later",),
         severity="medium" if gains else None,
-        values={"norm": end, "what": f"has lost only {gone:.0%}" if gains else "has not come down"},
+        values={"norm": end, "what": f"fell by only {gone:.0%}" if gains else "did not fall"},
         points=(EvidencePoint("grad_norm", float(steps[-1]), end, level, "L2"),),
     )

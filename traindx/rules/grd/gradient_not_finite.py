@@ -1,6 +1,5 @@
 """GRD006 gradient-not-finite."""
 
-from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -12,6 +11,7 @@ from traindx.rules.api import (
     Severity,
     np,
     rule,
+    stretches,
     threshold,
 )
 
@@ -21,7 +21,7 @@ from traindx.rules.api import (
     needs=("grad_norm",),
     min_points=1,
     severity="high",
-    message="the gradient norm is not finite in {count} of {rows} rows, from step {step:g} on",
+    message="the gradient norm is NaN or infinite in {count} of {rows} rows, from step {step:g} on",
     follows=("loss-not-finite",),
 )
 def gradient_not_finite(
@@ -31,34 +31,36 @@ def gradient_not_finite(
     opening: float = threshold(0.05, "of the rows", "convention", "the search for the first loss scale"),
     search: float = threshold(20, "rows", "theory", "halvings from 2**32 to the range of fp16 gradients"),
     isolated: float = threshold(2, "rows in a row", "convention", "one overflow between two logs"),
-    many: float = threshold(0.1, "of the rows", "convention", "more than any scale overflows"),
-    often: float = threshold(0.02, "of the rows", "convention", "a dynamic scale overflows 1 in 2,000"),
+    many: float = threshold(0.1, "of the rows", "convention", "more than any loss scale causes"),
+    often: float = threshold(0.02, "of the rows", "convention", "a dynamic scale overflows in 1 of 2,000"),
 ) -> Iterator[Evidence]:
-    """The global gradient norm is NaN or infinite, beyond what a loss scale needs to settle.
+    """The global gradient norm is NaN or infinite more often than a loss scale explains.
 
     ## What it sees
-    Rows whose norm is not finite. The first rows are passed over if finite ones follow. High when it lasts
-    to the end, goes on for several rows, or happens often; medium when no row is finite in a log so short
-    that the scale may still be sought, or a tenth of the rows is not; low when single rows recover.
+    Rows whose norm is not finite. The first rows are skipped if finite ones follow. Severity is high if it
+    lasts to the end, for more than two rows, or in more than 2 % of the rows. It is medium if no row of a
+    short log (20 rows) is finite, because the loss scale may still be adjusting, or if a tenth of the rows
+    is not finite. It is low if single rows recover.
 
     ## Why it matters
-    An optimizer step with such a gradient ruins the weights at once; with a gradient scaler the step is
-    skipped, and a run that skips for ever learns nothing.
+    One optimizer step with such a gradient ruins the weights. With a gradient scaler the step is skipped,
+    but a run that skips every step learns nothing.
 
     ## When it is wrong
-    Mixed precision starts with a scale that is too high on purpose, and tries a higher one every couple of
-    thousand steps.
+    Mixed precision starts with a loss scale that is too high on purpose, and tries a higher one about every
+    2,000 steps.
 
     ## What to try
-    Find the first module whose gradient is not finite; look at the norm just before.
+    Find the first module whose gradient is not finite. Look at the norm just before.
 
     ## Sources
-    Micikevicius et al. (2018), Mixed precision training.
+    Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, `GradScaler`:
+    https://docs.pytorch.org/docs/stable/amp.html.
     """
     curve = features.needed_curve("grad_norm")
     raw, n = curve.raw, len(curve.raw)
     if n < 2:
-        raise CannotJudge("a single gradient norm may be one of the first steps of mixed precision")
+        raise CannotJudge("a single gradient norm may be from the first steps of mixed precision")
     found = stretches(~np.isfinite(raw.values))
     if (
         found
@@ -92,5 +94,5 @@ def gradient_not_finite(
 
 
 def moves(loss: Curve | None) -> bool:
-    """Whether a loss is finite and positive in every row: one that a log may not have put in the place of NaN."""
+    """Whether a loss is finite and positive in every row. Some logs print 0 in place of NaN."""
     return loss is not None and bool(np.all(np.isfinite(loss.raw.values) & (loss.raw.values > 0)))

@@ -20,39 +20,41 @@ from traindx.rules.api import (
     needs=("grad_norm/*", "objective"),
     min_points=1,
     severity="medium",
-    message="the gradient of {high} is {ratio:.0f} times that of {low}",
+    message="the gradient norm of {high} is {ratio:.0f} times that of {low}",
     follows=("gradients-vanish-with-depth", "relu-units-dead"),
 )
 def gradients_imbalanced(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(
-        1000.0, "x", "seed", "requirements: 1000x alarms; measured: at most 224 in 279 healthy runs"
-    ),
+    ratio: float = threshold(1000.0, "x", "measured", "at most 224 in 279 healthy runs of 58 kinds"),
     warm: float = threshold(0.1, "of the run", "convention", "first steps are left out"),
     rows: float = threshold(3, "rows", "convention", "a median needs three"),
-    few: float = threshold(3, "modules", "convention", "embeddings exempt, two to compare"),
+    few: float = threshold(3, "modules", "convention", "two to compare, without embeddings"),
 ) -> Iterator[Evidence]:
-    """The gradients of two modules differ by three orders of magnitude in a net that does not learn.
+    """The gradients of two modules differ by three orders of magnitude, and the run does not learn.
 
     ## What it sees
-    Typical gradient norms per module after the first steps, zeros left out. Medium under an optimizer that
-    follows the gradient's size, low under Adam and its kin, whose step does not; nothing where the run
-    learns.
+    The median gradient norm of each module after the first tenth of the run, zeros left out. The largest
+    must be at least 1000 times the smallest. Modules whose name contains "emb" are left out. Severity is
+    medium; low if it is not known whether the run learns, or if the optimizer does not depend on the scale
+    of the gradient (Adam, LAMB, Lion, RMSprop, Muon). A run that learns is not reported.
 
     ## Why it matters
-    One learning rate cannot suit both: what is right for the one tears or freezes the other.
+    No single learning rate fits both modules: it is too large for the one or too small for the other.
 
     ## When it is wrong
-    Embeddings (of which a batch touches few rows), scalars and layers of very different size are apart by
-    nature; therefore a module whose name holds "emb" is left out.
+    Embeddings (a batch touches few of their rows), scalars and layers of very different size have different
+    norms by nature.
 
     ## What to try
-    Normalization, another initialization, an adaptive optimizer, rates per group.
+    Normalization layers, another initialization, an adaptive optimizer, or a learning rate per parameter
+    group.
 
     ## Sources
-    Glorot, Bengio (2010); You et al. (2017), Large batch training of convolutional networks (LARS).
+    You et al. (2017), Large batch training of convolutional networks (LARS), arXiv:1708.03888. Glorot and
+    Bengio (2010), https://proceedings.mlr.press/v9/glorot10a.html. Measured: at most 224 times in 279
+    healthy runs.
     """
     found = after_warm_up(panel(features, "grad_norm", rows=int(rows)), warm)
     level = typical(np.where(found.values > 0, found.values, np.nan))

@@ -27,7 +27,7 @@ def one_batch_not_fitted(
     """The model cannot even memorize a single batch.
 
     ## What it sees
-    The loss of the script with one batch repeated (`traindx check`). After about a hundred steps more
+    The loss of the script with one batch repeated (measured by `traindx check`). After about a hundred steps more
     than half of the first loss remains and it has stopped falling, or it grows. Losses whose lower bound
     may not be zero are judged only where they hardly changed.
 

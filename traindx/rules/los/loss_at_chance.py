@@ -1,8 +1,7 @@
-"""LOS011: the loss, or a score, sits at the level of a guess."""
+"""LOS011 loss-at-chance."""
 
 from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
-from traindx.features.statistics.noise import robust_sigma
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -12,6 +11,7 @@ from traindx.rules.api import (
     Run,
     median,
     np,
+    robust_sigma,
     rule,
     slope,
     threshold,
@@ -23,42 +23,48 @@ from traindx.rules.api import (
     needs=("train/*|val/*",),
     min_points=3,
     severity="high",
-    message="{name} ends at {level:.4g}: a uniform guess over {classes} classes scores ln {classes} = {chance:.4g}",
+    message="{name} ends near {level:.4g} (median): guessing among {classes} classes gives ln "
+    "{classes} = {chance:.4g}",
     follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),
 )
 def loss_at_chance(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(0.01, "of ln k, k known", "measured", "fault catalogue 3, 14, 30-36"),
+    near: float = threshold(
+        0.01, "of ln k, k known", "measured", "broken runs of the training programs: within 1 %"
+    ),
     exact: float = threshold(0.003, "of ln k, k guessed", "theory", "four levels: 1 loss in 100 by chance"),
     steady: float = threshold(0.02, "of the level", "convention", "a level that holds"),
-    stretch: float = threshold(0.3, "of the run", "convention", "the last third must be there"),
+    stretch: float = threshold(0.3, "of the run", "convention", "the last third"),
     better: float = threshold(1.5, "x chance accuracy", "convention", "something is learned"),
     nothing: float = threshold(0.05, "of the way to perfect", "convention", "what rounding may hide"),
     epochs: float = threshold(5, "epochs", "convention", "detectors score 0 in their first epochs"),
-    steps: float = threshold(1e4, "steps", "convention", "the same where epochs are not told"),
+    steps: float = threshold(1e4, "steps", "convention", "the same if epochs are not logged"),
 ) -> Iterator[Evidence]:
-    """The final level is that of a model which knows nothing.
+    """The loss, or a score, ends at the level of guessing.
 
     ## What it sees
-    The last third of the run scatters tightly around ln k for a known number of classes. Where the number is not
-    known, only ln 2, ln 10, ln 100 and ln 1000 are tried, and only within 0.3 %; any k that fits after the fact would
-    condemn losses that merely pass. An accuracy clearly above 1/k overrules it. Scores are judged by their own scale:
-    an AUC of one half, a word error rate of 100 %, a BLEU, mAP, F1 or a reward of 0 late in the run.
+    The last third of the run stays close to ln k for k classes: within 1 % if the number of classes is
+    known. If it is not known, only ln 2, ln 10, ln 100 and ln 1000 are tried, and only within 0.3 %. An
+    accuracy of 1.5 / k or more overrules it. Scores are compared with their own value of guessing: an AUC of
+    0.5, a word error rate of 100 %, a BLEU, mAP, F1 or reward of 0 late in the run.
 
     ## Why it matters
-    The outputs do not depend on the inputs: whatever fell before, the run now predicts nothing.
+    The outputs do not depend on the inputs. Whatever fell before, the model now predicts nothing.
 
     ## When it is wrong
-    A loss of another kind may pass through or rest at such a number; with the number of classes given
-    (`--fact classes=10`) chance is no longer guessed. Detectors score 0 for some epochs before they find anything.
+    Another kind of loss may have that value by coincidence. With `--fact classes=10` the number of classes
+    is not guessed. Detectors score 0 for some epochs before they find anything.
 
     ## What to try
-    Train on one batch; blank the inputs and compare; check that gradients reach the first layer.
+    Overfit one batch. Replace the inputs by zeros and compare the loss. Check that gradients reach the first
+    layer.
 
     ## Sources
-    Theory (entropy of the uniform distribution); requirements (initial loss against ln k).
+    Karpathy (2019), A recipe for training neural networks ("verify loss @ init"),
+    https://karpathy.github.io/2019/04/25/recipe/. A uniform guess over k classes has a cross-entropy of ln
+    k.
     """
     yield from scores_know_nothing(run, features, nothing, epochs, steps)
     name = "train/loss" if features.curve("train/loss") is not None else "val/loss"
@@ -95,12 +101,12 @@ def falls_below(
     classes: int,
     least: float,
     *,
-    begun: float = threshold(0.1, "of the run", "convention", "a net's first loss lies anywhere"),
-    enough: float = threshold(24, "points", "convention", "fewer have no slope of their own"),
+    begun: float = threshold(0.1, "of the run", "convention", "the first loss may have any value"),
+    enough: float = threshold(24, "points", "convention", "fewer have no slope"),
     clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
-    """Whether a loss is on its way down from chance: below it, and by its slope since the first tenth of the run (which
-    begins anywhere) surely falling, by more than `least` of its level."""
+    """Whether a loss is on its way down from chance: below it, and clearly falling by more than `least` of
+    its level. The first tenth of the run, which may begin anywhere, is left out."""
     later = values[int(begun * len(values)) :]
     if len(later) < enough or float(median(later)) >= chance_loss(classes) * (1 - least):
         return False
@@ -111,7 +117,7 @@ def falls_below(
 def scores_know_nothing(
     run: Run, features: Features, nothing: float, epochs: float, steps: float
 ) -> Iterator[Evidence]:
-    """Every score of a split lies where knowing nothing puts it."""
+    """Every score of a split has the value of guessing."""
     for split in ("val/", "train/"):
         found = [c for c in scores(features, split, 3) if knowledge(c, run.setup.classes) is not None]
         reward = features.curve(split + "reward")
@@ -120,17 +126,17 @@ def scores_know_nothing(
         if not found or not is_late(features, epochs, steps):
             continue
         if all((knowledge(c, run.setup.classes) or 0.0) <= nothing for c in found):
-            yield told(max(found, key=lambda c: c.n))
+            yield evidence(max(found, key=lambda c: c.n))
             return
 
 
 def knowledge(curve: Curve, classes: int | None) -> float | None:
-    """What a score has come to, from knowing nothing (0) to perfect (1)."""
+    """The last level of a score, from guessing (0) to perfect (1)."""
     scale = scale_of(curve.name, curve.values, classes)
     return None if scale is None else skill(late(curve), scale)
 
 
-def told(curve: Curve) -> Evidence:
+def evidence(curve: Curve) -> Evidence:
     level, last = late(curve), float(curve.steps[-1])
     return Evidence(
         onset=float(curve.steps[0]),
@@ -138,7 +144,7 @@ def told(curve: Curve) -> Evidence:
         where=curve.name,
         strength=1.0 if curve.n > 2 * 4 else 0.5,
         aspects=("score",),
-        message=f"{curve.name} ends at {level:.4g}, which a model that knows nothing gets as well",
+        message=f"{curve.name} ends at {level:.4g}, the score of a model that guesses",
         points=(EvidencePoint(curve.name, last, level),),
     )
 
@@ -156,16 +162,16 @@ def knows_better(features: Features, classes: int, factor: float) -> bool:
 
 
 def guessed_by_accuracy(features: Features, level: float, near: float) -> int | None:
-    """The number of classes of which both say the same: the loss is ln k, and an accuracy 1/k."""
+    """The number of classes k, if the loss is ln k and an accuracy is 1/k."""
     classes = chance_classes(level, None, tolerance=2 * near, among=None)
     if classes is None:
         return None
-    alike = any(abs(usual - 1 / classes) < 1 / (4 * classes) + near for usual in accuracies(features))
-    return classes if alike else None
+    agrees = any(abs(usual - 1 / classes) < 1 / (4 * classes) + near for usual in accuracies(features))
+    return classes if agrees else None
 
 
 def accuracies(features: Features) -> Iterator[float]:
-    """Where each accuracy on training or held-out data has come to, as a share."""
+    """The last level of each accuracy on training or validation data, as a share."""
     for name in ("train/accuracy", "val/accuracy"):
         curve = features.curve(name)
         if curve is not None and curve.n:

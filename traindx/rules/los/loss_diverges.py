@@ -1,10 +1,22 @@
-"""LOS002: the loss ends far above what it had reached."""
+"""LOS002 loss-diverges."""
 
-from traindx.features.statistics.noise import difference_noise, median_error
-from traindx.features.statistics.smoothing import TREND_PARTS
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    difference_noise,
+    median,
+    median_error,
+    np,
+    rule,
+    threshold,
+)
 
-# A rise that lasts longer than this is no spike, as in `features.spikes`: points, share of the points.
+# A rise that lasts longer than this is no spike (points, share of the points), as in `curves.spikes`.
 PATIENCE, PATIENT = 12, 0.05
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
 
@@ -14,7 +26,8 @@ SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly en
     needs=("objective",),
     min_points=2,
     severity="high",
-    message="{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did not recover",
+    message="{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did "
+    "not recover",
     follows=("loss-not-finite", "loss-repeats-each-epoch"),
 )
 def loss_diverges(
@@ -30,7 +43,7 @@ def loss_diverges(
     falling: float = threshold(0.4, "of the rise", "convention", "the end may be the flank of a spike"),
     decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
-    few: float = threshold(20, "points", "convention", "of more, levels can be told"),
+    few: float = threshold(20, "points", "convention", "more points show a level"),
     visible: float = threshold(0.3, "of the best level", "convention", "a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level that it had already reached.
@@ -66,8 +79,12 @@ def loss_diverges(
     minimum means nothing near a loss of zero.
     """
     curve = features.needed_curve("objective")
-    climb = (climbs(curve, times, 1 + visible) or steps_up(curve, times)) if curve.n < few else None
-    climb = climb or next((e for p in perplexities(features, few) if (e := climbs(p, times, times))), None)
+    climb = (
+        (steady_climb(curve, times, 1 + visible) or lasting_jump(curve, times)) if curve.n < few else None
+    )
+    climb = climb or next(
+        (e for p in perplexities(features, few) if (e := steady_climb(p, times, times))), None
+    )
     if climb is not None or curve.n < 2 * 3:
         yield from [climb] if climb is not None else []
         return
@@ -86,7 +103,7 @@ def loss_diverges(
         or not (risen > needed or lately)
     ):
         return
-    # Rewards and held-out losses wander; only a training loss is expected to go down.
+    # Rewards and validation losses wander. Only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
@@ -94,7 +111,8 @@ def loss_diverges(
 
 
 def perplexities(features: Features, few: float) -> list[Curve]:
-    """Short curves of perplexity: a loss that rises by a third can be a perplexity of fifty times."""
+    """Short curves of perplexity. They are exponential, so a loss that rises by a third may be 50 times the
+    perplexity."""
     found = [features.curve(f"{split}/perplexity") for split in ("train", "val")]
     return [c for c in found if c is not None and 2 < c.n < few]
 
@@ -121,11 +139,13 @@ def divergence(
     )
 
 
-def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
-    """The end of a short log rises from point to point to `times` its level and more; two points must differ by
-    the fourth power of that, and where nothing in it but rises, four in a row (one order in 120), `less` is enough;
-    of a held-out loss that rises four times in a row, a tenth.
-    Of six and more, the rise must stand out from the changes before it."""
+def steady_climb(curve: Curve, times: float, less: float) -> Evidence | None:
+    """A short log whose end rises at every point, to `times` its level or more.
+
+    Two points must differ by the fourth power of that. If nothing in the log falls, four rises in a row are
+    enough with `less` (one order in 120), or with a tenth for a validation loss. With six points or more,
+    the rise must exceed the earlier changes.
+    """
     y = curve.oriented
     if curve.sign < 0 or y.min() <= 0:
         return None
@@ -145,19 +165,19 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     above = float(y[-1] / y[0]) >= enough
     return Evidence(
         onset=curve.step_at(low),
-        last=float(curve.raw.steps[-1]),  # up to where it breaks, where it does
+        last=float(curve.raw.steps[-1]),  # including points that are not finite
         severity="high" if above else "medium",
         strength=0.5,
         aspects=("from-start" if above else "late", "short"),
-        message=f"{curve.name} rose at every point from {y[low]:.4g} at step {curve.step_at(low):g} to {y[-1]:.4g} "
-        f"at step {curve.step_at(curve.n - 1):g}",
+        message=f"{curve.name} rose at every point from {y[low]:.4g} at step {curve.step_at(low):g} "
+        f"to {y[-1]:.4g} at step {curve.step_at(curve.n - 1):g}",
         points=(curve.point(low), curve.point(-1, float(y[-1]), float(y[low]))),
     )
 
 
-def steps_up(curve: Curve, times: float) -> Evidence | None:
-    """A short log that leaps to another level: two points or more before, as many behind, and each of these `times`
-    as high as all before."""
+def lasting_jump(curve: Curve, times: float) -> Evidence | None:
+    """A short log that jumps to another level: at least two points before and two after, and each later one
+    at least `times` as high as all earlier ones."""
     y = curve.oriented
     if curve.sign < 0 or len(y) < 4 or y.min() <= 0:
         return None
@@ -171,14 +191,15 @@ def steps_up(curve: Curve, times: float) -> Evidence | None:
         severity="high" if len(y) > 4 else "medium",
         strength=0.5,
         aspects=("late", "short", "sudden"),
-        message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step {curve.step_at(k):g} and stayed there",
+        message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step "
+        f"{curve.step_at(k):g} and stayed there",
         points=(curve.point(k - 1), curve.point(k, float(y[k]), float(y[k - 1]))),
     )
 
 
 def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: float) -> bool:
-    """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a log scale,
-    beyond the scatter of its logarithm."""
+    """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a
+    log scale, beyond the scatter of its logarithm."""
     y = curve.oriented
     if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
         return False

@@ -1,9 +1,18 @@
-"""LOS010: a long flat stretch, and then a steep fall."""
+"""LOS010 loss-drops-late."""
 
-from traindx.features.curves.plateaus import late_drop
-from traindx.features.statistics.noise import median_error
-from traindx.features.statistics.smoothing import TREND_PARTS
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    late_drop,
+    median,
+    median_error,
+    rule,
+    threshold,
+)
 
 BLOCKS = 60  # how finely the run is cut in the search for the drop
 
@@ -21,28 +30,31 @@ def loss_drops_late(
     *,
     waited: float = threshold(0.15, "of the run, flat before", "convention", "shorter waits are warm-up"),
     most: float = threshold(
-        0.4, "of all progress, in the drop", "convention", "the drop must be where the learning happened"
+        0.4, "of all progress, in the drop", "convention", "most of the learning is in the drop"
     ),
-    kept: float = threshold(0.6, "of the drop", "convention", "a dip that is undone is no learning"),
-    surely: float = threshold(6.0, "x standard error", "theory", "choice among 60 blocks"),
+    kept: float = threshold(0.6, "of the drop", "convention", "a dip that is undone is not learning"),
+    surely: float = threshold(6.0, "x standard error", "theory", "the best of 60 blocks"),
 ) -> Iterator[Evidence]:
-    """The loss hardly moves for a long time and then falls within a tenth of the run.
+    """The loss is flat for a long time and then falls steeply.
 
     ## What it sees
-    The steepest fall over a tenth of the run holds most of all progress and comes after a stretch, at least 15 % of
-    the run long, in which the level stayed within a fifth of that fall.
+    The steepest fall within a tenth of the run holds at least 40 % of all progress. It comes after a stretch
+    of at least 15 % of the run in which the level stayed within a fifth of that fall, and it is not undone
+    later.
 
     ## Why it matters
-    It is good news: the run had not been stuck. It warns against stopping others like it too early.
+    It is good news: the run was not stuck. It warns against stopping similar runs too early.
 
     ## When it is wrong
-    A learning-rate drop or a change of data causes a step as well.
+    A drop of the learning rate or a change of the data causes a step as well.
 
     ## What to try
-    Nothing; in sister runs wait at least twice the flat stretch before giving up.
+    Nothing. In similar runs wait at least twice as long as the flat stretch before you stop.
 
     ## Sources
-    Requirements (flat start then sudden drop: normal for some architectures).
+    Power et al. (2022), Grokking: generalization beyond overfitting on small algorithmic datasets,
+    arXiv:2201.02177. Barak et al. (2022), Hidden progress in deep learning: SGD learns parities near the
+    computational limit, arXiv:2207.08799.
     """
     curve = features.needed_curve("objective")
     drop = late_drop(curve.oriented, blocks=BLOCKS)

@@ -1,6 +1,5 @@
-"""LOS005: the loss falls, but slowly and in a straight line."""
+"""LOS005 loss-falls-slowly."""
 
-from traindx.features.curves.plateaus import improvement
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -8,6 +7,7 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    improvement,
     median,
     rule,
     slope,
@@ -20,49 +20,50 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=16,
     severity="low",
-    message="{name} falls slowly, nearly in a straight line: from {start:.4g} to {end:.4g}, by {fraction:.1%}",
+    message="{name} fell by only {fraction:.1%}, from {start:.4g} to {end:.4g}, in an almost straight line",
     follows=("learning-rate-vanishes-early",),
 )
 def loss_falls_slowly(
     run: Run,
     features: Features,
     *,
-    slow: float = threshold(0.25, "of the starting level", "convention", "fault catalogue 3, 15, 50"),
+    slow: float = threshold(0.25, "of the starting level", "convention", "a good rate gains more in a run"),
     straight: float = threshold(0.25, "of the first half's fall", "theory", "log gains 0.3, x^-0.5 0.13"),
     least: float = threshold(0.02, "of the starting level", "convention", "less is no fall"),
-    transient: float = threshold(0.05, "of the run", "convention", "warm-up says nothing about speed"),
-    tiny_norm: float = threshold(1e-2, "gradient norm", "seed", "requirements: very low (< 0.01)"),
-    surely: float = threshold(4.0, "x standard error", "theory", "the fall itself must be beyond doubt"),
+    transient: float = threshold(0.05, "of the run", "convention", "the warm-up does not show the speed"),
+    tiny_norm: float = threshold(1e-2, "gradient norm", "convention", "healthy norms are 0.1 to 10"),
+    surely: float = threshold(4.0, "x standard error", "theory", "the fall must be clear"),
 ) -> Iterator[Evidence]:
-    """A significant but slow, nearly straight fall over the whole run.
+    """The loss falls clearly but slowly, in an almost straight line.
 
     ## What it sees
-    The loss gains less than a quarter of its starting level, the second half still gains a good part of what the
-    first did, and the fall is clear against the noise.
+    A loss that falls by 2 to 25 % of its starting level over the whole run. The second half still gains at
+    least a quarter of what the first half gained, and the fall exceeds 4 standard errors. Severity is low,
+    and info if the loss fell by more than 12.5 %. A run whose learning rate decays is not judged.
 
     ## Why it matters
-    A curve that is still straight has not met any limit yet: its steps are too small, or too few.
+    A curve that is still straight has not met any limit yet: its steps are too small, or there are too few
+    of them.
 
     ## When it is wrong
-    Fine-tuning starts near its goal and has little to gain. Losses with a large constant part move little by
-    construction.
+    Fine-tuning starts close to its goal and has little to gain. A loss with a large constant part falls
+    little by construction.
 
     ## What to try
-    Multiply the learning rate by three to ten for a short run; compare slopes.
+    Raise the learning rate by a factor of 3 to 10 for a short run, and compare the slopes.
 
     ## Sources
-    differential.md (learning-rate-too-low: slow, straight, still falling at the end).
+    Smith (2017), Cyclical learning rates for training neural networks (learning rate range test),
+    arXiv:1506.01186. Our page on finding a learning rate: docs/find-lr.md.
     """
     curve = features.needed_curve("objective")
     if curve.sign < 0:
-        raise CannotJudge("only losses are judged: a metric that rises slowly may be near its limit")
+        raise CannotJudge("only losses are judged, because a metric that rises slowly may be near its limit")
     y, n = curve.oriented, curve.n
     if curve.start <= 0:
         raise CannotJudge("needs a positive loss")
     if cut_short(features, curve):
-        raise CannotJudge(
-            "the learning rate falls before the end: what the loss does then is the schedule's"
-        )
+        raise CannotJudge("the learning rate decays before the end, and the loss follows it")
     skip = int(transient * n)
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
     fall, error = curve.start - curve.end, improvement(curve)[1]
@@ -85,8 +86,8 @@ def loss_falls_slowly(
 
 
 def cut_short(features: Features, curve: Curve) -> bool:
-    """Whether the learning rate comes down over the second half of the points, to half of its peak and less: by then
-    what the loss does is the schedule's (a linear one is at a half there)."""
+    """Whether the learning rate decays to less than half of its peak over the second half of the points. The
+    loss then follows the schedule. (A linear schedule is at one half there.)"""
     lr = features.curve("lr")
     if lr is None or lr.n < 2 or lr.values.max() <= 0:
         return False

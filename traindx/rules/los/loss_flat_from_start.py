@@ -1,22 +1,27 @@
-"""LOS003: the loss never went down."""
+"""LOS003 loss-flat-from-start."""
 
 from traindx.features.curves.chance_level import chance_classes
-from traindx.features.curves.plateaus import improvement
-from traindx.features.curves.score_scales import best_skill, is_late, scale_of, skill, words_of
-from traindx.features.statistics.noise import median_error
-from traindx.features.statistics.smoothing import TREND_PARTS, block_medians
 from traindx.rules.api import (
+    TREND_PARTS,
     CannotJudge,
     Curve,
     Evidence,
     Features,
     Iterator,
     Run,
+    best_skill,
+    block_medians,
+    improvement,
+    is_late,
     median,
+    median_error,
     np,
     rule,
+    scale_of,
+    skill,
     slope,
     threshold,
+    words_of,
 )
 
 EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
@@ -27,83 +32,89 @@ EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
     needs=("objective",),
     min_points=3,
     severity="high",
-    message="{name} has not improved since the start: {start:.4g} then, {end:.4g} after {n} points",
+    message="{name} did not improve: {start:.4g} at the start, {end:.4g} at the end ({n} points)",
     follows=("learning-rate-is-zero", "loss-diverges"),
 )
 def loss_flat_from_start(
     run: Run,
     features: Features,
     *,
-    moved: float = threshold(0.02, "of the level", "measured", "fault catalogue: flat runs move < 0.5 %"),
+    moved: float = threshold(0.02, "of the level", "measured", "broken runs move by less than 0.5 %"),
     surely: float = threshold(3.0, "x standard error", "theory", "a fall this clear is no noise"),
-    power: float = threshold(0.1, "of the level", "convention", "what noise may not hide"),
+    power: float = threshold(0.1, "of the level", "convention", "noise must not hide more"),
     clearly: float = threshold(4.0, "x standard error", "theory", "of another metric that improves"),
     gained: float = threshold(0.1, "of the metric", "convention", "an improvement worth having"),
     dip: float = threshold(0.06, "of the level", "convention", "a level in mid-run that was really lower"),
-    tiny_norm: float = threshold(1e-3, "gradient norm", "seed", "healthy: 0.1 to 10"),
-    few: float = threshold(8, "points", "convention", "noise cannot be told from fewer"),
-    same: float = threshold(0.005, "of the level", "measured", "fault catalogue: flat runs move < 0.5 %"),
+    tiny_norm: float = threshold(1e-3, "gradient norm", "convention", "healthy: 0.1 to 10"),
+    few: float = threshold(8, "points", "convention", "fewer do not show the noise"),
+    same: float = threshold(0.005, "of the level", "measured", "broken runs move by less than 0.5 %"),
     epochs: float = threshold(5, "epochs", "convention", "a few points are judged late in a run only"),
-    steps: float = threshold(1e4, "steps", "convention", "the same where epochs are not told"),
+    steps: float = threshold(1e4, "steps", "convention", "the same if epochs are not logged"),
     good: float = threshold(0.9, "of the way to perfect", "convention", "a score that is good"),
     many: float = threshold(100, "points", "theory", "a mean of ten is known to a third of the scatter"),
     some: float = threshold(18, "points", "theory", "a mean of six is known to two fifths of the scatter"),
 ) -> Iterator[Evidence]:
-    """The loss is where it began, for the whole run.
+    """The loss is where it started, for the whole run.
 
     ## What it sees
-    The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run
-    is clear against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
-    A reward is measured by its own scatter (medium where there are fewer than a hundred points). Of three to seven
-    points only a loss that repeats itself, or moves by less than 0.5 % late in a run, is told.
+    The fall from the first to the last tenth of the points is below 2 % of the level, and no trend inside
+    the run is clear against the noise. If the noise could hide a fall of 10 % of the level, the rule does
+    not judge. Severity is high, and medium for few points:
+
+    - a reward is compared with its own scatter, and is medium below 100 points;
+    - of 3 to 7 points, only a loss that repeats one value, or moves by less than 0.5 % late in the run, is
+      reported.
 
     ## Why it matters
-    Nothing is learned: something between the data and the weights is cut, or the steps are far too small.
+    Nothing is learned. The connection between data and weights is broken somewhere, or the steps are far too
+    small.
 
     ## When it is wrong
-    Some runs lie flat at first and then fall (an S-curve): judge only after twice the usual flat stretch. Losses that
-    are about zero by construction (policy ratios) have nothing to fall; where a reward or an accuracy is logged and
-    improves, the rule is silent. An agent that draws most of its actions at random is not judged yet.
+    Some runs are flat at first and then fall (an S-curve): wait twice the usual flat stretch. A loss that is
+    near zero by construction (policy ratios) cannot fall. If a reward or an accuracy improves, the rule is
+    silent. An agent that still draws most actions at random is not judged.
 
     ## What to try
-    Check that parameters change at all; overfit a single batch; multiply the learning rate by ten.
+    Check that the parameters change at all. Overfit one batch. Multiply the learning rate by ten.
 
     ## Sources
-    Fault catalogue rows 3, 12-14, 30-37, 44, 71; requirements (flat from start).
+    Karpathy (2019), A recipe for training neural networks (overfit one batch),
+    https://karpathy.github.io/2019/04/25/recipe/. Measured: the loss of broken runs moved by less than 0.5
+    %.
     """
     curve = features.needed_curve("objective")
-    if why := says_nothing(run, features):
+    if why := why_not_shown(run, features):
         raise CannotJudge(why)
     level = float(median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
     if (constant and curve.sign > 0 and best_skill(features) >= good) or begins_well(features, curve, good):
-        return  # a plateau at a good place; a score that is good from the first point on has nothing to gain
+        return  # a plateau at a good level, or a score that was good from the start
     short = curve.n < few
     rests = np.ptp(curve.values) < same * level
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
-        raise CannotJudge(f"{curve.n} points that move tell no trend")
+        raise CannotJudge(f"{curve.n} points are too few for a trend")
     if curve.sign < 0 and not constant:
-        yield from scattered(curve, many, surely, some, same)
+        yield from flat_score(curve, many, surely, some, same)
         return
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    yield told(
+    yield evidence(
         curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short
     )
 
 
-def says_nothing(run: Run, features: Features) -> str:
-    """Why the log does not tell whether anything is learned ("" where it does)."""
+def why_not_shown(run: Run, features: Features) -> str:
+    """Why the log does not show whether anything is learned ("" if it does)."""
     if any(e.code == "late-start" for e in run.events):
         return "the log does not show the start of the run"
-    return "the agent still explores at random more often than not" if exploring(features) else ""
+    return "the agent still draws most of its actions at random" if exploring(features) else ""
 
 
 def begins_well(features: Features, curve: Curve, good: float) -> bool:
-    """Whether the curve is a score that lies near perfect throughout."""
+    """Whether the curve is a score that is near perfect throughout."""
     scale = scale_of(curve.name, curve.values, features.run.setup.classes)
     known = None if scale is None else skill(float(median(curve.values)), scale)
     return known is not None and known >= good
@@ -112,7 +123,7 @@ def begins_well(features: Features, curve: Curve, good: float) -> bool:
 def exploring(
     features: Features,
     *,
-    most: float = threshold(0.5, "of the actions", "theory", "most are drawn at random, not chosen"),
+    most: float = threshold(0.5, "of the actions", "theory", "most are random"),
 ) -> bool:
     """Whether an agent's logged rate of exploration ends above one half."""
     rates = [features.curve(n) for n in features.run.series if words_of(n) & EXPLORATION]
@@ -121,7 +132,7 @@ def exploring(
     )
 
 
-def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
+def evidence(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
     """The evidence of a curve that ends where it began."""
     return Evidence(
         onset=float(curve.steps[0]),
@@ -140,10 +151,10 @@ def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Ev
 
 
 def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
-    """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up. Raises
-    CannotJudge where noise may hide a fall."""
+    """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up.
+    Raises CannotJudge if noise may hide a fall."""
     fall, error = improvement(curve)
-    fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
+    fell_at_once = float(curve.oriented[0]) - curve.end  # a level averages such a fall away
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     unsure = max(error, trend_error(curve))
     if fall > moved or (
@@ -153,7 +164,7 @@ def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) 
     if curve.start - curve.best > max(dip, surely * unsure) or fall < -max(dip, surely * error):
         return True
     if error > hidden:
-        raise CannotJudge("its noise could hide a real improvement")
+        raise CannotJudge("its noise could hide an improvement")
     return False
 
 
@@ -163,28 +174,29 @@ def falls(
     *,
     clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
-    """Whether all points together fall, where the `ends` of the run do by themselves."""
+    """Whether all points together fall, if the `ends` of the run do."""
     tilt = slope(curve.oriented)
     return ends and -tilt.change > clear * tilt.error > 0
 
 
-def scattered(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:
-    """A reward or another score, which has no zero to be measured from, that has gained nothing against its own
-    scatter: neither at the end nor anywhere. Of fewer points, no third may be better than the first."""
+def flat_score(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:
+    """A reward or another score that gained nothing compared with its own scatter, neither at the end nor in
+    between. A score has no zero, so its level cannot be the unit. With fewer points than `many`, no third
+    may be better than the first."""
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
-        yield told(curve, ("score",), sure=False, short=True)
+        yield evidence(curve, ("score",), sure=False, short=True)
     if some <= curve.n < many:
         thirds = [float(np.mean(part)) for part in np.array_split(curve.oriented, 3)]
         if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:
-            yield told(curve, ("score",), sure=False, short=True)
+            yield evidence(curve, ("score",), sure=False, short=True)
         return
     best = block_medians(curve.oriented, TREND_PARTS // 2)
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
-    yield told(curve, ("score",), sure=False, short=False)
+    yield evidence(curve, ("score",), sure=False, short=False)
 
 
 def trend_error(curve: Curve) -> float:
@@ -193,7 +205,7 @@ def trend_error(curve: Curve) -> float:
 
 
 def metric_improves(features: Features, curve: Curve, clearly: float, share: float) -> bool:
-    """Whether another measure of success on training or held-out data clearly got better."""
+    """Whether another measure of success on training or validation data clearly improved."""
     for name in features.run.series:
         if name == curve.name or not name.startswith(("train/", "val/")):
             continue

@@ -1,7 +1,16 @@
-"""LOS016: the noise is larger than any improvement."""
+"""LOS016 loss-improves-too-little-noise-considered."""
 
-from traindx.features.curves.plateaus import improvement
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    improvement,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -9,7 +18,7 @@ from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, It
     needs=("objective",),
     min_points=8,
     severity="info",
-    message="{name} {way} by {fall:.3g}, which its noise ({noise:.3g} a point, {n} points) could produce alone",
+    message="{name} {way} by {fall:.3g}, which is within its noise ({noise:.3g} per point, {n} points)",
     follows=("loss-flat-from-start", "loss-diverges", "loss-oscillates"),
 )
 def loss_improves_too_little_noise_considered(
@@ -18,26 +27,26 @@ def loss_improves_too_little_noise_considered(
     *,
     doubtful: float = threshold(2.0, "x standard error", "theory", "the usual bound of significance"),
 ) -> Iterator[Evidence]:
-    """Whether anything was learned cannot be told from this log.
+    """The change of the loss is within its noise, so the log does not show whether anything was learned.
 
     ## What it sees
-    The fall from the first tenth to the last tenth is within two standard errors of zero.
+    The difference between the first and the last tenth of the points is below 2 standard errors.
 
     ## Why it matters
-    Conclusions from such a run, for or against a change, are guesses.
+    Any conclusion from such a run, for or against a change, is a guess.
 
     ## When it is wrong
-    A run that fell steeply within its first logged point has nothing more to show.
+    A run that fell steeply before its first logged point has nothing more to show.
 
     ## What to try
     Log averages over more steps, evaluate on fixed data, or train longer.
 
     ## Sources
-    Theory (standard error of a difference of medians).
+    Bouthillier et al. (2021), Accounting for variance in machine learning benchmarks, arXiv:2103.03098.
     """
     curve = features.needed_curve("objective")
     if curve.noise == 0:
-        raise CannotJudge("it does not vary")
+        raise CannotJudge("the loss does not vary")
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
     fall, error = improvement(curve)
@@ -49,7 +58,7 @@ def loss_improves_too_little_noise_considered(
         strength=0.5,
         values={
             "name": curve.name,
-            "way": "improves" if fall >= 0 else "gets worse",
+            "way": "improved" if fall >= 0 else "got worse",
             "fall": abs(fall),
             "noise": curve.noise,
             "n": curve.n,

@@ -1,6 +1,5 @@
-"""LOS013: the loss is not where it was when a run is resumed."""
+"""LOS013 loss-jumps-on-resume."""
 
-from traindx.features.statistics.noise import median_error
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -9,6 +8,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     median,
+    median_error,
     np,
     rule,
     threshold,
@@ -20,7 +20,8 @@ from traindx.rules.api import (
     needs=("train/loss", "event:resume"),
     min_points=5,
     severity="medium",
-    message="train/loss jumps {direction} at the resume of step {onset:g}: {before:.4g} before, {after:.4g} after",
+    message="train/loss jumped {direction} from {before:.4g} to {after:.4g} when the run was "
+    "resumed at step {onset:g}",
 )
 def loss_jumps_on_resume(
     run: Run,
@@ -30,31 +31,34 @@ def loss_jumps_on_resume(
         6.0, "x standard error", "theory", "the difference of two medians of a few points"
     ),
     visible: float = threshold(
-        0.1, "of the curve's range", "convention", "smaller differences heal at once"
+        0.1, "of the curve's range", "convention", "smaller differences disappear at once"
     ),
     points: float = threshold(
         5, "points on each side", "convention", "enough for a median, short against a trend"
     ),
     times: float = threshold(2.0, "x every point before", "convention", "few points: doubled or worse"),
 ) -> Iterator[Evidence]:
-    """The level right after a resume differs from the level right before it.
+    """The loss is at another level after a resume than before it.
 
     ## What it sees
-    Medians of a few points on either side of each resume, against the noise and the range of the curve; of two points
-    on a side, all behind it at twice all before it.
+    The medians of 5 points on either side of each resume. They must differ by 6 standard errors and by 10 %
+    of the range of the curve. If there are two points on a side, all later ones must be at twice all earlier
+    ones. Severity is medium for a jump up and low for a jump down.
 
     ## Why it matters
-    A checkpoint that restores everything gives a curve without a seam. A bump upward means that something was left
-    out: the optimizer's moments, the schedule's place, the order of the data, the scale of the loss.
+    A checkpoint that restores everything leaves no jump. A jump up means that something was not restored:
+    the optimizer state, the place in the schedule, the order of the data, or the loss scale.
 
     ## When it is wrong
-    A resume with another batch size, accumulation or data changes the level on purpose.
+    A resume with another batch size, accumulation or data set changes the level on purpose.
 
     ## What to try
-    Save and load optimizer, scheduler, scaler and random states; compare the learning rate on both sides.
+    Save and load the state of optimizer, scheduler, gradient scaler and random generators. Compare the
+    learning rate on both sides.
 
     ## Sources
-    peers.md: complaints 23, 24; fault catalogue 99.
+    PyTorch, saving and loading a general checkpoint:
+    https://docs.pytorch.org/tutorials/recipes/recipes/saving_and_loading_a_general_checkpoint.html.
     """
     curve = features.needed_curve("train/loss")
     seams = [e for e in run.events if e.kind == "resume" and e.step is not None and e.code != "late-start"]
@@ -71,19 +75,19 @@ def loss_jumps_on_resume(
                 and before.min() > 0
                 and after.min() >= times * before.max()
             ):
-                yield told(event.step, float(median(before)), float(after[0]))
+                yield evidence(event.step, float(median(before)), float(after[0]))
             continue
         judged += 1
         a, b = float(median(before)), float(median(after))
         error = median_error(curve.noise, 1 / (1 / len(before) + 1 / len(after)))
         if abs(b - a) < max(surely * error, visible * curve.span) or b == a:
             continue
-        yield told(event.step, a, b)
+        yield evidence(event.step, a, b)
     if not judged and not (seams and curve.n < 2 * points):
         raise CannotJudge("too few points around the resume")
 
 
-def told(step: float, before: float, after: float) -> Evidence:
+def evidence(step: float, before: float, after: float) -> Evidence:
     """The evidence of a jump between two levels."""
     way = "up" if after > before else "down"
     return Evidence(

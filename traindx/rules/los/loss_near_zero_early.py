@@ -1,4 +1,4 @@
-"""LOS012: the loss is almost zero almost at once."""
+"""LOS012 loss-near-zero-early."""
 
 from traindx.rules.api import (
     CannotJudge,
@@ -19,7 +19,8 @@ from traindx.rules.api import (
     needs=("train/loss",),
     min_points=20,
     severity="low",
-    message="train/loss falls to {share:.2%} of its start by step {onset:g}, {part:.1%} into the run, and stays there",
+    message="train/loss fell to {share:.2%} of its first value by step {onset:g} ({part:.1%} of the "
+    "run) and stayed there",
 )
 def loss_near_zero_early(
     run: Run,
@@ -28,27 +29,28 @@ def loss_near_zero_early(
     near: float = threshold(
         0.01, "of the starting loss", "convention", "a hundredth is memorized or leaked"
     ),
-    early: float = threshold(0.1, "of the run", "convention", "before a net can have learned much"),
+    early: float = threshold(0.1, "of the run", "convention", "too early to have learned that much"),
     epochs: float = threshold(1.0, "epochs", "theory", "a sample seen once cannot have been memorized"),
 ) -> Iterator[Evidence]:
-    """The training loss is a hundredth of its start within the first tenth of the run.
+    """The training loss is near zero almost at once.
 
     ## What it sees
-    The level of the loss against its first points, and how early it gets there. Where epochs are known, reaching it
-    within the first one is marked.
+    The training loss falls to 1 % of its first level within the first tenth of the run and stays there. The
+    aspect `first-epoch` marks that this happened within the first epoch, before a sample could be memorized.
 
     ## Why it matters
-    Real tasks are rarely that easy: the target may leak into the input, one batch may be fed again and again, or all
+    Real tasks are rarely that easy. The target may leak into the input, one batch may be repeated, or all
     labels may be masked.
 
     ## When it is wrong
     Easy tasks, tiny data sets, and losses that are small by construction.
 
     ## What to try
-    Shuffle the labels: if the loss still falls, the input holds them. Check held-out data.
+    Shuffle the labels: if the loss still falls, the input contains them. Check the validation loss.
 
     ## Sources
-    differential.md (repeated-batch, train-val-leakage, fully-masked-labels).
+    Zhang et al. (2017), Understanding deep learning requires rethinking generalization (random labels),
+    arXiv:1611.03530. Kaufman et al. (2012), Leakage in data mining, doi:10.1145/2382577.2382579.
     """
     curve = features.needed_curve("train/loss")
     if not curve.start > 0 or float(curve.values.min()) < 0:

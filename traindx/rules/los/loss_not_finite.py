@@ -1,4 +1,4 @@
-"""LOS001: the loss is NaN or infinite."""
+"""LOS001 loss-not-finite."""
 
 from traindx.rules.api import (
     Curve,
@@ -30,50 +30,53 @@ WORDS = (
     needs=("objective|train/*|val/*|event:crash",),
     min_points=1,
     severity="critical",
-    message="{name} is not finite {how}",
+    message="{name} is NaN or infinite {how}",
 )
 def loss_not_finite(
     run: Run,
     features: Features,
     *,
     early: float = threshold(
-        0.05, "of the points", "convention", "faults of initialization show in the first steps"
+        0.05, "of the points", "convention", "bad initialization shows in the first steps"
     ),
     grown: float = threshold(
-        5.0, "x the median before", "seed", "a gradient norm of 10x its median precedes most divergences"
+        5.0, "x the median before", "convention", "norms of 10x their median precede divergences"
     ),
     often: float = threshold(0.02, "of the points", "convention", "isolated bad batches are rarer"),
 ) -> Iterator[Evidence]:
-    """The loss holds NaN or infinite values, or the run ended with an error that says so.
+    """The loss is NaN or infinite, or the run ended with an error that says so.
 
     ## What it sees
-    Values of a loss (the training loss or whatever stands for it, then held-out loss and parts) that are not finite:
-    from some step to the end, or
-    here and there. What the log itself replaced (a NaN written as 0.0, Caffe's 87.3365) counts too, where that is
-    certain.
+    Values of a loss that are not finite: the training loss or whatever stands for it, then validation losses
+    and parts of the loss. Values by which a log replaces NaN (0.0, or Caffe's 87.3365) count if that is
+    certain. Severity is critical if the loss stays not finite to the end, and high if that is not the
+    training loss. Otherwise it is medium above 2 % of the points, else low.
 
     ## Why it matters
-    From the first non-finite loss that reaches the optimizer, every weight is lost. Nothing after it is training.
+    The first loss that is not finite and reaches the optimizer ruins every weight. Nothing after it is
+    training.
 
     ## When it is wrong
-    The first steps of mixed-precision training may overflow while the loss scale is found; a single value that the
-    scaler skipped does no harm, and is reported as low.
+    The first steps of mixed-precision training may overflow while the loss scale is adjusted. A single value
+    whose step the scaler skipped does no harm.
 
     ## What to try
-    Look at the gradient norm and the loss just before: grown, or normal? Then the batch of that step.
+    Check whether the gradient norm and the loss had grown just before. If not, look at the batch of that
+    step.
 
     ## Sources
-    Requirements: decision tree for NaN; fault catalogue rows 5, 32, 55-57, 60, 69, 100.
+    Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, anomaly detection:
+    https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection.
     """
-    yield from said_by_crash(run)
+    yield from crash_evidence(run)
     broken = [c for c in losses(features) if len(c.nonfinite_steps)]
     if broken:
-        yield judged(run, features, broken[0], early, grown, often)
+        yield curve_evidence(run, features, broken[0], early, grown, often)
 
 
 def losses(features: Features) -> Iterator[Curve]:
-    """The objective, then every loss: of a total and its parts one may break first. A reward or a score that is not
-    finite says only that there was nothing to average, where a loss beside it is sound."""
+    """The objective, then every loss, because a part may become NaN before the total does. A reward or a
+    score that is not finite only means that there was nothing to average, if a loss is finite."""
     names = [
         n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(("train/", "val/"))
     ]
@@ -87,19 +90,21 @@ def losses(features: Features) -> Iterator[Curve]:
             yield curve
 
 
-def judged(run: Run, features: Features, curve: Curve, early: float, grown: float, often: float) -> Evidence:
-    """The evidence of one curve that holds values which are not finite."""
+def curve_evidence(
+    run: Run, features: Features, curve: Curve, early: float, grown: float, often: float
+) -> Evidence:
+    """The evidence of one curve with values that are not finite."""
     raw = curve.raw.values
     bad = ~np.isfinite(raw)
     first = int(np.argmax(bad))
     tail = len(raw) - 1 - int(np.flatnonzero(~bad)[-1]) if (~bad).any() else len(raw)
-    aspects = [when(first, len(raw), tail, early)]
-    aspects += before(run, features, curve, float(curve.raw.steps[first]), grown)
+    aspects = [onset_aspect(first, len(raw), tail, early)]
+    aspects += aspects_before(run, features, curve, float(curve.raw.steps[first]), grown)
     persistent = tail > 0
     share = float(bad.mean())
     severity: Severity = "critical" if persistent else ("medium" if share > often else "low")
     if persistent and curve is not features.objective:
-        severity = "high"  # a part, or the held-out loss: the training loss itself still is a number
+        severity = "high"  # a part, or the validation loss: the training loss itself is finite
     if not persistent:
         aspects.append("recovered")
     return Evidence(
@@ -110,22 +115,22 @@ def judged(run: Run, features: Features, curve: Curve, early: float, grown: floa
         aspects=tuple(aspects),
         values={
             "name": curve.name,
-            "how": lasting(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw)),
+            "how": duration_words(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw)),
         },
         points=(EvidencePoint(curve.name, float(curve.raw.steps[first]), float(raw[first])),),
     )
 
 
-def lasting(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
-    """From where on, or how often, a curve is not finite."""
+def duration_words(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
+    """Since when, or how often, a curve is not finite."""
     if persistent and count == of:
-        return f"in {'its only point' if of == 1 else f'any of its {of} points'}"
+        return "in its only point" if of == 1 else f"in all of its {of} points"
     if persistent:
         return f"from {run.axis} {step:g} to the end"
     return f"at {count} of {of} points (first at {run.axis} {step:g})"
 
 
-def said_by_crash(run: Run) -> Iterator[Evidence]:
+def crash_evidence(run: Run) -> Iterator[Evidence]:
     """The run ended with an error that names a non-finite loss."""
     for event in run.events:
         if event.kind == "crash" and any(w in event.message.lower() for w in WORDS):
@@ -133,20 +138,20 @@ def said_by_crash(run: Run) -> Iterator[Evidence]:
                 onset=event.step,
                 aspects=("late",) if event.step and event.step > 0 else (),
                 points=(EvidencePoint("train/loss", event.step, float("nan")),),
-                message="the run stopped with an error about a loss that is not finite",
+                message="the run stopped with an error about a NaN or infinite loss",
             )
             return
 
 
-def when(first: int, n: int, tail: int, early: float) -> str:
+def onset_aspect(first: int, n: int, tail: int, early: float) -> str:
     """The aspect that says when it began."""
     if first == 0 and tail >= n:
         return "from-start"
     return "early" if first <= max(2, early * n) else "late"
 
 
-def before(run: Run, features: Features, curve: Curve, onset: float, grown: float) -> Iterator[str]:
-    """Aspects that say what the gradient norm and the loss did before the first bad value."""
+def aspects_before(run: Run, features: Features, curve: Curve, onset: float, grown: float) -> Iterator[str]:
+    """Aspects that say whether the gradient norm and the loss grew before the first bad value."""
     norm = features.curve("grad_norm")
     if norm is not None:
         earlier = norm.values[norm.steps < onset]

@@ -1,8 +1,6 @@
-"""LOS006: the loss swings without getting anywhere."""
+"""LOS006 loss-oscillates."""
 
 from traindx.features.curves.oscillation import Swing, clipped, detrended, swing, tosses
-from traindx.features.curves.plateaus import improvement
-from traindx.features.statistics.noise import autocorrelation, difference_noise
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -11,6 +9,9 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    autocorrelation,
+    difference_noise,
+    improvement,
     median,
     np,
     rule,
@@ -26,7 +27,8 @@ MEANS = ("mean", "avg", "average")
     needs=("objective",),
     min_points=8,
     severity="medium",
-    message="{name} swings by {amplitude:.3g} ({kind}, every {period:.3g} points), {fraction:.0%} of all it gained",
+    message="{name} oscillates by {amplitude:.3g} ({kind}, every {period:.3g} points), "
+    "{fraction:.0%} of what it gained",
     follows=("loss-diverges", "loss-repeats-each-epoch", "learning-rate-jumps"),
 )
 def loss_oscillates(
@@ -34,65 +36,75 @@ def loss_oscillates(
     features: Features,
     *,
     chance: float = threshold(1e-4, "p-value under white noise", "theory", "Fisher's test"),
-    explained: float = threshold(0.25, "of the variance around the trend", "convention", "it must be seen"),
-    large: float = threshold(0.15, "of the fall so far", "convention", "smaller swings do no harm"),
-    erratic: float = threshold(0.15, "of the range gained", "convention", "one evaluation says little"),
-    enough: float = threshold(24, "evaluations", "convention", "to tell scatter from a trend"),
-    visible: float = threshold(0.03, "of the level", "convention", "less is printed in its third digit"),
-    growing: float = threshold(1.5, "x the earlier amplitude", "convention", "overshoot that feeds itself"),
+    explained: float = threshold(
+        0.25, "of the variance around the trend", "convention", "visible in a plot"
+    ),
+    large: float = threshold(0.15, "of the fall so far", "convention", "smaller ones do no harm"),
+    erratic: float = threshold(
+        0.15, "of the range gained", "convention", "the last evaluation is unreliable"
+    ),
+    enough: float = threshold(24, "evaluations", "convention", "fewer do not show scatter"),
+    visible: float = threshold(0.03, "of the level", "convention", "less is in the third digit"),
+    growing: float = threshold(1.5, "x the earlier amplitude", "convention", "overshoot that grows"),
     few: float = threshold(24, "points", "theory", "fewer show no period"),
-    wild: float = threshold(0.5, "of the level", "convention", "up and down by half, between averages"),
-    often: float = threshold(6, "swings", "convention", "three times there and back"),
-    twice: float = threshold(2.0, "x the evaluation before", "convention", "doubled, and halved again"),
+    wild: float = threshold(0.5, "of the level", "convention", "averages that change by half"),
+    often: float = threshold(6, "swings", "convention", "three times up and down"),
+    twice: float = threshold(2.0, "x the evaluation before", "convention", "doubles, and halves again"),
 ) -> Iterator[Evidence]:
-    """A regular swing that is large against the progress, in the later two thirds of the run.
+    """The loss oscillates without progress.
 
     ## What it sees
-    Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part
-    of the variance around the trend, and are large against all that the run has gained. Of few points, and of mean
-    rewards, six swings from one end of the range to the other are told, where the range is half of
-    the level and the run gains nothing ("tossed").
+    In the later two thirds of the run, a period or points that alternate up and down, which white noise
+    would show with p < 0.0001. The oscillation must explain 25 % of the variance around the trend and be as
+    large as 15 % of what the run gained. Severity is medium if the run makes no progress, and low otherwise.
+    Three more forms are reported:
 
-    A held-out score that scatters by 15 % of its whole gain between evaluations counts too ("erratic", info; low from
-    half of the gain on), and so does a held-out loss that doubles three times and halves three times between
-    evaluations.
+    - `tossed`: in a log of few points, or a mean reward, six swings across a range of half the level,
+      without a gain;
+    - `erratic`: a validation score that scatters by 15 % of its gain between evaluations (info; low from 50
+      % on);
+    - `erratic` as well: a validation loss that doubles three times and halves three times between
+      evaluations.
 
     ## Why it matters
-    Steps that overshoot: the optimizer jumps across the valley instead of going down it.
+    The steps overshoot: the optimizer jumps across the valley instead of following it.
 
     ## When it is wrong
-    Noise alone is not oscillation and does not fire, nor does a period of one epoch: means since the epoch's start, and
-    data that come in the same order, draw a saw-tooth. Where the epoch is not told, a pattern that is like itself after
-    several periods more than after fewer is taken for such an order. Cyclic schedules, rising and falling losses of
-    adversarial nets and evaluations on alternating data sets swing on purpose.
+    Noise alone is not reported, and neither is a period of one epoch: running means, and data in a fixed
+    order, cause a saw-tooth. If epochs are not logged, a pattern that repeats better after several periods
+    than after one is taken for such an order. Cyclic schedules, adversarial losses and alternating
+    evaluation sets oscillate on purpose.
 
     ## What to try
-    Halve the learning rate, or the momentum, or double the batch.
+    Halve the learning rate or the momentum, or double the batch size.
 
     ## Sources
-    Requirements (oscillates without converging); AutoTrainer's oscillation rule (quiet on healthy runs).
+    Fisher (1929), Tests of significance in harmonic analysis, doi:10.1098/rspa.1929.0151. Zhang et al.
+    (2021), AUTOTRAINER (oscillating loss), doi:10.1109/ICSE43902.2021.00043.
     """
     held_out = erratic_scores(features, erratic, enough, visible) or up_and_down(
         features, twice, often / 2, enough
     )
     yield from held_out
     curve = features.needed_curve("objective")
-    tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
+    tossed = None if features.is_duel else tossed_mean(features, curve, few, wild, often)
     if tossed is not None:
         yield tossed
     elif curve.n >= few:
-        yield from regular(features, curve, (chance, explained, large, growing))
+        yield from regular_oscillation(features, curve, (chance, explained, large, growing))
     elif not held_out:
-        raise CannotJudge("too few points to tell that it does not swing")
+        raise CannotJudge("too few points to exclude an oscillation")
 
 
-def regular(features: Features, curve: Curve, bars: tuple[float, float, float, float]) -> Iterator[Evidence]:
-    """A swing with a period, or from point to point, in the later two thirds of a curve."""
+def regular_oscillation(
+    features: Features, curve: Curve, bars: tuple[float, float, float, float]
+) -> Iterator[Evidence]:
+    """An oscillation with a period, or from point to point, in the later two thirds of a curve."""
     chance, explained, large, growing = bars
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
     if found is None or found.amplitude == 0:
-        raise CannotJudge("too few points, or none that vary")
+        raise CannotJudge("too few points, or points that do not vary")
     scale = max(improvement(curve)[0], 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
@@ -102,23 +114,26 @@ def regular(features: Features, curve: Curve, bars: tuple[float, float, float, f
     ):
         return
     if found.kind != "alternating" or stuck:
-        yield swings(curve, y, found, scale, stuck=stuck, growing=grows(y, growing))
+        yield oscillation_evidence(curve, y, found, scale, stuck=stuck, growing=is_growing(y, growing))
 
 
 def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> bool:
-    """Whether a swing is the beat of something that comes again after several of its periods: a swing by itself is less
-    and less like itself the further it is moved, so a later period that is more alike than an earlier one, by
-    `sigmas` standard errors of an autocorrelation, is none of it."""
+    """Whether an oscillation is part of a pattern that repeats after several of its periods, such as a fixed
+    data order. The autocorrelation of a plain oscillation decays with the lag. If a later period correlates
+    better than an earlier one, by `sigmas` standard errors, the pattern is longer."""
     residual = clipped(detrended(y))
     lags = [round(k * period) for k in range(1, int(len(y) / 2 / period) + 1)]
-    alike = np.array([autocorrelation(residual, lag) for lag in lags])
-    return bool(len(alike) > 1 and (alike - np.minimum.accumulate(alike)).max() > sigmas / len(y) ** 0.5)
+    similar = np.array([autocorrelation(residual, lag) for lag in lags])
+    return bool(
+        len(similar) > 1 and (similar - np.minimum.accumulate(similar)).max() > sigmas / len(y) ** 0.5
+    )
 
 
-def swings(
+def oscillation_evidence(
     curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool
 ) -> Evidence:
-    """A swing of `y`, the later points of a curve; `scale` is what it is large against."""
+    """The evidence of an oscillation of `y`, the later points of a curve. `scale` is what its size is
+    compared with."""
     marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if growing else [])]
     values = {
         "name": curve.name,
@@ -137,9 +152,9 @@ def swings(
     )
 
 
-def thrown(features: Features, curve: Curve, few: float, wild: float, often: float) -> Evidence | None:
-    """A mean (over an epoch, over episodes) or a short curve that goes to and fro over a large range and gains nothing.
-    Single batches and single episodes scatter as widely in healthy runs."""
+def tossed_mean(features: Features, curve: Curve, few: float, wild: float, often: float) -> Evidence | None:
+    """A mean (over an epoch, over episodes) or a short curve that oscillates over a large range without a
+    gain. Single batches and single episodes scatter as widely in healthy runs."""
     words = features.run.originals.get(curve.name, curve.name).lower()
     means = any(w in words for w in MEANS)
     if curve.sign < 0 and not means:
@@ -158,15 +173,15 @@ def thrown(features: Features, curve: Curve, few: float, wild: float, often: flo
         severity="medium" if averaged else "low",
         strength=0.5,
         aspects=("tossed", "no-progress"),
-        message=f"{curve.name} goes to and fro between {found.low:.3g} and {found.high:.3g}, {found.times} times in "
-        f"{curve.n} points, and gains nothing",
+        message=f"{curve.name} oscillates between {found.low:.3g} and {found.high:.3g}, "
+        f"{found.times} times in {curve.n} points, without progress",
         points=(EvidencePoint(curve.name, float(curve.steps[-1]), size, None, "range"),),
     )
 
 
 def erratic_scores(features: Features, share: float, enough: float, visible: float) -> list[Evidence]:
-    """A held-out score (loss, accuracy, reward) that scatters from one evaluation to the next by a good
-    part of all it has gained: the last value says little, the best one less than it seems."""
+    """A validation score (loss, accuracy, reward) that scatters between evaluations by a large part of what
+    it gained. Its last value is then unreliable, and its best one is too good by chance."""
     for name in ("val/loss", "val/reward", "val/accuracy"):
         curve = features.curve(name)
         if curve is None or curve.n < enough:
@@ -176,16 +191,17 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
         seen = scatter > visible * float(median(np.abs(curve.values)))
         if gained <= 0 or not seen or scatter < share * gained or curve.end > curve.best + 3 * scatter:
             continue
-        told = Evidence(
+        evidence = Evidence(
             onset=curve.step_at(curve.n // 2),
             last=float(curve.steps[-1]),
             aspects=("erratic",),
             severity="info" if scatter < 0.5 * gained else "low",
             strength=0.5 if scatter < 0.5 * gained else 1.0,
-            message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} of all it gained",
+            message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} "
+            "of what it gained",
             points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),
         )
-        return [told]
+        return [evidence]
     return []
 
 
@@ -195,9 +211,9 @@ def up_and_down(
     often: float,
     most: float,
     *,
-    large: float = threshold(0.1, "of the first", "convention", "near nothing, any loss doubles"),
+    large: float = threshold(0.1, "of the first", "convention", "near zero any loss doubles"),
 ) -> list[Evidence]:
-    """A held-out loss of few evaluations (fewer than `most`) that doubles and halves again and again."""
+    """A validation loss of few evaluations (fewer than `most`) that repeatedly doubles and halves."""
     curve = features.curve("val/loss")
     if curve is None or not 0 < curve.n < most or curve.oriented.min() <= 0:
         return []
@@ -214,8 +230,8 @@ def up_and_down(
             aspects=("erratic",),
             severity="medium" if y[-1] >= twice * y.min() else "low",
             strength=0.5,
-            message=f"{curve.name} at least doubles {rises} times from one evaluation to the next, and halves {falls} "
-            f"times: its last value, {y[-1]:.3g}, says little",
+            message=f"{curve.name} doubles {rises} times and halves {falls} times between "
+            f"evaluations, so its last value {y[-1]:.3g} is unreliable",
             points=(EvidencePoint(curve.name, last, float(y[-1]), float(y.min())),),
         )
     ]
@@ -241,7 +257,7 @@ def point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:
     return (EvidencePoint(name, step, found.share, None, "share of variance in the swing"),)
 
 
-def grows(y: np.ndarray, factor: float) -> bool:
+def is_growing(y: np.ndarray, factor: float) -> bool:
     """Whether the second half scatters `factor` times as much as the first."""
     half = len(y) // 2
     first, second = np.std(np.diff(y[:half])), np.std(np.diff(y[half:]))

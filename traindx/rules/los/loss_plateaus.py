@@ -1,11 +1,25 @@
-"""LOS004: the loss fell, and then lay flat for a long time."""
+"""LOS004 loss-plateaus."""
 
 from traindx.features.curves.chance_level import chance_classes
-from traindx.features.curves.plateaus import Flat, flat_tail, improvement
-from traindx.features.curves.score_scales import best_skill, scores
-from traindx.features.statistics.noise import robust_sigma
-from traindx.features.statistics.smoothing import TREND_PARTS
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Curve,
+    Evidence,
+    Features,
+    Flat,
+    Iterator,
+    Run,
+    Severity,
+    best_skill,
+    flat_tail,
+    improvement,
+    median,
+    np,
+    robust_sigma,
+    rule,
+    scores,
+    threshold,
+)
 
 
 @rule(
@@ -13,49 +27,51 @@ from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity
     needs=("objective",),
     min_points=5,
     severity="low",
-    message="{name} has been level at {level:.4g} since step {onset:g} ({share:.0%} of the run)",
+    message="{name} has been level at {level:.4g} (median) since step {onset:g}, {share:.0%} of the run",
     follows=("loss-diverges", "loss-not-finite", "learning-rate-vanishes-early", "learning-rate-is-zero"),
 )
 def loss_plateaus(
     run: Run,
     features: Features,
     *,
-    still: float = threshold(0.12, "of the speed before", "theory", "power laws keep more"),
-    most: float = threshold(0.05, "of all gained before", "convention", "a twentieth still to be seen"),
+    still: float = threshold(0.12, "of the speed before", "theory", "power laws keep more than this"),
+    most: float = threshold(0.05, "of all gained before", "convention", "a visible rest"),
     moved: float = threshold(0.02, "of the level", "measured", "see LOS003"),
     little: float = threshold(0.3, "of the starting level", "convention", "hardly anything learned"),
-    done: float = threshold(0.1, "of the starting level", "convention", "that is arrival"),
-    decayed: float = threshold(0.1, "of the peak learning rate", "convention", "what schedules do"),
-    some: float = threshold(8, "points", "convention", "two thirds of fewer are no stretch"),
+    done: float = threshold(0.1, "of the starting level", "convention", "the loss has converged"),
+    decayed: float = threshold(0.1, "of the peak learning rate", "convention", "usual schedules"),
+    some: float = threshold(8, "points", "convention", "fewer have no stretch"),
     least: float = threshold(12, "points", "convention", "fewer show no plateau, unless one repeats"),
-    good: float = threshold(0.9, "accuracy", "convention", "a level reached for a good reason"),
-    tiny_norm: float = threshold(1e-2, "gradient norm", "seed", "requirements: < 0.01 vanishes"),
+    good: float = threshold(0.9, "accuracy", "convention", "the model has learned"),
+    tiny_norm: float = threshold(1e-2, "gradient norm", "convention", "healthy norms are 0.1 to 10"),
     steady: float = threshold(0.02, "of the level", "convention", "a level that holds: see LOS011"),
 ) -> Iterator[Evidence]:
     """After an initial fall the loss is level for at least a third of the run.
 
     ## What it sees
-    The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the curve
-    did over the doubling of the steps before it. Speed is counted per unit of the logarithm of the step, in which an
-    ordinary power law hardly slows down (this replaces the seed's |change| < 0.01). A log that begins in the middle
-    of a run and never moves counts too, and one that repeats one value beside a good score. A held-out loss or score
-    that lies level while training goes on is a note. Aspects say whether the level is at chance, high or low,
-    whether the
-    learning rate had decayed, and what the gradient norm does.
+    The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the
+    curve did while the steps before it doubled. Speed is measured per unit of the logarithm of the step, in
+    which a power law hardly slows down. Also reported are a log that begins in the middle of a run and never
+    moves, one that repeats one value next to a good score, and (info) a validation loss or score that is
+    level while training continues. Aspects say whether the level is at chance, high or low, whether the
+    learning rate had decayed, and what the gradient norm does. Severity is low, and medium at chance level.
 
     ## Why it matters
-    More of the same will not help. It may be convergence, which is good, or a learning rate, a schedule or a capacity
-    that holds the run back.
+    More of the same will not help. It may be convergence, or a learning rate, schedule or capacity that
+    limits the run.
 
     ## When it is wrong
-    Long flat stretches precede sudden learning in some tasks (modular arithmetic, very deep or ternary nets): wait
-    twice the flat stretch. A plateau under a decayed learning rate is what a schedule is for.
+    In some tasks (modular arithmetic, very deep or ternary networks) a long plateau precedes sudden
+    learning: wait twice the length of the plateau. A plateau under a decayed learning rate is what the
+    schedule is for.
 
     ## What to try
-    Compare with validation and with the theoretical minimum; then learning rate, schedule, capacity, in this order.
+    Compare with validation and with the best possible loss. Then change the learning rate, the schedule and
+    the capacity, in this order.
 
     ## Sources
-    Requirements (plateau: |change| < 0.01 over 10 points; decision tree for plateaus).
+    Hestness et al. (2017), Deep learning scaling is predictable, empirically (power laws), arXiv:1712.00409.
+    Power et al. (2022), Grokking, arXiv:2201.02177.
     """
     curve = features.needed_curve("objective")
     flat = repeated(curve)
@@ -63,7 +79,7 @@ def loss_plateaus(
         flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     flat = at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
     if flat is None:
-        yield from beside(features, curve, still, most, least)
+        yield from level_validation(features, curve, still, most, least)
         return
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
@@ -73,7 +89,7 @@ def loss_plateaus(
         and best_skill(features) < good
         and (curve.sign < 0 or not begins_late(run))
     ):
-        return  # a loss that never moved, and nothing good beside it, is another rule's
+        return  # without a good score, a loss that never moved belongs to loss-flat-from-start
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm, steady)))
     yield Evidence(
         onset=curve.step_at(flat.first),
@@ -81,7 +97,7 @@ def loss_plateaus(
         aspects=marks,
         severity=severity(marks),
         strength=min(1.0, 0.5 + flat.share / 2),
-        values=numbers(curve, flat, level),
+        values=message_values(curve, flat, level),
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
 
@@ -90,16 +106,16 @@ def begins_late(run: Run) -> bool:
     return any(event.code == "late-start" for event in run.events)
 
 
-def numbers(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
-    """What the message tells of a flat stretch."""
+def message_values(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
+    """The values of the message about a flat stretch."""
     onset = curve.step_at(flat.first)
     return {"name": curve.name, "level": level * curve.sign, "onset": onset, "share": flat.share}
 
 
-def beside(
+def level_validation(
     features: Features, objective: Curve, still: float, most: float, least: float
 ) -> Iterator[Evidence]:
-    """The held-out loss, or a held-out score, lies level while the training loss goes on: a note."""
+    """A note: the validation loss or score is level while the training loss still falls."""
     val = features.curve("val/loss")
     for curve in (*([val] if val is not None else []), *scores(features, "val/", int(least))):
         flat = (
@@ -115,33 +131,33 @@ def beside(
             severity="info",
             strength=0.5,
             aspects=("validation",),
-            values=numbers(curve, flat, level),
+            values=message_values(curve, flat, level),
             points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
         )
         return
 
 
 def repeated(curve: Curve) -> Flat | None:
-    """The whole log as one plateau, where it repeats one value."""
+    """The whole log as one plateau, if it repeats one value."""
     return Flat(0, 0.0, 0.0, 1.0) if curve.n and np.ptp(curve.values) == 0 else None
 
 
 def at_rest(curve: Curve, moved: float) -> Flat | None:
-    """The last two thirds of a few points, where these end within `moved` of the level at which they begin, were not
-    better in between, and no more than `moved` of all that was gained is gained there."""
+    """The last two thirds of a few points, if they end within `moved` of the level at which they begin, were
+    not better in between, and make no more than `moved` of the whole gain."""
     first = curve.n // 3
     y = curve.oriented[first:]
     begin, end = float(y[0]), float(median(y[-3:]))
     gained = float(curve.oriented[0]) - end
     bound = moved * min(abs(end), gained)
-    # The level must be one: a curve that is better in between, or scatters widely, has none.
+    # A curve that is better in between, or scatters widely, has no level.
     if gained <= 0 or abs(begin - end) > bound or y.min() < end - bound:
         return None
     return Flat(first, end - begin, bound, len(y) / curve.n)
 
 
 def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
-    """The whole log as one plateau, where it begins in the middle of a run and goes nowhere."""
+    """The whole log as one plateau, if it begins in the middle of a run and does not move."""
     if not any(e.code == "late-start" for e in run.events):
         return None
     fall, error = improvement(curve)
@@ -150,7 +166,7 @@ def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
 
 
 def severity(marks: tuple[str, ...]) -> Severity:
-    """Medium only where the level itself is known to be bad and no schedule explains it."""
+    """Medium only if the level itself is known to be bad and no schedule explains it."""
     return "medium" if "at-chance" in marks and "lr-decayed" not in marks else "low"
 
 
@@ -162,7 +178,7 @@ def aspects(
     bounds: tuple[float, float, float, float, float],
 ) -> Iterator[str]:
     little, decayed, good, tiny, steady = bounds
-    # A guess scatters hardly at all from batch to batch: a level that does only passes by ln k.
+    # The loss of guessing hardly varies between batches. A level that varies is near ln k by coincidence.
     holds = robust_sigma(curve.values[flat.first :]) < steady * abs(level)
     if curve.name.endswith("loss") and holds and chance_classes(level, features.run.setup.classes):
         yield "at-chance"

@@ -1,7 +1,6 @@
-"""LOS014: the loss draws the same saw-tooth in every epoch."""
+"""LOS014 loss-repeats-each-epoch."""
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
-from traindx.features.statistics.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     median,
     np,
     rule,
+    running_median,
     threshold,
 )
 
@@ -23,7 +23,8 @@ from traindx.rules.api import (
     needs=("train/loss", "epoch|setup:steps_per_epoch"),
     min_points=24,
     severity="medium",
-    message="train/loss repeats the same pattern in every epoch ({share:.0%} of its variation, {shape})",
+    message="train/loss repeats a pattern in every epoch ({shape}), which explains {share:.0%} of "
+    "its variance",
 )
 def loss_repeats_each_epoch(
     run: Run,
@@ -32,41 +33,43 @@ def loss_repeats_each_epoch(
     explained: float = threshold(
         0.35, "of the variance around the trend", "convention", "shuffled data explain none of it"
     ),
-    epochs: float = threshold(3, "epochs", "theory", "a repetition needs to be seen three times"),
+    epochs: float = threshold(3, "epochs", "theory", "a repetition must be seen three times"),
     per_epoch: float = threshold(6, "points an epoch", "theory", "fewer cannot show a shape"),
-    visible: float = threshold(0.05, "of the curve's range", "convention", "a pattern that one would see"),
+    visible: float = threshold(0.05, "of the curve's range", "convention", "visible in a plot"),
 ) -> Iterator[Evidence]:
-    """The same rise and fall at the same place of every epoch.
+    """The training loss shows the same pattern in every epoch.
 
     ## What it sees
-    The loss less its trend, folded by the epoch: the mean profile explains a third of what is left, over three epochs
-    or more. Mixed batches that come in the same order again are no shape: each place differs from its neighbours as
-    from any other, and by no more than batches drawn at random.
+    The loss without its trend, averaged by the place in the epoch over at least 3 epochs of 6 points. This
+    profile must explain 35 % of the variance around the trend and be 5 % of the range high. Batches that
+    were mixed once and then come in the same order have no pattern: neighbors differ as much as any two
+    places.
 
     ## Why it matters
-    Shuffled data have no place in an epoch. A repeated shape means that batches come in an order: sorted by class, by
-    length, by source.
+    Shuffled data have no place in an epoch. A repeated pattern means that batches come in an order: by
+    class, by length or by source.
 
     ## When it is wrong
-    A log that prints the running mean since the epoch's start falls within each epoch by construction (said as such
-    where it can be told). Nets that memorize step down at each new epoch; a step is not a shape and is taken out with
-    the trend.
+    A running mean since the start of the epoch falls in each epoch by construction (not judged if the log
+    shows that it is one). Networks that memorize show a step down at each new epoch, which counts as trend.
 
     ## What to try
-    Shuffle each epoch; look at the labels of a few successive batches.
+    Shuffle in every epoch. Look at the labels of a few successive batches.
 
     ## Sources
-    Fault catalogue 81; requirements (data order).
+    PyTorch, `DataLoader(shuffle=True)`: https://docs.pytorch.org/docs/stable/data.html. Bengio (2012),
+    Practical recommendations for gradient-based training of deep architectures (shuffle the examples),
+    arXiv:1206.5533.
     """
     curve = features.needed_curve("train/loss")
     period = points_per_epoch(features, curve)
     if period is None or curve.n < epochs * period or period < per_epoch:
         raise CannotJudge("needs three epochs of six points each, with the epoch known")
     if any(e.code == "running-mean" for e in run.events):
-        raise CannotJudge("the log prints running means, which start anew each epoch")
+        raise CannotJudge("the log prints running means, which restart in each epoch")
     skip = int(period)  # the first epoch is learning, not order
     y = curve.values[skip:] if curve.n >= (epochs + 1) * period else curve.values
-    y = running_median(y, 3)  # a last batch of few samples has a level of its own, and is no pattern
+    y = running_median(y, 3)  # a smaller last batch has another level, which is not a pattern
     skewed = is_skewed(y)
     profile, share = epoch_profile(np.log(np.maximum(y, y[y > 0].min())) if skewed else y, period)
     swing = float(np.ptp(profile))
@@ -74,7 +77,7 @@ def loss_repeats_each_epoch(
         return
     if is_mixed(curve.values[skip:], round(period), usual_batch(run)):
         return
-    # A steady fall within each epoch and a jump back is what memorizing in a fixed order does not do.
+    # Memorizing in a fixed order rises within each epoch. It does not fall steadily and jump back.
     rising = float(np.polyfit(np.arange(len(profile)), profile, 1)[0]) > 0
     yield Evidence(
         onset=curve.step_at(skip),
@@ -89,7 +92,7 @@ def loss_repeats_each_epoch(
 
 
 def usual_batch(run: Run, *, unknown: float = 32.0) -> float:
-    """Samples in a batch; where that is not known, what is usual."""
+    """Samples in a batch, or a common size if that is not known."""
     return run.setup.number("batch_size") or unknown
 
 
@@ -98,9 +101,7 @@ def is_mixed(
     period: int,
     batch: float,
     *,
-    alike: float = threshold(
-        2.0, "standard errors", "theory", "places without an order differ so from their neighbours: 97.7 %"
-    ),
+    similar: float = threshold(2.0, "standard errors", "theory", "97.7 % of places without an order"),
     varied: float = threshold(
         3.0,
         "x the mean loss, over the root of the batch size",
@@ -108,8 +109,9 @@ def is_mixed(
         "losses of samples spread by one to three times their mean",
     ),
 ) -> bool:
-    """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbours differ as much as any
-    two (von Neumann's ratio, 1 within `alike` standard errors), and by no more than batches of so many samples."""
+    """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbors differ as
+    much as any two (von Neumann's ratio, 1 within `similar` standard errors), and by no more than batches of
+    so many samples."""
     epochs = len(values) // period
     if epochs < 1 or period < 3:
         return False
@@ -123,7 +125,7 @@ def is_mixed(
     if not 0 < spread <= (varied * level) ** 2 / batch:
         return False
     ratio = float(np.mean(np.diff(profile) ** 2)) / (2 * spread)
-    return bool(ratio > 1 - alike * ((period - 2) / (period**2 - 1)) ** 0.5)
+    return bool(ratio > 1 - similar * ((period - 2) / (period**2 - 1)) ** 0.5)
 
 
 def points_per_epoch(features: Features, curve: Curve) -> float | None:
@@ -143,7 +145,7 @@ def points_per_epoch(features: Features, curve: Curve) -> float | None:
 
 
 def steps_per_epoch(epoch: Curve) -> float:
-    """Steps between one epoch and the next: where a whole counter moves, else by its slope."""
+    """Steps per epoch: where a whole counter changes, or else by its slope."""
     moves = epoch.steps[1:][np.diff(epoch.values) > 0]
     if np.array_equal(epoch.values, np.floor(epoch.values)) and len(moves) > 2:
         return float(median(np.diff(moves)))
@@ -151,6 +153,6 @@ def steps_per_epoch(epoch: Curve) -> float:
 
 
 def is_skewed(y: Floats) -> bool:
-    """Whether a loss runs over orders of magnitude, so that its pattern is one of factors: not below
-    zero, and its mean far above its median."""
+    """Whether a loss spans orders of magnitude, so that its pattern consists of factors: it is not below
+    zero, and its mean is far above its median."""
     return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(median(y)))

@@ -1,4 +1,4 @@
-"""LOS007: one or two spikes from which the loss came back."""
+"""LOS007 loss-spikes-and-recovers."""
 
 from traindx.features.curves.spike_outcomes import companion_curves, curve_spikes, is_rough
 from traindx.features.curves.spikes import Spike
@@ -10,46 +10,48 @@ from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator
     needs=("objective",),
     min_points=8,
     severity="low",
-    message="{name} {goes} to {peak:.4g} at step {onset:g} (from {before:.4g}) and recovers within {settle} points",
+    message="{name} {goes} from {before:.4g} to {peak:.4g} at step {onset:g} and recovered within "
+    "{settle} points",
     follows=("loss-not-finite", "loss-diverges", "loss-jumps-on-resume"),
 )
 def loss_spikes_and_recovers(
     run: Run,
     features: Features,
     *,
-    multiple: float = threshold(
-        8.0, "x robust noise", "convention", "runmedic uses 8; heavy tails raise it by themselves"
-    ),
-    visible: float = threshold(
-        0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"
-    ),
-    many: float = threshold(3, "spikes", "convention", "from three on they recur"),
+    multiple: float = threshold(8.0, "x robust noise", "convention", "heavy tails raise it further"),
+    visible: float = threshold(0.08, "of the curve's range", "convention", "smaller ones do not matter"),
+    many: float = threshold(3, "spikes", "convention", "three recur"),
     clear: float = threshold(0.25, "of the range of a score", "convention", "scores wander more"),
     enough: float = threshold(20, "points", "convention", "of a curve that is not the objective"),
-    large: float = threshold(3.0, "x the level before", "seed", "2-3x the running average is benign"),
-    start: float = threshold(0.03, "of the points", "convention", "the first steps, where warm-up belongs"),
-    past: float = threshold(0.25, "of the points", "convention", "most of the curve came after it"),
+    large: float = threshold(
+        3.0, "x the level before", "convention", "2-3x the running average does no harm"
+    ),
+    start: float = threshold(0.03, "of the points", "convention", "the warm-up"),
+    past: float = threshold(0.25, "of the points", "convention", "most of the run came after it"),
 ) -> Iterator[Evidence]:
-    """A rise far above the noise that is gone after a few points, once or twice.
+    """The loss spikes once or twice and recovers.
 
     ## What it sees
-    Points that stand out from the running median by 8 robust sigmas, and by more than the curve's own tail explains,
-    and that fall back to within a third of their height. Three or more are another rule's. Where the objective is
-    calm, the held-out loss, the parts of the loss and rewards (which drop) are looked at as well. Low from four
-    times the level of the objective on, else a note.
+    Points that exceed the running median by 8 robust standard deviations, by 8 % of the range of the curve,
+    and by more than the tail of the curve explains, and that fall back to within a third of their height. If
+    the objective has no spike, validation losses, parts of the loss and rewards (which drop) are checked as
+    well. Severity is low if the objective reaches 4 times its level, and info otherwise. Three or more
+    spikes are `loss-spikes-recur`.
 
     ## Why it matters
-    Alone it does not: most runs survive single spikes of two or three times the average. It marks where to look
-    (batch, learning rate).
+    A single spike of 2 or 3 times the average does no harm to most runs. It shows where to look: the batch,
+    the learning rate.
 
     ## When it is wrong
-    Losses logged per sample or per tiny batch have tails that look like spikes; the bar rises with the tail.
+    Losses of single samples or tiny batches have heavy tails that resemble spikes. The limit rises with the
+    tail.
 
     ## What to try
-    Look at the batch of that step and at the gradient norm one step before; clip gradients if spikes grow.
+    Look at the batch of that step and at the gradient norm one step before. Clip gradients if spikes grow.
 
     ## Sources
-    Requirements (2-3x the running average is benign); peers.md 2.4; tail extrapolation after Hill (1975).
+    Chowdhery et al. (2022), PaLM, section 5.1, arXiv:2204.02311. Tail: Hill (1975), A simple general
+    approach to inference about the tail of a distribution, doi:10.1214/aos/1176343247.
     """
     curve = features.needed_curve("objective")
     for other in (curve, *companion_curves(features, least=int(enough))):
@@ -61,14 +63,15 @@ def loss_spikes_and_recovers(
             return
         if 0 < len(found) < many:
             worst = max(found, key=lambda s: s.height)
-            yield told(features, other, worst, large if other is curve else np.inf, (start, past))
+            yield evidence(features, other, worst, large if other is curve else np.inf, (start, past))
             return
 
 
-def told(
+def evidence(
     features: Features, curve: Curve, worst: Spike, large: float, since: tuple[float, float]
 ) -> Evidence:
-    """The evidence of one spike; that of a score is a drop. `since`: what is early, and what is long ago."""
+    """The evidence of one spike (of a score, a drop). `since`: the shares of the run that count as early and
+    long ago."""
     start, past = since
     early: tuple[str, ...] = ("early",) if worst.first <= max(3, start * curve.n) else ()
     early += ("long-ago",) if worst.last < past * curve.n else ()
@@ -81,15 +84,15 @@ def told(
         severity="low" if tall else "info",
         aspects=("single", *early, *with_norm(features, step)),
         values={
-            "name": curve.name, "goes": "spikes" if curve.sign > 0 else "drops", "peak": peak, "before": before,
-            "onset": step, "settle": worst.settle,
+            "name": curve.name, "goes": "spiked" if curve.sign > 0 else "dropped", "peak": peak,
+            "before": before, "onset": step, "settle": worst.settle,
         },
         points=(EvidencePoint(curve.name, step, peak, before),),
     )  # fmt: skip
 
 
 def with_norm(features: Features, step: float) -> tuple[str, ...]:
-    """Whether the gradient norm stood out at the spike too."""
+    """Whether the gradient norm spiked too."""
     norm = features.curve("grad_norm")
     if norm is None or not norm.n:
         return ()

@@ -1,4 +1,4 @@
-"""LOS008: the loss spikes again and again."""
+"""LOS008 loss-spikes-recur."""
 
 from traindx.features.curves.spike_outcomes import (
     companion_curves,
@@ -16,51 +16,56 @@ from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity
     needs=("objective",),
     min_points=20,
     severity="medium",
-    message="{name} spikes {count} times (first at step {onset:g}, highest {peak:.4g}){rhythm}",
+    message="{name} spiked {count} times (first at step {onset:g}, highest {peak:.4g}){rhythm}",
     follows=("loss-diverges", "loss-repeats-each-epoch", "loss-oscillates"),
 )
 def loss_spikes_recur(
     run: Run,
     features: Features,
     *,
-    multiple: float = threshold(
-        8.0, "x robust noise", "convention", "runmedic uses 8; heavy tails raise it by themselves"
-    ),
-    visible: float = threshold(
-        0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"
-    ),
+    multiple: float = threshold(8.0, "x robust noise", "convention", "heavy tails raise it further"),
+    visible: float = threshold(0.08, "of the curve's range", "convention", "smaller ones do not matter"),
     many: float = threshold(3, "spikes", "convention", "two may be chance"),
     heavy: float = threshold(
-        0.5, "of all that was gained", "convention", "a spike that undoes half of the training"
+        0.5, "of all that was gained", "convention", "a spike that undoes half of the progress"
     ),
     visibly: float = threshold(0.5, "of the level", "convention", "half as much again"),
     seldom: float = threshold(0.01, "of the points", "convention", "rarer ones cost no progress"),
-    late: float = threshold(0.5, "of the run", "convention", "spikes that go on are not those of warm-up"),
-    large: float = threshold(3.0, "x the level before", "seed", "2-3x the running average is benign"),
+    late: float = threshold(0.5, "of the run", "convention", "later ones are not due to the warm-up"),
+    large: float = threshold(
+        3.0, "x the level before", "convention", "2-3x the running average does no harm"
+    ),
     enough: float = threshold(50, "points", "convention", "of a curve that is not the objective"),
 ) -> Iterator[Evidence]:
-    """Three or more spikes, each far out of the noise.
+    """The loss spikes three times or more.
 
     ## What it sees
-    As for single spikes; at least three of them, from which the curve came down again (a curve that only climbs has
-    none). Medium when they go on in the second half of the run and some are as high as half of all that was gained and
-    half of the level, and the points in them are one in a hundred; else low where one goes to four times the level,
-    info where none does. Where the objective is calm, the held-out loss, the parts of the loss and the players of a
-    game are looked at as well (info; medium where they go on and tower tenfold). When they come at a fixed interval,
-    that is said.
+    At least three spikes, measured as in `loss-spikes-and-recovers`, from which the curve came down again.
+    Severity:
+
+    - medium if they continue in the second half of the run, one is as high as half of the progress and half
+      of the level, and at least 1 % of the points is in spikes;
+    - low if one reaches 4 times the level of the objective;
+    - info otherwise. If the objective has no spikes, validation losses, parts of the loss and adversarial
+      losses are checked as well (medium if their spikes continue and reach 10 times the usual size).
+
+    A fixed interval between the spikes is reported.
 
     ## Why it matters
-    Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule
-    or an evaluation.
+    Repeated spikes cost progress, often grow, and may end in divergence. A fixed interval points to a batch,
+    a schedule or an evaluation.
 
     ## When it is wrong
-    Very heavy-tailed losses; adversarial training.
+    Losses with very heavy tails, and adversarial training.
 
     ## What to try
-    Log the gradient norm; look for the same batch at every spike; lower the peak learning rate; clip.
+    Log the gradient norm. Check whether the same batch is at every spike. Lower the peak learning rate, or
+    clip gradients.
 
     ## Sources
-    Requirements (loss spikes regularly); bigscience chronicles; peers.md.
+    Chowdhery et al. (2022), PaLM, section 5.1, arXiv:2204.02311. Zhang et al. (2022), OPT: open pre-trained
+    transformer language models, section 2.5, arXiv:2205.01068. Le Scao et al. (2022), BLOOM,
+    arXiv:2211.05100.
     """
     curve = features.needed_curve("objective")
     for other in (curve, *companion_curves(features, least=int(enough))):
@@ -75,7 +80,7 @@ def loss_spikes_recur(
         serious = highest.height > heavy * (other.start - other.best) and found[-1].first > late * other.n
         serious = serious and highest.height > visibly * abs(highest.before)
         serious = serious and sum(s.last - s.first + 1 for s in found) >= seldom * other.n
-        # What is not the objective is told for itself only where its spikes tower above all else.
+        # Another curve than the objective counts only if its spikes are far above everything else in it.
         serious = serious and (other is curve or len(towers(other, found)) >= many)
         tall = sum(s.height > large * abs(s.before) for s in found) >= 1
         mild: Severity = "low" if other is curve and tall else "info"
@@ -84,7 +89,7 @@ def loss_spikes_recur(
 
 
 def came_down(curve: Curve, spike: Spike) -> bool:
-    """Whether the curve was at the lower half of a spike again, however much later."""
+    """Whether the curve returned to the lower half of a spike, however late."""
     later = curve.oriented[spike.last + 1 :]
     return spike.recovered or not len(later) or bool(later.min() < spike.before + spike.height / 2)
 
@@ -94,13 +99,19 @@ def recurring(curve: Curve, found: list[Spike], severity: Severity, shown: int) 
     rhythm = regular_interval(found)
     onset = curve.step_at(found[0].first)
     peaks = [s.before + s.height for s in found]
-    said = f", about every {rhythm:.3g} points" if rhythm else ""
+    interval = f", about every {rhythm:.3g} points" if rhythm else ""
     return Evidence(
         onset=onset,
         last=curve.step_at(found[-1].last),
         severity=severity,
         strength=min(1.0, 0.5 + len(found) / (4 * shown)),
         aspects=("periodic",) if rhythm else ("many",),
-        values={"name": curve.name, "count": len(found), "onset": onset, "peak": max(peaks), "rhythm": said},
+        values={
+            "name": curve.name,
+            "count": len(found),
+            "onset": onset,
+            "peak": max(peaks),
+            "rhythm": interval,
+        },
         points=tuple(curve.point(s.peak, p, s.before) for s, p in zip(found[:shown], peaks, strict=False)),
     )

@@ -1,4 +1,4 @@
-"""LOS009: a spike after which the run never recovered."""
+"""LOS009 loss-spikes-then-fails."""
 
 from traindx.features.curves.spike_outcomes import curve_spikes, fails_after
 from traindx.features.curves.spikes import RETURN
@@ -10,7 +10,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("train/loss",),
     min_points=8,
     severity="high",
-    message="{name} jumps from {before:.4g} to {peak:.4g} at step {onset:g} and does not come back",
+    message="{name} jumped from {before:.4g} to {peak:.4g} at step {onset:g} and did not recover",
     follows=("loss-not-finite", "loss-diverges"),
 )
 def loss_spikes_then_fails(
@@ -25,23 +25,24 @@ def loss_spikes_then_fails(
         0.5, "of the spike's height", "convention", "where the run ends, relative to the jump"
     ),
 ) -> Iterator[Evidence]:
-    """A sudden rise that is not undone: the run stays up, or ends in values that are not finite.
+    """The loss jumps up and does not come back.
 
     ## What it sees
-    A spike by the measure of the other spike rules whose level does not fall back, and after which either the loss
-    stops being finite or the run ends with more than half of the jump still there.
+    A spike, measured as in `loss-spikes-and-recovers` and at least a quarter of the range high, after which
+    the loss becomes NaN or infinite, or the run ends with more than half of the jump.
 
     ## Why it matters
-    One step did the damage; what came before it was fine and can be used again.
+    One step did the damage. The checkpoint before it can be used.
 
     ## When it is wrong
-    A change of data or loss weights on purpose; a log that ends within a few points of the spike.
+    A deliberate change of the data or of the loss weights. A log that ends a few points after the spike.
 
     ## What to try
-    Resume from before the spike, skip its batches, clip gradients, or lower the learning rate.
+    Resume from before the spike and skip its batches. Clip gradients, or lower the learning rate.
 
     ## Sources
-    Requirements (spike then NaN: numerical instability).
+    Chowdhery et al. (2022), PaLM, section 5.1 (restart from 100 steps before the spike and skip 200 to 500
+    batches), arXiv:2204.02311.
     """
     curve = features.needed_curve("train/loss")
     for spike in curve_spikes(curve, multiple=multiple, visible=visible):

@@ -19,7 +19,8 @@ from traindx.rules.api import (
     needs=("curvature/min", "curvature/max", "objective"),
     min_points=3,
     severity="medium",
-    message="the loss stands where it curves down ({low:.2g}) about as much as up ({high:.2g}): a saddle, no minimum",
+    message="the loss is at a saddle point: its curvature is {low:.2g} in one direction and "
+    "{high:.2g} in another",
     follows=("loss-not-finite", "loss-diverges", "learning-rate-is-zero"),
 )
 def loss_stands_at_saddle(
@@ -29,35 +30,37 @@ def loss_stands_at_saddle(
     down: float = threshold(
         0.25, "of the largest curvature", "measured", "51 small trainings: healthy 0.09 at most, stuck 0.3"
     ),
-    late: float = threshold(0.5, "of the measurements", "convention", "where it came to stand"),
+    late: float = threshold(0.5, "of the measurements", "convention", "where the run got stuck"),
 ) -> Iterator[Evidence]:
-    """The run does not learn, and stands at a place with a way down.
+    """The run does not learn, although the loss has a direction of descent.
 
     ## What it sees
-    The smallest eigenvalue of the Hessian of a batch's loss (traindx run --curvature), in the median of the
-    second half: negative, and a quarter of the largest and more. Only where the objective does not learn.
+    The smallest Hessian eigenvalue of the loss of a batch (`traindx run --curvature`). Its median over the
+    second half of the run is negative, and at least a quarter of the largest eigenvalue. Only runs that do
+    not learn are judged.
 
     ## Why it matters
-    At a minimum more steps are useless; at a saddle the way down is there, and is merely not found: the
-    gradient has hardly a part along it, or steps are too long to stay near it.
+    At a minimum more steps are useless. At a saddle point there is a way down that the optimizer does not
+    find: the gradient has almost no component along it, or the steps are too long.
 
     ## When it is wrong
-    A run that jumps about at a much too high rate passes saddles, too; the curvature of a penalty on the
-    weights outside of the loss (weight decay) is not in it.
+    A run at a much too high learning rate passes saddle points too. Weight decay is not part of the measured
+    curvature.
 
     ## What to try
-    Compare with the gradient norm: tiny ones ask for another start or normalization, large ones for a lower
-    learning rate.
+    Look at the gradient norm. If it is tiny, try another initialization or normalization layers. If it is
+    large, lower the learning rate.
 
     ## Sources
-    Dauphin et al. (2014), Identifying and attacking the saddle point problem; Ghorbani et al. (2019), An
-    investigation into neural net optimization via Hessian eigenvalue density.
+    Dauphin et al. (2014), Identifying and attacking the saddle point problem in high-dimensional non-convex
+    optimization, arXiv:1406.2572. Ghorbani et al. (2019), An investigation into neural net optimization via
+    Hessian eigenvalue density, arXiv:1901.10159.
     """
     if is_learning(features) is not False:
         raise CannotJudge("only a run that does not learn is judged")
     low, high = features.needed_curve("curvature/min"), features.needed_curve("curvature/max")
     if not low.n or not high.n:
-        raise CannotJudge("nothing finite was measured")
+        raise CannotJudge("no finite curvature was recorded")
     first = int(late * low.n)
     bottom, top = float(median(low.values[first:])), float(median(high.values[int(late * high.n) :]))
     if bottom >= 0 or -bottom < down * top:

@@ -19,40 +19,41 @@ from traindx.rules.api import (
     needs=("train/*",),
     min_points=5,
     severity="medium",
-    message="{name} is {level:.3g} in the typical update: the policy changes beyond what its data can tell",
+    message="{name} has a median of {level:.3g}: each update moves the policy too far from the one "
+    "that collected the data",
 )
 def policy_moves_too_far(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(5, "points", "convention", "a typical update of fewer is none"),
+    least: float = threshold(5, "points", "convention", "fewer have no typical update"),
     far: float = threshold(
-        0.1, "nats", "measured", "runs that learn: 0.002 to 0.03; early stopping begins at 0.015"
+        0.1, "nats", "measured", "runs that learn: 0.002 to 0.03; early stopping at 0.015"
     ),
-    beyond: float = threshold(
-        1.0, "nats", "theory", "actions become e times likelier or rarer within one update"
-    ),
+    beyond: float = threshold(1.0, "nats", "theory", "actions become e times as likely in one update"),
 ) -> Iterator[Evidence]:
-    """Each update of the policy takes it far from the policy that collected the data.
+    """Each update moves the policy too far from the one that collected the data.
 
     ## What it sees
-    The approximate KL divergence between the policies before and after an update, which PPO and its
-    relatives log. Medium where the median of the second half is above 0.1, high above 1.
+    The approximate KL divergence between the policy before and after an update, as PPO and similar
+    algorithms log it. Severity is medium if the median of the second half exceeds 0.1, and high above 1.
 
     ## Why it matters
-    What was collected says little about a policy that acts otherwise: rewards jump, and collapse.
+    The collected data say little about a policy that acts differently. Rewards jump and may collapse.
 
     ## When it is wrong
-    Divergences from a fixed reference model (of preference tuning) are not meant and not looked at.
+    A divergence from a fixed reference model (preference tuning) is something else, and is not judged.
 
     ## What to try
-    A tenth of the learning rate, fewer passes over the same data, a clip range of 0.1 to 0.2, target_kl.
+    A tenth of the learning rate, fewer passes over the same data, a clip range of 0.1 to 0.2, or
+    `target_kl`.
 
     ## Sources
-    Schulman et al., arXiv:1707.06347; OpenAI Spinning Up, PPO (target_kl).
+    Schulman et al. (2017), Proximal policy optimization algorithms, arXiv:1707.06347. OpenAI Spinning Up,
+    PPO (`target_kl`): https://spinningup.openai.com/en/latest/algorithms/ppo.html.
     """
     if not features.is_reinforcement:
-        raise CannotJudge("needs rewards: no agent is trained")
+        raise CannotJudge("needs the rewards of an agent")
     for name in (one for one in run.series if "approxkl" in one.lower().replace("_", "")):
         curve = features.curve(name)
         if curve is None or curve.n < least:

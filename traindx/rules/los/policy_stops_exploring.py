@@ -1,7 +1,5 @@
 """LOS020 policy-stops-exploring."""
 
-from traindx.features.curves.score_scales import words_of
-from traindx.features.statistics.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -12,10 +10,13 @@ from traindx.rules.api import (
     median,
     np,
     rule,
+    running_median,
     threshold,
+    words_of,
 )
 
-OTHERS = ("cross", "target", "coef", "coefficient", "alpha")  # words of what is no policy's entropy
+# A name with one of these words is not the entropy of a policy.
+OTHERS = {"cross", "target", "coef", "coefficient", "alpha"}
 
 
 @rule(
@@ -23,34 +24,37 @@ OTHERS = ("cross", "target", "coef", "coefficient", "alpha")  # words of what is
     needs=("train/*",),
     min_points=6,
     severity="high",
-    message="{name} goes from {first:.3g} to {last:.3g}, and {reward} from its best of {best:.4g} to {now:.4g}",
+    message="{name} went from {first:.3g} to {last:.3g}, and {reward} from its best of {best:.4g} "
+    "to {now:.4g} (medians)",
 )
 def policy_stops_exploring(
     run: Run,
     features: Features,
     *,
     least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
-    gone: float = threshold(0.05, "of the first level", "convention", "one action in almost every state"),
-    lost: float = threshold(0.5, "of what was gained", "convention", "most of what was learned is gone"),
+    gone: float = threshold(0.05, "of the first level", "convention", "almost always the same action"),
+    lost: float = threshold(0.5, "of what was gained", "convention", "half of the progress is lost"),
 ) -> Iterator[Evidence]:
-    """The policy always takes the same actions, and they are poor.
+    """The policy always takes the same actions, and the rewards have fallen.
 
     ## What it sees
-    The entropy of a policy (with either sign) stays below a twentieth of its first level in the last third
-    of the run, and the rewards there have lost half of what they had gained, or had gained nothing.
+    The entropy of the policy (with either sign) stays below 5 % of its first level in the last third of the
+    run. The rewards there have lost half of what they had gained, or never gained.
 
     ## Why it matters
-    An agent that no longer tries anything else cannot find its way back.
+    An agent that tries nothing else cannot find its way back.
 
     ## When it is wrong
-    A policy that has solved its task is certain too; its rewards stay at their best.
+    A policy that has solved its task is certain too, but its rewards stay at their best.
 
     ## What to try
-    A lower learning rate; a larger entropy bonus; for policies of PPO a smaller clip range; start anew, as a
+    A lower learning rate, a larger entropy bonus, or a smaller clip range (PPO). Restart the run, because a
     collapsed policy does not recover.
 
     ## Sources
-    Mnih et al., arXiv:1602.01783 (entropy bonus); Ahmed et al., arXiv:1811.11214.
+    Mnih et al. (2016), Asynchronous methods for deep reinforcement learning (entropy bonus),
+    arXiv:1602.01783. Ahmed et al. (2019), Understanding the impact of entropy on policy optimization,
+    arXiv:1811.11214.
     """
     reward = features.objective
     if not features.is_reinforcement or reward is None or reward.n < least or reward.sign > 0:
@@ -62,7 +66,7 @@ def policy_stops_exploring(
     for name in run.series:
         curve = features.curve(name)
         words = words_of(name)
-        if "entropy" not in words or words & set(OTHERS) or curve is None or curve.n < least:
+        if "entropy" not in words or words & OTHERS or curve is None or curve.n < least:
             continue
         size = np.abs(curve.values)
         if size[0] > 0 and float(size[-(curve.n // 3) :].max()) <= gone * size[0]:

@@ -1,4 +1,4 @@
-"""LRS001: the learning rate changes by a large factor from one point to the next."""
+"""LRS001 learning-rate-jumps."""
 
 from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
 from traindx.rules.api import (
@@ -20,35 +20,40 @@ from traindx.rules.api import (
     needs=("lr|lr/*",),
     min_points=5,
     severity="medium",
-    message="{signal} goes from {before:.3g} to {after:.3g} at step {at:.6g}{times}",
+    message="{signal} jumps from {before:.3g} to {after:.3g} at step {at:.6g}{times}",
 )
 def learning_rate_jumps(
     run: Run,
     features: Features,
     *,
-    up: float = threshold(1.8, "x", "convention", "warm restarts and warm-up aside, rates do not double"),
+    up: float = threshold(1.8, "x", "convention", "rates do not double outside of warm-up and restarts"),
     down: float = threshold(15.0, "x", "convention", "step decay divides by 2 to 10"),
     early: float = threshold(0.2, "of the run", "convention", "stepwise warm-up ends by then"),
     left: float = threshold(3, "points", "convention", "the last point of a schedule is often 0"),
-    mild: float = threshold(3.0, "x", "convention", "a rate is rarely known better than that"),
+    mild: float = threshold(3.0, "x", "convention", "a good rate is known to about this factor"),
 ) -> Iterator[Evidence]:
-    """The learning rate jumps, other than in warm-up, step decay or warm restarts.
+    """The learning rate jumps, and not because of a warm-up, step decay or warm restart.
 
     ## What it sees
-    A change from one logged point to the next by a large factor that the changes beside it do not continue:
-    upwards after the start, or downwards by more than step decay does.
+    A change from one logged point to the next by a factor that the neighboring changes do not share: up by
+    1.8 after the warm-up, or down by 15 or more (step decay divides by 2 to 10). Regular restarts, and
+    phases that the log itself announces, are not reported. Severity is medium if the loss rises right after
+    the jump, if it happens three times, or if the factor is 3 or more and the rate was never that high
+    before. Otherwise it is low.
 
     ## Why it matters
-    The network was settled at the old rate; an upward jump can undo it, a downward one freezes it.
+    The network was adapted to the old rate. A jump up can undo training, a jump down stops it.
 
     ## When it is wrong
-    A schedule declared so (several phases, one restart that is not logged as such).
+    A schedule with several phases, or a single restart, that the log does not announce.
 
     ## What to try
-    Print the schedule for all steps before training; look at how it is stepped, and restored on resume.
+    Print the schedule for all steps before training. Check where the scheduler is stepped, and whether its
+    state is restored on resume.
 
     ## Sources
-    Loshchilov and Hutter, "SGDR", arXiv:1608.03983; Smith, arXiv:1506.01186 (cyclical rates).
+    Loshchilov and Hutter (2017), SGDR: stochastic gradient descent with warm restarts, arXiv:1608.03983.
+    Smith (2017), Cyclical learning rates for training neural networks, arXiv:1506.01186.
     """
     for curve in traces(features):
         unit = (
@@ -63,17 +68,17 @@ def learning_rate_jumps(
         downs = [j for j in found if j.factor < 1 and curve.n - j.at >= left and not returns(j, ups)]
         kept = [j for j in sorted(ups + downs) if not declared(run, curve, j)]
         if kept:
-            yield tell(run, features, curve, kept, mild)
+            yield evidence(run, features, curve, kept, mild)
             return
 
 
 def returns(down: Jump, ups: list[Jump]) -> bool:
-    """Whether a downward jump only goes back to where an upward one came from."""
+    """Whether a downward jump only returns to the rate before an upward one."""
     return any(u.at < down.at and down.after >= u.before / 2 for u in ups)
 
 
 def declared(run: Run, curve: Curve, jump: Jump) -> bool:
-    """Whether the log itself says that a new phase begins there."""
+    """Whether the log itself announces a new phase there."""
     before, after = curve.step_at(jump.at - 1), curve.step_at(jump.at)
     return any(
         e.kind in ("phase", "restart") and e.step is not None and before <= e.step <= after
@@ -81,7 +86,7 @@ def declared(run: Run, curve: Curve, jump: Jump) -> bool:
     )
 
 
-def tell(run: Run, features: Features, curve: Curve, found: list[Jump], mild: float) -> Evidence:
+def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild: float) -> Evidence:
     worst = max(found, key=lambda j: (j.factor > 1, abs(np.log(j.factor))))
     at, before = curve.step_at(worst.at), curve.step_at(worst.at - 1)
     aspects = ["up" if worst.factor > 1 else "down"]
@@ -91,7 +96,7 @@ def tell(run: Run, features: Features, curve: Curve, found: list[Jump], mild: fl
         aspects.append("at-resume")
     if reacts(features, before, at):
         aspects.append("loss-reacts")
-    # Back to a rate that did no harm before is less than to one that was never tried, or next to none.
+    # A return to a rate that did no harm before is less serious than a rate that was never tried.
     known = worst.factor > 1 and worst.after <= float(curve.values[: worst.at].max())
     serious = {"loss-reacts", "repeatedly"} & set(aspects) or (
         abs(np.log(worst.factor)) >= np.log(mild) and not known

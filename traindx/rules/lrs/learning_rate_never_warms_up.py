@@ -1,4 +1,4 @@
-"""LRS003: full learning rate from the first step, and an early jump of the loss."""
+"""LRS003 learning-rate-never-warms-up."""
 
 from traindx.features.curves.schedule import traces
 from traindx.rules.api import (
@@ -21,8 +21,8 @@ from traindx.rules.api import (
     needs=("objective", "lr|lr/*"),
     min_points=10,
     severity="low",
-    message="{signal} is at its peak of {lr:.3g} from step {first:.6g} on, and {objective} jumps from {start:.4g} to "
-    "{top:.4g} by step {at:.6g}",
+    message="{signal} starts at its peak of {lr:.3g} (step {first:.6g}), and {objective} jumps from "
+    "{start:.4g} to {top:.4g} by step {at:.6g}",
 )
 def learning_rate_never_warms_up(
     run: Run,
@@ -34,28 +34,33 @@ def learning_rate_never_warms_up(
     high: float = threshold(0.2, "of the progress", "convention", "a jump in a plot"),
     begun: float = threshold(10, "x the distance of points", "convention", "a log that begins later"),
 ) -> Iterator[Evidence]:
-    """The learning rate starts at its peak and the loss jumps up in the first steps.
+    """The learning rate starts at its peak, and the loss jumps up in the first steps.
 
     ## What it sees
-    No rise of the rate at the start, and within the first tenth of the run an objective that goes well above
-    where it began, beyond its noise. Without the jump nothing is said: many runs need no warm-up.
+    A learning rate that starts at 90 % of its peak or more, and an objective that, within the first tenth of
+    the run, rises above its first value by 6 times its noise and 20 % of the progress. Severity is low, and
+    medium if the objective ends above its first value. Without such a jump nothing is reported, because many
+    runs need no warm-up.
 
     ## Why it matters
-    Adam's step lengths are unsettled in the first steps; a jump there can cost much of the run.
+    Adam's estimate of the gradient variance is unreliable in the first steps. A jump there can cost much of
+    the run.
 
     ## When it is wrong
-    A rate that is simply too high jumps as well; a log that begins after the warm-up.
+    A rate that is simply too high causes a jump as well. A log may begin after the warm-up.
 
     ## What to try
-    A linear warm-up over the first one to five percent; if it jumps still, a lower rate.
+    A linear warm-up over the first 1 to 5 % of the steps. If the loss still jumps, lower the rate.
 
     ## Sources
-    Goyal et al., arXiv:1706.02677; Liu et al., "RAdam", arXiv:1908.03265; Gilmer et al., arXiv:2110.04369.
+    Goyal et al. (2017), Accurate, large minibatch SGD, arXiv:1706.02677. Liu et al. (2020), On the variance
+    of the adaptive learning rate and beyond (RAdam), arXiv:1908.03265. Gilmer et al. (2022),
+    arXiv:2110.04369.
     """
     objective = features.objective
     curves = traces(features)
     if objective is None or features.is_reinforcement or not curves or objective.n < 4:
-        raise CannotJudge("needs a loss and a learning rate from the start of the run on")
+        raise CannotJudge("needs the loss and the learning rate from the start of the run")
     curve = curves[0]
     distance = float(median(np.diff(objective.steps)))
     if (
@@ -68,10 +73,10 @@ def learning_rate_never_warms_up(
     start = float(objective.oriented[0])
     rise = float(objective.oriented[top]) - start
     if top and rise > noise * objective.noise and rise > high * (start - float(objective.oriented.min())):
-        yield tell(curve, objective, top)
+        yield evidence(curve, objective, top)
 
 
-def tell(curve: Curve, objective: Curve, top: int) -> Evidence:
+def evidence(curve: Curve, objective: Curve, top: int) -> Evidence:
     at, first = objective.step_at(top), curve.step_at(0)
     start, height = float(objective.values[0]), float(objective.values[top])
     stays = objective.end >= objective.oriented[0]

@@ -1,4 +1,4 @@
-"""LRS002: the learning rate is next to nothing for a long rest of the run."""
+"""LRS002 learning-rate-vanishes-early."""
 
 from traindx.features.curves.schedule import traces, vanishes_at
 from traindx.rules.api import (
@@ -21,44 +21,48 @@ from traindx.rules.api import (
     needs=("lr|lr/*", "objective"),
     min_points=10,
     severity="medium",
-    message="{signal} falls below {share:.2g} of its peak at step {at:.6g}, with {rest:.0%} of the run left, "
-    "while {objective} was still improving",
+    message="{signal} falls below {share:.2g} of its peak at step {at:.6g}, with {rest:.0%} of the "
+    "run left, while {objective} was still improving",
 )
 def learning_rate_vanishes_early(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.01, "of the peak", "theory", "1 % of the steps' length"),
+    share: float = threshold(0.01, "of the peak", "theory", "steps are 1 % as long"),
     rest: float = threshold(0.2, "of the run", "theory", "cosine decay is below 1 % for the last 6 %"),
     deep: float = threshold(0.001, "of the peak, at the median", "convention", "annealing ends there"),
     sure: float = threshold(3.0, "x the error of the slope", "theory", "3 sigma"),
     moving: float = threshold(0.05, "of the progress", "convention", "less: converged before"),
-    strong: float = threshold(0.3, "of the peak", "convention", "up to there the rate was still in force"),
-    frozen: float = threshold(0.2, "of the progress", "convention", "more: it goes on learning"),
+    strong: float = threshold(0.3, "of the peak", "convention", "above it the rate still has an effect"),
+    frozen: float = threshold(0.2, "of the progress", "convention", "more: it still learns"),
 ) -> Iterator[Evidence]:
-    """The learning rate is next to nothing for a long rest of the run, and the objective had not levelled off.
+    """The learning rate is almost zero for a long last part of the run, while the loss still improves.
 
     ## What it sees
-    A rate below one percent of its peak until the end, with a fifth of the run or more left, while the
-    objective was still improving when that began (or while the rate was last in force), and hardly after it.
+    A learning rate below 1 % of its peak (median below 0.1 %) for the last 20 % of the run or more, while
+    the objective was still improving when that began, and hardly improves after it. Severity is medium, and
+    high if it lasts for more than half of the run.
 
     ## Why it matters
-    The rest of the run is wasted, and the loss stays higher than it need be.
+    The rest of the run is wasted, and the loss stays higher than necessary.
 
     ## When it is wrong
-    A last phase at a tiny rate can be meant (averaging of weights, annealing).
+    A last phase at a tiny rate can be intended (weight averaging, annealing).
 
     ## What to try
-    Look whether the scheduler is stepped per batch where it counts epochs, and at the planned length.
+    Check whether the scheduler counts epochs but is stepped per batch, and whether its planned length is
+    right.
 
     ## Sources
-    PyTorch documentation, "How to adjust learning rate" (step per epoch); Li et al., arXiv:2002.11794.
+    PyTorch, how to adjust the learning rate:
+    https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate. Li et al. (2020), Budgeted
+    training: rethinking deep neural network training under resource constraints, arXiv:1905.04753.
     """
     objective = features.objective
     curves = [c for c in traces(features) if c.values.max() > 0]
     if objective is None or not curves:
         return
-    # Of several groups the one that goes on longest tells; the others may be frozen on purpose.
+    # The group that is trained longest decides. The others may be frozen on purpose.
     curve = max(curves, key=lambda c: c.step_at(vanishes_at(c.values, share)))
     at = vanishes_at(curve.values, share)
     if at >= curve.n:
@@ -70,11 +74,11 @@ def learning_rate_vanishes_early(
     if left < rest or not gone or goes_on(objective, curve.step_at(at), sure, frozen):
         return
     if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):
-        yield tell(curve, at, left, objective, share)
+        yield evidence(curve, at, left, objective, share)
 
 
 def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
-    """Whether the objective improves well after step `at` too, or too little is left to tell."""
+    """Whether the objective improves after step `at` too, or too few points are left to judge."""
     after = objective.oriented[np.searchsorted(objective.steps, at) :]
     if len(after) < 4 or objective.span <= 0:
         return True
@@ -92,7 +96,7 @@ def improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
     return earlier.z < -sure and -earlier.change > moving * objective.span
 
 
-def tell(curve: Curve, at: int, left: float, objective: Curve, share: float) -> Evidence:
+def evidence(curve: Curve, at: int, left: float, objective: Curve, share: float) -> Evidence:
     step, last = curve.step_at(at), curve.step_at(curve.n - 1)
     peak = float(curve.values.max())
     return Evidence(

@@ -1,7 +1,5 @@
 """PRC001 half-precision-overflows."""
 
-from traindx.features.curves.gradient_norms import suffers
-from traindx.features.performance.level_shifts import halvings, settles
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -10,8 +8,11 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
+    halvings,
     np,
     rule,
+    settles,
+    suffers,
     threshold,
 )
 
@@ -21,47 +22,47 @@ from traindx.rules.api import (
     needs=("loss_scale",),
     min_points=5,
     severity="medium",
-    message="half precision overflowed again and again: the loss scale was halved {count:.0f} times",
+    message="the loss scale was halved {count:.0f} times because gradients overflowed in half precision",
     follows=("gradient-norm-explodes", "loss-not-finite"),
 )
 def half_precision_overflows(
     run: Run,
     features: Features,
     *,
-    halved: float = threshold(4, "halvings in a row", "convention", "16-fold; one is everyday"),
+    halved: float = threshold(4, "halvings in a row", "convention", "16-fold; a single one is normal"),
     rest: float = threshold(3, "rows without a fall", "convention", "then the first scale is found"),
-    pause: float = threshold(0.1, "of the run", "convention", "falls further apart are single ones"),
-    usual: float = threshold(
-        2.0**14, "scale", "convention", "scales of 2**15-2**20 are where fp16 runs settle"
-    ),
-    worse: float = threshold(0.1, "of the earlier loss", "convention", "a rise that cannot be overlooked"),
+    pause: float = threshold(0.1, "of the run", "convention", "falls further apart are unrelated"),
+    usual: float = threshold(2.0**14, "scale", "convention", "fp16 runs settle at 2**15 to 2**20"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "a visible rise"),
     score: float = threshold(4.0, "x noise of the loss", "convention", "1 in 15,000 under normal noise"),
 ) -> Iterator[Evidence]:
     """The dynamic loss scale is halved again and again.
 
     ## What it sees
-    After the scale has been found, it falls at least 16-fold, with no rise and no long pause in between.
-    Medium when the loss or the gradient norm is not finite later on or the loss ends higher, else low. If
-    the scale has not been found by the end of the log, low, and only once it is below 2**14.
+    A loss scale that, after its first search, falls at least 16-fold without a rise or a long pause in
+    between. Severity is medium if the loss or the gradient norm becomes not finite later or the loss ends
+    higher, and low otherwise. If the first search has not ended by the end of the log, it is low, and only
+    below a scale of 2**14.
 
     ## Why it matters
-    Every halving is a step whose gradients did not fit into half precision and which was thrown away; a
-    chain of them means that the gradients themselves grow.
+    Each halving is a step whose gradients did not fit into half precision and which was skipped. Many in a
+    row mean that the gradients themselves grow.
 
     ## When it is wrong
-    Every fp16 run begins with a scale that is too high and halves it, up to twenty times; and every couple
-    of thousand steps it tries a higher one and halves it once.
+    Every fp16 run starts with a scale that is too high and halves it up to twenty times. About every 2,000
+    steps it tries a higher scale and halves it once.
 
     ## What to try
-    Look at the gradient norm and the loss at the onset; bfloat16 has the range of float32.
+    Look at the gradient norm and the loss at the onset. bfloat16 has the range of float32.
 
     ## Sources
-    Micikevicius et al. (2018), Mixed precision training; NVIDIA Apex, dynamic loss scaling.
+    Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, `GradScaler`:
+    https://docs.pytorch.org/docs/stable/amp.html.
     """
     curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) == 0:
-        raise CannotJudge("the loss scale is never positive: it is not in use")
+        raise CannotJudge("the loss scale is never positive, so it is not in use")
     begin, fell = settles(scale, rows=int(rest)), halvings(scale)
     if begin is None:
         deep = [(0, len(scale) - 1)] if fell.sum() >= halved and scale[-1] < usual else []
@@ -86,7 +87,8 @@ def half_precision_overflows(
 
 
 def falls(fell: Floats, begin: int, pause: float) -> list[tuple[int, int]]:
-    """First and last row of each chain of falls after row `begin`: no rise and at most `pause` rows between two."""
+    """First and last row of each chain of falls after row `begin`: no rise and at most `pause` rows between
+    two."""
     found: list[tuple[int, int]] = []
     for row in np.flatnonzero(fell > 0):
         if row <= begin:

@@ -1,6 +1,5 @@
 """PRC002 half-precision-underflows."""
 
-from traindx.features.curves.gradient_norms import shed
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -11,6 +10,7 @@ from traindx.rules.api import (
     median,
     np,
     rule,
+    shed,
     threshold,
 )
 
@@ -20,7 +20,8 @@ from traindx.rules.api import (
     needs=("loss_scale", "grad_norm"),
     min_points=10,
     severity="medium",
-    message="gradients are exactly zero in {share:.0%} of the rows though the loss scale is at its highest, {scale:g}",
+    message="the gradient norm is exactly 0 in {share:.0%} of the rows although the loss scale is "
+    "at its maximum, {scale:g}",
     follows=("gradient-is-zero",),
 )
 def half_precision_underflows(
@@ -31,35 +32,31 @@ def half_precision_underflows(
     top: float = threshold(0.5, "of the highest scale", "theory", "within one halving of it"),
     done: float = threshold(0.95, "of the first loss", "convention", "nothing is left to learn"),
 ) -> Iterator[Evidence]:
-    """Gradients vanish below what half precision can hold, and the loss scale can do no more.
+    """Gradients underflow to zero in half precision although the loss scale is at its maximum.
 
     ## What it sees
-    Exact zeros of the gradient norm in a tenth of the rows or more, most of them while the loss scale is
-    within a factor of two of the highest it reached, with a loss that is not yet at zero.
+    Gradient norms of exactly zero in a tenth of the rows or more, most of them while the loss scale is
+    within a factor of two of its maximum, and a loss that is not yet near zero.
 
     ## Why it matters
-    Values under 6e-8 are zero in half precision; what is lost there is not learnt.
+    Values below 6e-8 are zero in half precision. What underflows is not learned.
 
     ## When it is wrong
-    Empty batches and masked labels give zeros too; a loss at zero has no gradient.
+    Empty batches and masked labels give zeros too. A loss of zero has no gradient.
 
     ## What to try
-    Compare with a few steps in float32 or bfloat16; raise the limit of the scale.
+    Compare with a few steps in float32 or bfloat16. Raise the limit of the loss scale.
 
     ## Sources
-    Micikevicius et al. (2018), Mixed precision training, section 3.2.
+    Micikevicius et al. (2018), Mixed precision training, section 3.2, arXiv:1710.03740.
     """
-    scale, norm, objective = (
-        features.needed_curve("loss_scale"),
-        features.needed_curve("grad_norm"),
-        features.objective,
-    )
+    scale, norm = features.needed_curve("loss_scale"), features.needed_curve("grad_norm")
     if scale.n == 0 or float(scale.values.max()) <= 1:
         raise CannotJudge("no loss scale is in use")
     zero = norm.values == 0
     if zero.all():
-        raise CannotJudge("the gradient norm is 0 in every row: it was not recorded")
-    if float(zero.mean()) < zeros or (objective is not None and shed(objective) >= done):
+        raise CannotJudge("the gradient norm is 0 in every row, so it was not recorded")
+    if float(zero.mean()) < zeros or (features.objective is not None and shed(features.objective) >= done):
         return
     highest = float(scale.values.max())
     high = scale.at_steps(norm.steps[zero]) >= top * highest

@@ -1,8 +1,18 @@
 """PRC003 loss-scale-collapses."""
 
-from traindx.features.curves.gradient_norms import suffers
-from traindx.features.performance.level_shifts import settles
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    settles,
+    suffers,
+    threshold,
+)
 
 
 @rule(
@@ -18,30 +28,33 @@ def loss_scale_collapses(
     features: Features,
     *,
     floor: float = threshold(1.0, "scale", "theory", "a scale of 1 scales nothing"),
-    fall: float = threshold(2.0**8, "x below its level", "convention", "eight halvings unrecovered"),
+    fall: float = threshold(2.0**8, "x below its level", "convention", "eight halvings without recovery"),
     rest: float = threshold(3, "rows without a fall", "convention", "then the first scale is found"),
-    worse: float = threshold(0.1, "of the earlier loss", "convention", "a rise that cannot be overlooked"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "a visible rise"),
     score: float = threshold(4.0, "x noise of the loss", "convention", "1 in 15,000 under normal noise"),
 ) -> Iterator[Evidence]:
-    """The dynamic loss scale falls to nothing and does not come back.
+    """The dynamic loss scale falls to a small value and does not recover.
 
     ## What it sees
-    A scale that ends at or below 1, or 256 times below the level it had settled at. High when the loss or
-    the gradient norm is lost with it, low while both stay finite and the loss does not rise.
+    A loss scale that ends at 1 or below, or 256 times below the level at which it had settled. Severity is
+    high if the loss or the gradient norm is lost with it, and low while both stay finite and the loss does
+    not rise.
 
     ## Why it matters
-    The scale only falls when gradients overflow; at the bottom they overflow whatever it is, or are not
-    finite for another reason, and no step is taken any more.
+    The scale falls only when gradients overflow. At the bottom they overflow at any scale, or are not finite
+    for another reason, and no optimizer step is taken any more.
 
     ## When it is wrong
-    The search for the first scale is a long fall as well, but it ends far above 1. A scale that never
-    changes is a fixed one.
+    The search for the first scale is a long fall too, but it ends far above 1. A scale that never changes is
+    fixed.
 
     ## What to try
-    Look for the step at which gradients stopped being finite; try bfloat16.
+    Find the step at which gradients stopped being finite. Try bfloat16.
 
     ## Sources
-    Micikevicius et al. (2018), Mixed precision training; fairseq's "minimum loss scale reached".
+    Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. fairseq, dynamic loss scaler
+    ("minimum loss scale reached"):
+    https://github.com/facebookresearch/fairseq/blob/main/fairseq/optim/dynamic_loss_scaler.py.
     """
     curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]

@@ -2,7 +2,6 @@
 
 import re
 
-from traindx.features.performance.level_shifts import per_row
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     Severity,
     median,
     np,
+    per_row,
     rule,
     threshold,
 )
@@ -33,7 +33,7 @@ def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
         counts = np.bincount(at, minlength=len(steps) + 1)[: len(steps)].astype(float)
     if len(steps) < 2:
         return np.empty(0), np.empty(0)
-    # A row cannot skip more steps than it stands for: a larger count shows what a row really is.
+    # A row cannot skip more steps than it covers. A larger count shows how many it covers.
     interval = max(float(median(np.diff(steps))), float(counts.max()), 1.0)
     return steps, counts / interval
 
@@ -51,43 +51,45 @@ def steps_skipped_often(
     features: Features,
     *,
     often: float = threshold(0.05, "of the steps", "convention", "a scaler skips 1 in 1,000 to 2,000"),
-    heavy: float = threshold(0.25, "of the steps", "convention", "a quarter of the work thrown away"),
+    heavy: float = threshold(0.25, "of the steps", "convention", "a quarter of the work is wasted"),
     search: float = threshold(20, "steps", "theory", "halvings from 2**32 to the range of fp16 gradients"),
-    window: float = threshold(0.2, "of the run", "convention", "long enough to be no accident"),
+    window: float = threshold(0.2, "of the run", "convention", "long enough not to be chance"),
     least: float = threshold(3, "skips", "convention", "fewer may be chance"),
-    few: float = threshold(10, "points", "convention", "of fewer, shares say nothing: skips are counted"),
-    in_a_row: float = threshold(4, "skips", "convention", "16-fold; one or two are everyday"),
+    few: float = threshold(10, "points", "convention", "in fewer, skips are counted instead of shares"),
+    in_a_row: float = threshold(4, "skips", "convention", "16-fold; one or two are normal"),
     lost: float = threshold(1e-6, "scale", "theory", "float16 ends at 65504: the gradients exceed 6e10"),
     usual: float = threshold(2.0**14, "scale", "convention", "fp16 runs settle at 2**15 to 2**20"),
 ) -> Iterator[Evidence]:
     """The optimizer skips many of its steps.
 
     ## What it sees
-    In some fifth of the run, at least one step in twenty was skipped; the first twenty skips of the run are
-    not counted. High when it is one in four. In a log of hardly anything but skips these are counted: four
-    and more; medium from twenty on or where the scale they tell of has sunk below 2**14, high at 1 and
-    below, where a single one is told, too, critical below a millionth: only NaN and infinity overflow there.
+    In some fifth of the run at least 5 % of the optimizer steps were skipped. The first twenty skips of the
+    run are not counted. Severity is medium, and high from 25 % on.
+
+    In a log of fewer than 10 points, four skips are reported (low). It is medium from twenty on, or if the
+    loss scale they name is below 2**14. It is high at a scale of 1 or below, for which a single skip is
+    enough, and critical below a millionth: at that scale only NaN and infinity overflow.
 
     ## Why it matters
-    A skipped step is work thrown away, and a sign that gradients are often not finite.
+    A skipped step is wasted work, and a sign that gradients are often not finite.
 
     ## When it is wrong
-    Dynamic loss scaling begins with ten to twenty skips and then tries a higher scale every thousand steps
-    or so.
+    Dynamic loss scaling begins with ten to twenty skips, and tries a higher scale about every 2,000 steps.
 
     ## What to try
     Look at the loss scale and the gradient norm at these steps.
 
     ## Sources
-    Micikevicius et al. (2018), Mixed precision training; Megatron-LM's count of skipped iterations.
+    Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, `GradScaler.step`:
+    https://docs.pytorch.org/docs/stable/amp.html.
     """
     if run.points < few:
-        yield from burst(run, in_a_row, search, usual, lost)
+        yield from skips_in_a_row(run, in_a_row, search, usual, lost)
         return
     steps, shares = skipped_shares(run, features)
     n = len(shares)
     if n == 0 or run.axis not in COUNTING:
-        raise CannotJudge("the skipped steps cannot be laid beside the steps of the run")
+        raise CannotJudge("the rows of the log are not optimizer steps")
     opening = int(np.argmax(shares == 0)) if np.any(shares == 0) else 0
     shares[: min(opening, int(search), n // 3)] = 0.0
     width = max(int(window * n), int(least))
@@ -109,32 +111,32 @@ def steps_skipped_often(
     )
 
 
-COUNT, SCALE = (
-    re.compile(r"^(\d+) skipped"),
-    re.compile(r"\bscale\b.*?\bto:?\s*([-+\d.e]+?)\.?$", re.IGNORECASE),
-)
+COUNT = re.compile(r"^(\d+) skipped")
+SCALE = re.compile(r"\bscale\b.*?\bto:?\s*([-+\d.e]+?)\.?$", re.IGNORECASE)
 
 
-def burst(run: Run, in_a_row: float, search: float, usual: float, lost: float) -> Iterator[Evidence]:
-    """Skips that a short log tells of one after the other, and the loss scale that their last line names."""
+def skips_in_a_row(
+    run: Run, in_a_row: float, search: float, usual: float, lost: float
+) -> Iterator[Evidence]:
+    """Skips that a short log reports one after the other, and the loss scale that its last line names."""
     events = [e for e in run.events if e.kind == "skipped-step"]
     count = sum(int(m[1]) if (m := COUNT.match(e.message)) else 1 for e in events)
     if not events:
         return
-    told = SCALE.search(events[-1].message)
-    scale = float(told[1]) if told and told[1].strip("+-.e") else float("inf")
+    named = SCALE.search(events[-1].message)
+    scale = float(named[1]) if named and named[1].strip("+-.e") else float("inf")
     if count < in_a_row and scale >= 1:
         return
     severity: Severity = "high" if scale <= 1 else "medium" if count > search or scale < usual else "low"
     sunk = f", down to a loss scale of {scale:.4g}" if scale < float("inf") else ""
     if scale < lost:
-        severity, sunk = "critical", f"{sunk}: no range is left to look for, the gradients are not finite"
+        severity, sunk = "critical", f"{sunk}, where only gradients that are not finite overflow"
     yield Evidence(
         onset=run.first_step,
         last=run.last_step,
         strength=1.0 if severity in ("critical", "high") else 0.5,
         severity=severity,
         aspects=(*(["scale-sinks"] if scale < usual else []), *(["scale-lost"] if scale < lost else [])),
-        message=f"{count} optimizer step{'s were' if count > 1 else ' was'} skipped one after the other{sunk}",
+        message=f"{count} optimizer step{'s were' if count > 1 else ' was'} skipped in a row{sunk}",
         points=(EvidencePoint("event:skipped-step", run.last_step, float(count), in_a_row, "skips"),),
     )

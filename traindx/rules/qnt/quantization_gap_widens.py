@@ -10,7 +10,8 @@ from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, It
     needs=("quant/loss_gap|val/*|train/*",),
     min_points=1,
     severity="high",
-    message="what quantization costs ({name}) grows from {low:.4g} at step {at:.6g} to {end:.4g}",
+    message="the quantization gap {name} grew from {low:.4g} at step {at:.6g} to {end:.4g} (median "
+    "at the end)",
 )
 def quantization_gap_widens(
     run: Run,
@@ -18,34 +19,36 @@ def quantization_gap_widens(
     *,
     noise: float = threshold(4.0, "x the gap's own noise", "theory", "4 sigma: 1 in 30,000"),
     share: float = threshold(
-        0.1, "of the float metric's progress", "convention", "a tenth of what was learnt is lost again"
+        0.1, "of the float metric's progress", "convention", "a tenth of what was learned is lost"
     ),
-    times: float = threshold(2.0, "x the least gap", "convention", "where progress is not known: doubled"),
+    times: float = threshold(2.0, "x the least gap", "convention", "doubled, if the progress is not known"),
 ) -> Iterator[Evidence]:
-    """The distance between a metric with quantization and the same without grows while training goes on.
+    """The gap between the quantized and the float metric grows while training continues.
 
     ## What it sees
-    `quant/loss_gap`, or a pair of logged metrics one of which is called quantized (`val/loss` and
-    `val/quantized_loss`). The end must lie above the least gap so far by more than the gap's own noise and
-    by a tenth of what the float metric has gained. A constant gap, or one that closes, is not it.
+    `quant/loss_gap`, or a pair of logged metrics of which one is called quantized (`val/loss` and
+    `val/quantized_loss`). The gap at the end must exceed its smallest value by 4 times its noise, and by a
+    tenth of what the float metric has gained (twice the smallest gap if the gain is not known). A gap that
+    is constant or closes is not reported.
 
     ## Why it matters
-    The network learns what cannot survive quantization; the deployed model gets worse while the float one
-    gets better.
+    The network learns what does not survive quantization: the deployed model gets worse while the float
+    model gets better.
 
     ## When it is wrong
-    The gap is measured on a few batches that change from one time to the next.
+    The gap may have been measured on a few batches that differ from one time to the next.
 
     ## What to try
-    Begin quantization later or earlier, finer groups, calibrate the ranges again.
+    Start quantization later or earlier, use finer groups, or recalibrate the ranges.
 
     ## Sources
-    Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021), A white paper on
-    neural network quantization, arXiv:2106.08295.
+    Jacob et al. (2018), Quantization and training of neural networks for efficient integer-arithmetic-only
+    inference, arXiv:1712.05877. Nagel et al. (2021), A white paper on neural network quantization,
+    arXiv:2106.08295.
     """
     found = gaps(features)
     if not found:
-        raise CannotJudge("needs a metric with quantization and the same without, which was not recorded")
+        raise CannotJudge("needs a metric recorded both with and without quantization")
     for gap in found:
         rise = rise_after_low(gap.curve.values)
         if rise is None or rise.after < 2 or rise.z < noise:

@@ -25,50 +25,53 @@ from traindx.rules.api import (
     needs=("quant/gradient/*|grad_norm/*", "quant/zero_fraction/*|quant/majority/*"),
     min_points=1,
     severity="high",
-    message="gradients of quantized modules ({where}) are {ratio:.3g} times those of float ones ({beside})",
+    message="gradient norms of quantized modules ({where}) are {ratio:.3g} times those of float "
+    "modules ({floats})",
 )
 def quantized_gradients_imbalanced(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(100.0, "x", "seed", "catalogue: scales >> or << the rest, x 100"),
+    ratio: float = threshold(100.0, "x", "convention", "two orders of magnitude"),
     passed: float = threshold(
-        20.0, "x", "convention", "straight through is 1; clipping and learnt scales stay within a few times"
+        20.0, "x", "convention", "straight through is 1; learned scales change it a few times"
     ),
-    dead: float = threshold(
-        0.95, "of a module's weights", "convention", "as ternary-weights-collapse: no gradient gets past"
-    ),
+    dead: float = threshold(0.95, "of a module's weights", "convention", "as in ternary-weights-collapse"),
     next_to_none: float = threshold(
         0.005, "x", "measured", "a scale times a sign passes its scale, 0.02-0.1; plain rounding 1e-8-0.006"
     ),
     rows: float = threshold(3, "rows", "convention", "a median needs three"),
 ) -> Iterator[Evidence]:
-    """Gradients of the quantized modules are of quite another size than they should be, or than those of float ones.
+    """The gradients of the quantized modules have the wrong size.
 
     ## What it sees
-    The gradient that reaches the float weights against the one that reaches their quantized copies (straight
-    through: 1), typical of the first or of the last third of the run; twenty times more or less. Where that
-    was not measured, the median gradient norm over the quantized modules against that over the others, in
-    the median over the steps; a hundred times more or less (modules whose weights are nearly all the same
-    left out). Or a learnt scale changes, for its own size, a hundred times as fast as its weights in the
-    first third of the run. High where the run does not learn, and for what the backward pass does; low where
-    the run learns with an optimizer that does not follow the gradient's size (medium where nearly nothing
-    passes: what does is no gradient).
+    One of three:
+
+    - the gradient at the float weights divided by that at their quantized copies, which is 1 for a
+      straight-through estimator: 20 times more or less in the first or last third of the run;
+    - where that was not measured, the median gradient norm of the quantized modules divided by that of the
+      float modules: 100 times more or less (modules with 95 % equal weights are left out);
+    - a learned scale that changes, relative to its size, 100 times as fast as its weights in the first third
+      of the run.
+
+    Severity is high if the run does not learn, or if the backward pass is wrong. It is low if the run learns
+    with an optimizer that does not depend on the scale of the gradient (Adam, LAMB, Lion, RMSprop, Muon),
+    but medium if almost nothing passes, because what passes is then not a gradient.
 
     ## Why it matters
-    One learning rate cannot suit both: the quantized layers are torn, or never leave where they started. It
-    comes from a backward pass that forgets the scale, or from learnt scales without a factor.
+    No single learning rate fits both: the quantized layers move too fast or not at all. The reason is a
+    backward pass that omits the scale, or learned scales without a gradient factor.
 
     ## When it is wrong
-    Very deep nets have gradients that differ by depth; an optimizer that divides by the gradient's size
-    (Adam) does not mind.
+    The gradients of very deep networks differ by depth. An adaptive optimizer compensates for it.
 
     ## What to try
-    Pass the gradient straight through; scale that of learnt step sizes by 1 / sqrt(n * levels); a learning
-    rate of their own.
+    Pass the gradient straight through. Multiply the gradient of learned step sizes by 1 / sqrt(weights x
+    levels), or give them a learning rate of their own.
 
     ## Sources
-    Bengio et al. (2013), arXiv:1308.3432; Esser et al. (2020), Learned step size quantization.
+    Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons, arXiv:1308.3432.
+    Esser et al. (2020), Learned step size quantization, arXiv:1902.08153.
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")
@@ -78,24 +81,21 @@ def quantized_gradients_imbalanced(
     )
     through = by_module(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found, direct = (
-            list(straight(through, by_module(features, "quant/kept"), passed, next_to_none)),
-            not scale_free,
-        )
-        found = found or list(of_scales(features, through.modules, ratio))
+        found = list(through_quantizer(through, by_module(features, "quant/kept"), passed, next_to_none))
+        found, direct = found or list(fast_scales(features, through.modules, ratio)), not scale_free
     else:
-        found, direct = list(beside_float(features, ratio, dead, int(rows))), False
+        found, direct = list(compared_with_float(features, ratio, dead, int(rows))), False
     for one in found:
-        lost = "lost" in one.aspects  # what passes is not the gradient, whoever divides by its size
+        lost = "lost" in one.aspects  # what passes is not a gradient, so no optimizer can rescale it
         severity: Severity = "high" if certain or direct else "medium" if lost or not scale_free else "low"
         yield msgspec.structs.replace(
             one, severity=severity, strength=1.0 if certain or direct or lost else 0.5
         )
 
 
-def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
-    """What the backward pass makes of a gradient on its way through the quantizer; the worst module. A quantizer
-    that scales weights (to the range -1 .. 1) rightly has the gradient scaled by as much ("kept")."""
+def through_quantizer(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
+    """How the backward pass through the quantizer changes the size of a gradient, for the worst module. A
+    quantizer that scales weights (to the range -1 .. 1) rightly scales the gradient by as much ("kept")."""
     third = max(1, len(found.steps) // 3)
     values = np.where(found.values > 0, found.values, np.nan)
     ends = np.log(np.stack([typical(values[:third]), typical(values[-third:])]))
@@ -113,15 +113,16 @@ def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> It
         last=float(found.steps[-1]),
         where=found.modules[worst],
         aspects=("larger" if times > 1 else "smaller", "backward", *("lost",) * (times < lost)),
-        message="the gradient at the float weights of {where} is {ratio:.3g} times that at the quantized ones",
+        message="the gradient at the float weights of {where} is {ratio:.3g} times that at their "
+        "quantized copies",
         values={"where": found.modules[worst], "ratio": times},
         points=(at_end("quant/gradient", found, worst, times, 1.0),),
     )
 
 
-def of_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> Iterator[Evidence]:
-    """Learnt scales that move far faster than the weights that they quantize, each for its own size, from the start:
-    those of a module within the one that holds the weights."""
+def fast_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> Iterator[Evidence]:
+    """Learned scales that change far faster than the weights that they quantize, relative to their sizes,
+    from the start. A scale belongs to a module inside the one that holds the weights."""
     found = by_module(features, "update_ratio")
     if found is None or len(found.steps) < 1:
         return
@@ -132,19 +133,19 @@ def of_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> I
     if not np.isfinite(times).any() or np.nanmax(times) < ratio:
         return
     worst = int(np.nanargmax(times))
-    place, beside = pairs[worst]
+    place, other_place = pairs[worst]
     yield Evidence(
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
         where=found.modules[place],
         aspects=("larger", "scale"),
-        message="the scale {where} moves {ratio:.3g} times as fast as the weights that it quantizes",
+        message="the scale {where} changes {ratio:.3g} times as fast as the weights that it quantizes",
         values={"where": found.modules[place], "ratio": float(times[worst])},
-        points=(at_end("update_ratio", found, place, float(speed[place]), float(speed[beside])),),
+        points=(at_end("update_ratio", found, place, float(speed[place]), float(speed[other_place])),),
     )
 
 
-def beside_float(features: Features, ratio: float, dead: float, rows: int) -> Iterator[Evidence]:
+def compared_with_float(features: Features, ratio: float, dead: float, rows: int) -> Iterator[Evidence]:
     """Quantized modules against float ones."""
     found = panel(features, "grad_norm", rows=rows)
     names = [by_module(features, n) for n in ("quant/zero_fraction", "quant/majority")]
@@ -165,13 +166,13 @@ def beside_float(features: Features, ratio: float, dead: float, rows: int) -> It
     if 1 / ratio < times < ratio:
         return
     place = int(np.flatnonzero(inside)[0])
-    where, beside = (", ".join(np.array(found.modules)[mask][:3]) for mask in (inside, ~inside))
+    where, floats = (", ".join(np.array(found.modules)[mask][:3]) for mask in (inside, ~inside))
     yield Evidence(
         onset=float(found.steps[known][0]),
         last=float(found.steps[-1]),
         where=found.modules[place],
         aspects=("larger",) if times > 1 else ("smaller",),
-        values={"where": where, "beside": beside, "ratio": times},
+        values={"where": where, "floats": floats, "ratio": times},
         points=(
             at_end("grad_norm", found, place, float(median(one[known])), float(median(other[known])), "L2"),
         ),

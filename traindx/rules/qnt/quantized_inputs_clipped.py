@@ -1,19 +1,8 @@
 """QNT008 quantized-inputs-clipped."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late, onset
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.features.per_module.quantization import by_module
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.qnt.quantized_weights_clipped import clipped
 
 
 @rule(
@@ -21,52 +10,44 @@ from traindx.rules.api import (
     needs=("quant/act_clipped/*",),
     min_points=1,
     severity="medium",
-    message="{share:.0%} of the quantized inputs of {where} lie on the ends of the range that they are quantized to",
+    message="{share:.0%} of the inputs of {where} are clipped to the ends of the quantization range",
 )
 def quantized_inputs_clipped(
     run: Run,
     features: Features,
     *,
     beyond: float = threshold(
-        0.25, "of a layer's inputs", "convention", "as for weights; a range that follows cuts next to none"
+        0.25,
+        "of a layer's inputs",
+        "convention",
+        "as for weights; a range that is updated clips almost none",
     ),
     tail: float = threshold(0.34, "of the run", "convention", "its last third"),
 ) -> Iterator[Evidence]:
-    """Much of what a layer is given was cut off at the ends of the quantizer's range.
+    """Many inputs of a quantized layer are clipped at the ends of the quantization range.
 
     ## What it sees
-    Of inputs that were computed and lie on an even grid of five levels and more, the share on the first or
-    the last level (zeros not counted), typical of the last third of the run. High where the run does not
-    learn.
+    The share of a layer's inputs that are on the first or the last level of an even grid of five levels or
+    more (zeros are not counted). Its median over the last third of the run must exceed 25 %. Severity is
+    medium, and high if the run does not learn.
 
     ## Why it matters
-    The scale or the zero point does not fit the activations: what lies beyond is one and the same value, and
-    straight-through estimators that clip pass no gradient there.
+    The scale or the zero point does not fit the activations. Values beyond the range become one and the same
+    value, and a straight-through estimator that clips passes no gradient there.
 
     ## When it is wrong
-    Activations that are meant to saturate (hard sigmoids) and are quantized after that; two and three bits
-    put much on the ends.
+    Activations that saturate on purpose (hard sigmoid) before they are quantized. With two or three bits
+    many values are at the ends.
 
     ## What to try
-    Let the observer follow the activations (or calibrate again), a learnt range, percentiles instead of the
-    extremes where outliers make the range wide.
+    Let the observer follow the activations, or recalibrate it. Use a learned range, or percentiles instead
+    of extremes if outliers widen the range.
 
     ## Sources
-    Jacob et al. (2018), arXiv:1712.05877; Choi et al. (2018), PACT, arXiv:1805.06085.
+    Jacob et al. (2018), arXiv:1712.05877. Choi et al. (2018), PACT: parameterized clipping activation for
+    quantized neural networks, arXiv:1805.06085.
     """
     found = by_module(features, "quant/act_clipped")
     if found is None or not np.isfinite(found.values).any():
-        raise CannotJudge("no inputs on the levels of a quantizer were measured so far")
-    share = np.nan_to_num(late(found, tail))
-    cut = share > beyond
-    if not cut.any():
-        return
-    worst = int(share.argmax())
-    yield Evidence(
-        onset=onset(found, worst, lambda values: values > beyond),
-        last=float(found.steps[-1]),
-        where=found.modules[worst],
-        severity="high" if is_learning(features) is False else "medium",
-        values={"share": float(median(share[cut])), "where": named(found, cut)},
-        points=(at_end("quant/act_clipped", found, worst, float(share[worst]), beyond, "0..1"),),
-    )
+        raise CannotJudge("no inputs on the levels of a quantizer were measured")
+    yield from clipped(features, "quant/act_clipped", found, beyond, tail)

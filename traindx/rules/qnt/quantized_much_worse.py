@@ -2,7 +2,6 @@
 
 import msgspec
 
-from traindx.features.curves.signal_pairs import pairs
 from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import FEW, by_module, gaps, late, onset
 from traindx.rules.api import (
@@ -15,14 +14,17 @@ from traindx.rules.api import (
     is_learning,
     median,
     np,
+    pairs,
     rule,
     threshold,
 )
 
 LEAST = 2  # points of a curve after quantization began
 WORDS = {
-    "late": "{name} is {value:.4g} with quantization, which begins near the end, and was {beside:.4g} without",
-    "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was {beside:.4g} without",
+    "late": "{name} is {value:.4g} with quantization, which begins near the end, and was "
+    "{without:.4g} before",
+    "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was "
+    "{without:.4g} before",
 }
 
 
@@ -31,7 +33,7 @@ WORDS = {
     needs=("quant/kept/*|quant/loss_gap|val/*|train/*",),
     min_points=1,
     severity="high",
-    message="{name} is {value:.4g} with quantization and {beside:.4g} without",
+    message="{name} is {value:.4g} with quantization and {without:.4g} without",
     follows=("ternary-weights-collapse", "quantized-gradients-imbalanced"),
 )
 def quantized_much_worse(
@@ -39,7 +41,7 @@ def quantized_much_worse(
     features: Features,
     *,
     lost: float = threshold(
-        0.3, "of the float metric's progress", "convention", "a third of what was learnt is not there"
+        0.3, "of the float metric's progress", "convention", "a third of what was learned is missing"
     ),
     fallen: float = threshold(
         0.05, "of the progress so far", "convention", "quantization that begins late; 8 bits cost < 1 %"
@@ -48,34 +50,37 @@ def quantized_much_worse(
         0.5, "of the norm of the weights", "measured", "8 bits 0.01, 4 bits 0.1, 3 bits 0.2-0.3, 2 bits 0.8"
     ),
     kept: float = threshold(
-        0.2, "of the float weights", "measured", "8 bits: 1.0, ternary 0.4-0.8 in healthy nets of the gym"
+        0.2, "of the float weights", "measured", "8 bits: 1.0, ternary 0.4-0.8 in healthy runs"
     ),
     tail: float = threshold(0.34, "of the run", "convention", "its last third"),
     soon: float = threshold(0.25, "of the run", "paper", "Krishnamoorthi 2018: the last tenth to third"),
     hasty: float = threshold(0.2, "of the progress", "convention", "in the quarter before it begins"),
 ) -> Iterator[Evidence]:
-    """With quantization the network is much worse than without, or little of its weights survives.
+    """The quantized network is much worse than the float one, or little of its weights survives.
 
     ## What it sees
-    In this order, metrics logged with and without quantization, apart by a third of what the float one has
-    gained; a net that is trained in floating point and quantized in evaluation only, whose held-out metric
-    is behind the training one by as much, or whose weights rounding changes by half; an objective that falls
-    back by a twentieth once quantization begins in the middle of the run (late: with less than a quarter of
-    it left; early: while a fifth of the progress came in the quarter before); quantized weights of which
-    less than a fifth points along the float ones ("kept").
+    The first of these that can be measured:
+
+    - metrics logged with and without quantization that differ by 30 % of what the float metric has gained;
+    - a network that is quantized in evaluation only, if its validation metric is behind by as much, or if
+      rounding changes the weights by half of their norm;
+    - an objective that falls back by 5 % of its progress after quantization begins in mid-run. It is called
+      late if less than a quarter of the run is left, and early if a fifth of the progress came in the
+      quarter before;
+    - quantized weights that keep less than 20 % of the float ones (as a projection).
 
     ## Why it matters
-    The quantized network is the one that will be used.
+    The quantized network is the one that is deployed.
 
     ## When it is wrong
     Levels without a scale (plain signs) may be far from the float weights and work.
 
     ## What to try
-    Quantize in training too, and earlier; finer groups, more bits; look at the scales for outliers.
+    Quantize during training, and earlier. Use finer groups or more bits. Check the scales for outliers.
 
     ## Sources
-    Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021), arXiv:2106.08295;
-    Krishnamoorthi (2018), arXiv:1806.08342.
+    Jacob et al. (2018), arXiv:1712.05877. Nagel et al. (2021), arXiv:2106.08295. Krishnamoorthi (2018),
+    Quantizing deep convolutional networks for efficient inference, arXiv:1806.08342.
     """
     apart = gaps(features)
     only_used = run.setup.word("quantized_in") == "evaluation"
@@ -83,14 +88,14 @@ def quantized_much_worse(
         (e.step for e in run.events if e.code == "quantization-begins" and e.step is not None), None
     )
     if not apart and by_module(features, "quant/kept") is None and begun is None and not only_used:
-        raise CannotJudge(
-            "needs a metric with quantization and the same without, or quantized weights measured"
-        )
+        raise CannotJudge("needs a metric with and without quantization, or measured quantized weights")
     seen = list(metrics_apart(features, lost))
     if not seen and only_used:
-        seen = list(in_use(features, lost)) or list(other_weights(features, changed, tail))
+        seen = list(worse_in_evaluation(features, lost)) or list(other_weights(features, changed, tail))
     elif not seen:
-        seen = list(since(features, begun, fallen, soon, hasty)) or list(lost_weights(features, kept, tail))
+        seen = list(worse_since_quantization(features, begun, fallen, soon, hasty)) or list(
+            lost_weights(features, kept, tail)
+        )
     yield from seen[:1]
 
 
@@ -112,8 +117,8 @@ def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
         )
 
 
-def in_use(features: Features, lost: float) -> Iterator[Evidence]:
-    """Trained in floating point, evaluated quantized."""
+def worse_in_evaluation(features: Features, lost: float) -> Iterator[Evidence]:
+    """Metrics of a network that is trained in floating point and quantized in evaluation."""
     for pair in pairs(features, min_points=FEW // 2):
         train = pair.train_at_val()
         few = max(1, pair.val.n // 3)
@@ -126,7 +131,7 @@ def in_use(features: Features, lost: float) -> Iterator[Evidence]:
 
 
 def other_weights(features: Features, changed: float, tail: float) -> Iterator[Evidence]:
-    """Evaluated with weights that have little to do with those that were trained."""
+    """Evaluated with weights that differ much from those that were trained."""
     found = by_module(features, "quant/error")
     error = np.zeros(0) if found is None else np.nan_to_num(late(found, tail))
     if found is None or not (error > changed).any():
@@ -138,18 +143,20 @@ def other_weights(features: Features, changed: float, tail: float) -> Iterator[E
         where=found.modules[worst],
         severity="medium",
         aspects=("weights",),
-        message="quantization, in evaluation only, changes the weights of {where} by {share:.0%}",
+        message="quantization in evaluation changes the weights of {where} by {share:.0%} of their norm",
         values={"where": named(found, error > changed), "share": float(median(error[error > changed]))},
         points=(at_end("quant/error", found, worst, error[worst], changed),),
     )
 
 
-def since(
+def worse_since_quantization(
     features: Features, begun: float | None, fallen: float, soon: float, hasty: float
 ) -> Iterator[Evidence]:
-    """Quantization begins in the middle of a run, and the objective (the training loss, where that has too few points
-    there) does not come back to where it was. With little of the run left it is late; while the curve still fell fast,
-    early."""
+    """Quantization begins in the middle of a run, and the objective does not return to its level.
+
+    The training loss is used if the objective has too few points there. It is late if little of the run is
+    left, and early if the curve still fell fast.
+    """
     if begun is None:
         return
     for curve in (features.objective, features.curve("train/loss")):
@@ -172,15 +179,15 @@ def since(
         return
 
 
-def evidence(name: str, beside: str, value: float, other: float, steps: tuple[float, float]) -> Evidence:
-    """Of two metrics."""
+def evidence(name: str, without: str, value: float, other: float, steps: tuple[float, float]) -> Evidence:
+    """The evidence of two metrics that differ."""
     return Evidence(
         onset=steps[0],
         last=steps[1],
         where=name,
         aspects=("metric",),
-        values={"name": name, "value": value, "beside": other},
-        points=(EvidencePoint(name, steps[1], value, other), EvidencePoint(beside, steps[1], other)),
+        values={"name": name, "value": value, "without": other},
+        points=(EvidencePoint(name, steps[1], value, other), EvidencePoint(without, steps[1], other)),
     )
 
 
@@ -202,7 +209,7 @@ def lost_weights(features: Features, kept: float, tail: float) -> Iterator[Evide
         severity="high" if learning is False else "medium",
         strength=1.0 if learning is False else 0.5,
         aspects=("weights",),
-        message="quantization leaves {share:.0%} of the weights of {where}",
+        message="only {share:.0%} of the weights of {where} survives quantization",
         values={"share": max(0.0, float(median(share[poor]))), "where": named(found, poor)},
         points=(at_end("quant/kept", found, worst, share[worst], kept, ""),),
     )

@@ -1,8 +1,8 @@
 """QNT005 quantized-weights-get-no-gradient."""
 
 from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.features.per_module.quantization import late, trained_quantized
+from traindx.rules.api import Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -10,7 +10,7 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np
     needs=("quant/gradient/*",),
     min_points=1,
     severity="high",
-    message="the gradient of the quantized weights of {where} does not reach the weights that are trained",
+    message="no gradient of the quantized weights of {where} reaches the weights that are trained",
 )
 def quantized_weights_get_no_gradient(
     run: Run,
@@ -21,32 +21,29 @@ def quantized_weights_get_no_gradient(
     ),
     tail: float = threshold(0.34, "of the run", "convention", "its last third"),
 ) -> Iterator[Evidence]:
-    """A gradient arrives at the quantized copy of a weight, and nothing of it at the weight itself.
+    """The gradient of a quantized weight does not reach the float weight that is trained.
 
     ## What it sees
-    The gradient norm at the float weights over that at their quantized copies is nought, typically of the
-    last third of the run. Weights that are frozen on purpose, or that no gradient arrives at, are not
-    measured.
+    The gradient norm at the float weights divided by that at their quantized copies. Its median over the
+    last third of the run must be exactly 0. Frozen weights, and weights whose copies get no gradient, are
+    not measured.
 
     ## Why it matters
-    Rounding is flat nearly everywhere, its derivative is nought. Without a straight-through estimator the
-    quantized layers stay what they were at the start, and the others learn around them.
+    Rounding is flat almost everywhere, so its derivative is zero. Without a straight-through estimator the
+    quantized layers stay at their initialization, and the others adapt to them.
 
     ## When it is wrong
-    Weights that are meant to stay, and that no optimizer holds; scales that are trained alone.
+    Weights that are meant to be fixed and that no optimizer holds. Scales that are trained alone.
 
     ## What to try
     `w + (quantize(w) - w).detach()`, or a `torch.autograd.Function` whose backward pass returns the
     gradient.
 
     ## Sources
-    Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons, arXiv:1308.3432.
+    Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons for conditional
+    computation, arXiv:1308.3432.
     """
-    if run.setup.word("quantized_in") == "evaluation":
-        raise CannotJudge("weights are quantized in evaluation only")
-    found = by_module(features, "quant/gradient")
-    if found is None or not np.isfinite(found.values).any():
-        raise CannotJudge("no gradient arrived at quantized weights so far")
+    found = trained_quantized(features, "quant/gradient", "no gradient of quantized weights was measured")
     share = late(found, tail)
     blocked = np.nan_to_num(share, nan=1.0) <= passed
     if not blocked.any():

@@ -1,8 +1,8 @@
 """QNT006 quantized-weights-oscillate."""
 
 from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.features.per_module.quantization import late, trained_quantized
+from traindx.rules.api import Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -10,7 +10,8 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, me
     needs=("quant/flips/*", "setup:quantized_levels"),
     min_points=1,
     severity="medium",
-    message="{share:.1%} of the quantized weights of {where} change their level in every step, still at the end",
+    message="{share:.1%} of the quantized weights of {where} still change their level at every step "
+    "at the end",
 )
 def quantized_weights_oscillate(
     run: Run,
@@ -25,31 +26,28 @@ def quantized_weights_oscillate(
     few: float = threshold(16, "levels", "paper", "Nagel et al. 2022: it hurts at 4 bits and less"),
     tail: float = threshold(0.34, "of the run", "convention", "its last third"),
 ) -> Iterator[Evidence]:
-    """Many weights still jump from one grid point to another and back at every step when the run ends.
+    """Many weights still jump between grid points at every step when the run ends.
 
     ## What it sees
-    Of nets with few levels, the share of a module's quantized values that lie on another level than one step
-    before, typical of the last third of the run, whatever became of the scale.
+    On grids of 16 levels or fewer, the share of a module's quantized values that changed their level since
+    the step before. Its median over the last third of the run must exceed 1 % per level.
 
     ## Why it matters
-    What is used jumps by whole levels though the float weights hardly move. Normalization statistics fit
-    none of the nets that are passed through, and which of them is kept at the end is chance.
+    The effective weights jump by whole levels although the float weights hardly move. The statistics of
+    normalization layers fit none of the networks in between, and which of them is saved is chance.
 
     ## When it is wrong
-    Runs that are stopped long before the rate has come down.
+    Runs that are stopped long before the learning rate has decayed.
 
     ## What to try
-    A lower rate that falls to nought; freeze weights that jump often, or pull them to the grid's points;
-    estimate normalization statistics again at the end.
+    A learning rate that decays to zero. Freeze weights that oscillate, or pull them to the grid points.
+    Re-estimate the normalization statistics at the end.
 
     ## Sources
-    Nagel et al. (2022), Overcoming oscillations in quantization-aware training, arXiv:2203.11086.
+    Nagel et al. (2022), Overcoming oscillations in quantization-aware training, arXiv:2203.11086. Measured:
+    0.1 to 0.3 % in healthy runs of 1 to 8 bits.
     """
-    if run.setup.word("quantized_in") == "evaluation":
-        raise CannotJudge("weights are quantized in evaluation only")
-    found = by_module(features, "quant/flips")
-    if found is None or not np.isfinite(found.values).any():
-        raise CannotJudge("no two steps in a row were looked at so far")
+    found = trained_quantized(features, "quant/flips", "no two consecutive steps were measured")
     levels = run.setup.number("quantized_levels")
     if levels is None or levels > few:
         return

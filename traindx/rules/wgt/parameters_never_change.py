@@ -19,9 +19,10 @@ from traindx.rules.api import (
     needs=("update_ratio/*", "grad_norm/*", "objective"),
     min_points=1,
     severity="high",
-    message="{where} get{s} a gradient and never change{s}",
+    message="{where} get{s} a gradient but never change{s}",
     follows=(
-        "learning-rate-is-zero", "optimizer-never-steps", "parameters-missing-from-optimizer", "steps-skipped-often",
+        "learning-rate-is-zero", "optimizer-never-steps", "parameters-missing-from-optimizer",
+        "steps-skipped-often",
     ),
 )  # fmt: skip
 def parameters_never_change(
@@ -31,31 +32,30 @@ def parameters_never_change(
     rows: float = threshold(3, "rows", "convention", "one or two steps may have been skipped"),
     often: float = threshold(0.5, "of the rows", "convention", "a gradient in most steps"),
 ) -> Iterator[Evidence]:
-    """Weights have a gradient and are the same after every step.
+    """Parameters get a gradient but have the same values after every optimizer step.
 
     ## What it sees
-    Modules with a gradient in most sampled steps and an update of exactly zero in all of them. Critical if
-    that is all of them, high if some, low if some in a run that learns well all the same.
+    Modules with a nonzero gradient in at least half of the recorded steps, and an update of exactly zero in
+    all of them (3 steps at least). Severity is critical if that is true of all modules, high if of some, and
+    low if of some in a run that learns.
 
     ## Why it matters
-    That part of the net is not trained, whatever the curve looks like.
+    That part of the network is not trained, whatever the loss curve shows.
 
     ## When it is wrong
-    A base that is kept as it is while a head is trained on it; a learning rate of zero for a group (during a
-    warm-up, or on purpose); rounding in bfloat16, which swallows small updates (a fault as well, but another
-    one).
+    A frozen base under a trained head. A learning rate of zero for a parameter group, on purpose or during a
+    warm-up. Rounding in bfloat16, which swallows small updates (also a fault, but another one).
 
     ## What to try
-    Compare the optimizer's parameters with the model's; see that step is reached; look at the rates of all
-    groups.
+    Compare the parameters of the optimizer with those of the model. Check that `optimizer.step()` is
+    reached, and the learning rates of all groups.
 
     ## Sources
-    TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14.
+    Jiang et al. (2025), Training with confidence: catching silent errors in deep learning training with
+    automated proactive checks (TrainCheck), arXiv:2506.14813.
     """
-    updates, gradients = (
-        panel(features, "update_ratio", rows=int(rows)),
-        panel(features, "grad_norm", rows=int(rows)),
-    )
+    updates = panel(features, "update_ratio", rows=int(rows))
+    gradients = panel(features, "grad_norm", rows=int(rows))
     names = [m for m in updates.modules if m in gradients.modules]
     moved = updates.values[:, [updates.modules.index(m) for m in names]]
     norms = gradients.values[:, [gradients.modules.index(m) for m in names]]

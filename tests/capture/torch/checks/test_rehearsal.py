@@ -98,7 +98,7 @@ def test_what_is_no_loader_is_said() -> None:
     model, loss, _ = parts()
     with pytest.raises(TypeError, match="pairs"):
         traindx.check(model, loss, [torch.randn(4, 12)], only=["logits"])
-    with pytest.raises(TypeError, match="gives no batch"):
+    with pytest.raises(TypeError, match="has no batch"):
         traindx.check(
             model, loss, iter([(torch.randn(4, 12), torch.zeros(4).long())]), only=["logits"], steps=5
         )

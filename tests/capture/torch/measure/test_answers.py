@@ -17,7 +17,7 @@ import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
 from traindx.capture.torch.measure.batches.targets import READ, Matched  # noqa: E402
 from traindx.capture.torch.measure.gradients.norms_and_updates import Grid  # noqa: E402
-from traindx.capture.torch.measure.models.initial_gains import gains  # noqa: E402
+from traindx.capture.torch.measure.models.initial_gains import initial_gains  # noqa: E402
 
 SCRIPT = """
 import torch
@@ -42,8 +42,8 @@ for epoch in range(6):
 
 def pair(output: torch.Tensor, target: object, **options: bool) -> dict[str, float]:
     matched = Matched()
-    matched.want(target)
-    matched.answer(output)
+    matched.record_targets(target)
+    matched.record_output(output)
     return {name: float(value) for name, value in matched.take(**options).items()}
 
 
@@ -123,8 +123,8 @@ def test_what_does_not_belong_together_tells_nothing(output: torch.Tensor, targe
 
 def test_a_pair_counts_once() -> None:
     matched = Matched()
-    matched.want(torch.zeros(4, dtype=torch.long))
-    matched.answer(torch.zeros(4, 3))
+    matched.record_targets(torch.zeros(4, dtype=torch.long))
+    matched.record_output(torch.zeros(4, 3))
     assert matched.take()
     assert matched.take() == {}
 
@@ -165,7 +165,7 @@ def test_values_rounded_to_a_format_are_known_by_their_bits(
     dtype: torch.dtype, name: str, scale: float
 ) -> None:
     grid = Grid()
-    grid.look(
+    grid.read(
         (torch.randn(500, generator=torch.Generator().manual_seed(2)).to(dtype).float() * scale).numpy()
     )
     assert grid.name == name
@@ -173,9 +173,9 @@ def test_values_rounded_to_a_format_are_known_by_their_bits(
 
 def test_full_values_few_values_and_odd_values_are_on_no_grid() -> None:
     fine, few, odd = Grid(), Grid(), Grid()
-    fine.look(torch.randn(500).numpy())
-    few.look(torch.ones(20).numpy())
-    odd.look(np.array([np.inf, np.nan, 0.0] * 100, np.float32))
+    fine.read(torch.randn(500).numpy())
+    few.read(torch.ones(20).numpy())
+    odd.read(np.array([np.inf, np.nan, 0.0] * 100, np.float32))
     assert [fine.name, few.name, odd.name] == ["", "", ""]
     assert not fine.open
 
@@ -185,12 +185,12 @@ def test_gains_are_those_of_theory() -> None:
     model = nn.Sequential(nn.Linear(400, 300), nn.ReLU(), nn.Conv1d(64, 32, 5), nn.Linear(300, 10))
     nn.init.kaiming_normal_(model[0].weight)
     nn.init.normal_(model[3].weight, std=1e-3)
-    found = gains([model])
+    found = initial_gains([model])
     assert found["initial_gain_max"] == pytest.approx(math.sqrt(2), rel=0.02)
     assert found["initial_gain_max_name"] == "0.weight"
     assert found["initial_gain_min"] == pytest.approx(1e-3 * math.sqrt(300), rel=0.05)
     nn.init.zeros_(model[3].weight)
-    assert gains([model])["initial_gain_min"] == pytest.approx(
+    assert initial_gains([model])["initial_gain_min"] == pytest.approx(
         1 / math.sqrt(3), rel=0.05
     )  # uniform to 1 / sqrt(n)
-    assert gains([nn.Embedding(10, 4)]) == {}
+    assert initial_gains([nn.Embedding(10, 4)]) == {}

@@ -14,7 +14,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture.torch.measure.by_pass.attention import ROWS, Attention, largest_logit  # noqa: E402
+from traindx.capture.torch.measure.by_pass.attention import ROWS, Observer, largest_logit  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +169,7 @@ def test_nothing_is_wrapped_where_something_else_wrapped_it(tmp_path: Path) -> N
 
 def test_a_failure_is_said_once_and_lets_go(monkeypatch: pytest.MonkeyPatch) -> None:
     failures: list[str] = []
-    attention = Attention(lambda where, error: failures.append(where))
+    attention = Observer(lambda where, error: failures.append(where))
     net = Classifier(Fused())
 
     def broken(*args: Any) -> Any:
@@ -184,10 +184,10 @@ def test_a_failure_is_said_once_and_lets_go(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_models_without_attention_are_left_alone() -> None:
-    attention = Attention(lambda where, error: None)
+    attention = Observer(lambda where, error: None)
     armed = []
     for _ in range(6):
         attention.arm([("", nn.Linear(2, 2))])
-        armed.append(attention.within.armed)
+        armed.append(attention.functions.armed)
         attention.disarm()
     assert armed == [True, True, True, False, False, False]

@@ -192,7 +192,7 @@ def test_as_often_as_the_time_allows() -> None:
         if curvature.due(step):
             seen.append(step)
             weight = nn.Parameter(torch.ones(2))
-            curvature.look(weight.square().sum(), [weight], [], step)
+            curvature.measure(weight.square().sum(), [weight], [], step)
             curvature.seconds += 0.5
             at[0] += 0.5
     assert seen[:5] == [0, 5, 10, 15, 20]

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402 - needs torch
 
-from traindx.capture.torch.measure.reruns.future_tokens import Future  # noqa: E402
+from traindx.capture.torch.measure.reruns.future_tokens import FutureTokens  # noqa: E402
 
 WORDS = 12
 
@@ -37,9 +37,9 @@ def asked(model: nn.Module, first: bool = False, apart: int = 1) -> dict[str, An
     """What is found of a model of the token `apart` steps on."""
     text = torch.randint(0, WORDS, (5, 17), generator=torch.Generator().manual_seed(1))
     given, wanted = text[:, : 17 - apart], text[:, apart:]
-    future = Future()
-    future.called(model, (given.T if first else given,), {})
-    future.want((wanted.T if first else wanted).reshape(-1))
+    future = FutureTokens()
+    future.record(model, (given.T if first else given,), {})
+    future.record_targets((wanted.T if first else wanted).reshape(-1))
     return future.facts()
 
 
@@ -72,11 +72,11 @@ def test_recurrence_in_both_directions_sees_the_future() -> None:
 
 def test_only_models_of_the_next_token_are_asked() -> None:
     assert asked(Attends(False), apart=2) == {}  # the token after the next is foretold
-    tagger = Future()
+    tagger = FutureTokens()
     tokens = torch.randint(0, WORDS, (4, 9))
     model = Attends(False)
-    tagger.called(model, (tokens,), {})
-    tagger.want(tokens % 3)
+    tagger.record(model, (tokens,), {})
+    tagger.record_targets(tokens % 3)
     assert tagger.facts() == {}
 
 

@@ -52,9 +52,9 @@ def test_the_gap_is_the_difference_of_two_losses(classes: bool) -> None:
         torch.random.set_rng_state(before[1])
         expected = float(trained) - float(loss_of(nn.Sequential(layer, *model[1:])(x), y))
     model.load_state_dict(dict(zip(model.state_dict(), before[0], strict=True)))
-    gap.called(model, (x,), {}, 8)
-    gap.want(y)
-    gap.lost(trained, 1.0)
+    gap.record(model, (x,), {}, 8)
+    gap.call.record_targets(y)
+    gap.record_loss(trained, 1.0)
     assert gap.measure(8) == {"quant/loss_gap": pytest.approx(expected, rel=1e-4)}
     assert expected != 0
     assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), before[0], strict=True))
@@ -71,11 +71,11 @@ def test_it_is_not_told_where_the_loss_is_another_one() -> None:
     torch.manual_seed(0)
     model, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(0, 3, (8,))
     gap = LossGap(nothing)
-    gap.called(model, (x,), {}, 8)
-    gap.want(y)
-    gap.lost(2 * functional.cross_entropy(model(x), y), 1.0)
+    gap.record(model, (x,), {}, 8)
+    gap.call.record_targets(y)
+    gap.record_loss(2 * functional.cross_entropy(model(x), y), 1.0)
     assert gap.measure(8) == {}
-    assert "made again" in gap.refused
+    assert "recomputed" in gap.refused
 
 
 def test_fake_quantize_modules_let_everything_pass_meanwhile() -> None:

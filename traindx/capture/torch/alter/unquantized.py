@@ -13,7 +13,7 @@ from torch import nn
 from traindx.capture.arrays.levels import JUDGED, quantized_levels
 from traindx.capture.process.patches import WRAPPER
 from traindx.capture.torch.measure.quantized.levels import rows_of
-from traindx.capture.torch.measure.quantized.weights import FUNCTIONS, behind
+from traindx.capture.torch.measure.quantized.weights import FUNCTIONS, parameter_behind
 
 
 class Kept:
@@ -33,7 +33,7 @@ class Kept:
         if not isinstance(weight, torch.Tensor) or isinstance(weight, nn.Parameter) or weight.dim() < 2:
             return None
         with torch.no_grad():
-            parameter = behind(weight, caller())
+            parameter = parameter_behind(weight, caller())
             if parameter is None:
                 return None
             looks = self._looks[id(parameter)] = self._looks.get(id(parameter), 0) + 1

@@ -1,4 +1,4 @@
-"""The last training step as it passed by, kept for the probes of `traindx check`."""
+"""The last training step, recorded for the probes of `traindx check`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LossCall(NamedTuple):
         return self.args[0] if self.args else self.named.get("target")
 
     def again(self, given: torch.Tensor, target: Any) -> torch.Tensor:
-        """The loss of something else."""
+        """The loss of another input and target."""
         if self.args:
             found: torch.Tensor = self.original(given, target, *self.args[1:], **self.named)
         else:
@@ -38,70 +38,72 @@ class LossCall(NamedTuple):
 
 
 class Live:
-    """The last training step as it passed by: the model, what it was called with, what it gave, what
-    the loss was computed from, and how the loss that backward was called on grows with the batch."""
+    """The last training step: the model, its arguments and output, the call of the loss function, and how the loss that
+    backward was called on grows with the batch."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
         stream.attentive = True
-        stream.hear(ModelFed, self.model_called)
-        stream.hear(LossComputed, self.loss_called)
-        stream.hear(LossDifferentiated, self.backward_begins)
+        stream.hear(ModelFed, self.record_call)
+        stream.hear(LossComputed, self.record_loss)
+        stream.hear(LossDifferentiated, self.read_graph)
         self.model: torch.nn.Module | None = None
         self.inputs: tuple[Any, ...] = ()
         self.named: dict[str, Any] = {}
         self.output: Any = None
         self.loss: LossCall | None = None
         self.first_loss: float | None = None
-        self.lost: torch.Tensor | None = None  # what backward was called on
+        self.differentiated: torch.Tensor | None = None  # what backward was called on
         self.growth: float | None = None
         self.leaves: list[torch.Tensor] = []
         self.handle: Any = None
 
-    def model_called(self, event: ModelFed) -> None:
+    def record_call(self, event: ModelFed) -> None:
         """A root is about to be called in training."""
         module, inputs, named = event
         if module is not self.model:
             if self.handle is not None:
                 self.handle.remove()
-            self.handle = CALLS.hear_after(module, self.answered)
+            self.handle = CALLS.hear_after(module, self.record_output)
         self.model, self.inputs, self.named = module, inputs, named
 
-    def answered(self, _module: Any, _inputs: Any, output: Any) -> None:
+    def record_output(self, _module: Any, _inputs: Any, output: Any) -> None:
         self.output = output
 
-    def loss_called(self, event: LossComputed) -> None:
+    def record_loss(self, event: LossComputed) -> None:
         """A loss function was called."""
         original, given, args, named, value = event
         if isinstance(given, torch.Tensor) and isinstance(value, torch.Tensor) and value.requires_grad:
             self.loss = LossCall(original, given, args, named, value)
 
-    def backward_begins(self, event: LossDifferentiated) -> None:
-        """The graph is whole now, and will be gone after the backward pass."""
+    def read_graph(self, event: LossDifferentiated) -> None:
+        """The graph is complete now, and will be freed by the backward pass."""
         loss = event.loss
-        self.lost = loss.detach()
+        self.differentiated = loss.detach()
         if self.first_loss is None:
-            self.first_loss = float(self.lost)
-        first = any_tensor((self.inputs, self.named))
-        rows = len(first) if first is not None and first.dim() else 0
-        self.growth = growth_in_graph(loss, rows)
+            self.first_loss = float(self.differentiated)
+        self.growth = growth_in_graph(loss, self.rows())
         if not self.leaves:
             self.leaves = leaves(loss)
 
+    def rows(self) -> int:
+        """Rows of the first input; 0 where it has none."""
+        first = any_tensor((self.inputs, self.named))
+        return len(first) if first is not None and first.dim() else 0
+
     def samples(self) -> int:
         """Samples in the batch; 0 where that is not clear."""
-        first = any_tensor((self.inputs, self.named))
-        if first is None or not first.dim():
-            return 0
-        count = len(first)
+        count = self.rows()
         target = self.loss.target if self.loss is not None else None
         loader = self.stream.scene.loader
-        told = getattr(loader(), "batch_size", None) if loader is not None else None
-        sure = count == told or (isinstance(target, torch.Tensor) and target.dim() and len(target) == count)
+        batch_size = getattr(loader(), "batch_size", None) if loader is not None else None
+        sure = count == batch_size or (
+            isinstance(target, torch.Tensor) and target.dim() and len(target) == count
+        )
         return count if sure else 0
 
-    def leave(self) -> None:
-        """The step is kept as it is; nothing more is heard."""
+    def stop(self) -> None:
+        """Record no further steps."""
         self.stream.attentive = False
         if self.handle is not None:
             self.handle.remove()

@@ -1,4 +1,4 @@
-"""Probes of what a training needs: memory by kind, and the accelerator that is there."""
+"""Probes of a training's memory by kind, and of the available accelerator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from traindx.vocabulary.setup import Fact
 
 
 def accelerator(live: Live) -> dict[str, Fact]:
-    """What the library can use."""
+    """The accelerator that PyTorch can use."""
     if torch.cuda.is_available():
         number = torch.cuda.current_device()
         total = torch.cuda.get_device_properties(number).total_memory
@@ -29,7 +29,7 @@ def accelerator(live: Live) -> dict[str, Fact]:
 
 
 def memory(live: Live) -> dict[str, Fact]:
-    """Bytes of weights, gradients, optimizer state, and of what one forward pass keeps for backward."""
+    """Bytes of weights, gradients, optimizer state, and of the tensors that a forward pass saves for backward."""
     model, session = live.model, live.stream.opened
     assert model is not None
     parameters = list(model.parameters())
@@ -65,6 +65,8 @@ def activations(live: Live, model: torch.nn.Module, parameters: list[torch.Tenso
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = model(*live.inputs, **live.named)  # held until the hooks are gone: no storage is used twice
+        output = model(
+            *live.inputs, **live.named
+        )  # held until the hooks are removed, so that no storage is reused
     del output
     return sum(kept.values())

@@ -1,7 +1,7 @@
-"""Looks at a live model once, at the end of a short run of `traindx check`, before the script is ended.
+"""Probes a live model once, at the end of a short run of `traindx check`, before the script is ended.
 
-The run is thrown away afterwards. Even so, modes, buffers, gradients and random state are put back: a
-script may catch its end and go on. What could not be looked at is said in the fact `<probe>_not_checked`.
+The run is discarded afterwards. Even so, modes, buffers, gradients and random state are restored: a script may catch the
+exception that ends it, and go on. The fact `<probe>_not_checked` says why a probe gave no result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-from traindx.capture.torch.checks import latency, memory, room, samples, structure
+from traindx.capture.torch.checks import latency, memory, samples, step_memory, structure
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.reruns.restored_state import untouched
 from traindx.vocabulary.setup import Fact
@@ -28,19 +28,19 @@ PROBES: tuple[tuple[str, Probe], ...] = (
     ("growth", samples.growth),
     ("modes", samples.modes),
     ("memory", memory.memory),
-    ("room", room.room),
+    ("room", step_memory.step_memory),
     ("latency", latency.latency),
 )
 
 
-# What `traindx memory` asks, and `traindx fix` of what it returns; `traindx check` asks all but the probe of room.
+# `traindx memory` runs these of "room", `traindx fix` these of "speed"; `traindx check` runs all but "room".
 ONLY = {"room": ("accelerator", "memory", "room"), "speed": ("accelerator", "latency")}
 
 
-def look_at(live: Live, stream: Stream, session: Session, what: bool | str = True) -> None:
-    """Ask the probes, unrecorded; what they find are facts of the session. `what`: "room", "speed", or True."""
+def run_probes(live: Live, stream: Stream, session: Session, what: bool | str = True) -> None:
+    """Run the probes, unrecorded. Their results are facts of the session. `what`: "room", "speed", or True."""
     stream.active = False
-    for listener in session.watched.observers.steps:  # what the probes call is no part of the training
+    for listener in session.watched.observers.steps:  # calls of probes are not part of the training
         listener.backward_begin()
     for name, value in facts(live, what).items():
         session.fact(name, value)
@@ -48,9 +48,9 @@ def look_at(live: Live, stream: Stream, session: Session, what: bool | str = Tru
 
 
 def facts(live: Live, what: bool | str = True) -> dict[str, Fact]:
-    """Ask the probes; never raises."""
+    """Run the probes; never raises."""
     began = time.monotonic()
-    live.leave()
+    live.stop()
     found: dict[str, Fact] = {}
     wanted = ONLY.get(str(what)) or [name for name, _ in PROBES if name != "room"]
     for name, probe in PROBES:
@@ -59,14 +59,14 @@ def facts(live: Live, what: bool | str = True) -> dict[str, Fact]:
         if live.model is None and name != "accelerator":
             found[f"{name}_not_checked"] = "no model was seen in training"
         elif time.monotonic() - began > SECONDS:
-            found[f"{name}_not_checked"] = "the time for looking at the model was used up"
+            found[f"{name}_not_checked"] = "the time limit for checking the model was reached"
         else:
-            found |= attempted(name, probe, live)
+            found |= result_of(name, probe, live)
     return found
 
 
-def attempted(name: str, probe: Probe, live: Live) -> dict[str, Fact]:
-    """What a probe finds, or why it found nothing."""
+def result_of(name: str, probe: Probe, live: Live) -> dict[str, Fact]:
+    """The facts of a probe, or why there are none."""
     try:
         with untouched(live.model), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,7 +1,7 @@
 """A short training of a copy of a model, recorded as `traindx run` records a script's.
 
-For `traindx.check(model, loss, loader)`: the model, the loader's samples and the random state of the
-caller are left as they are.
+For `traindx.check(model, loss, loader)`. The model, the loader's samples and the random state of the caller are not
+changed.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map
 
 from traindx.capture.process.patches import Lines
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.checks.probes import look_at
+from traindx.capture.torch.checks.probes import run_probes
 from traindx.capture.torch.discover.discovery import Discovery
 
 Optimizers = Callable[[Iterable[torch.nn.Parameter]], torch.optim.Optimizer]
-KEPT = 64  # batches that labels are permuted among
+PERMUTED = 64  # batches among whose samples labels are permuted
 SEED = 0
 
 
 class Rehearsal:
-    """What is trained: `loss(model(inputs), targets)` over the batches of `loader`, each (inputs, targets)."""
+    """Trains `loss(model(inputs), targets)` over the batches of `loader`, each (inputs, targets)."""
 
     def __init__(
         self,
@@ -53,13 +54,13 @@ class Rehearsal:
             try:
                 self.train(steps, change)
                 if live is not None:
-                    look_at(live, stream, session)
+                    run_probes(live, stream, session)
             finally:
                 discovery.end()
                 session.close()
 
     def train(self, steps: int, change: str) -> None:
-        """The loop, as anyone would write it."""
+        """A plain training loop."""
         model = copy.deepcopy(self.model)
         model.train()
         optimizer = self.optimizer(model.parameters())
@@ -69,7 +70,7 @@ class Rehearsal:
             optimizer.step()
 
     def batches(self, change: str) -> Iterator[tuple[Any, Any]]:
-        """Batches without end. Raises TypeError where they are no pairs of inputs and targets."""
+        """Batches, endlessly. Raises TypeError where they are not pairs of inputs and targets."""
         if change == "permuted labels":
             yield from permuted(self.loader)
         first: tuple[Any, Any] | None = None
@@ -87,26 +88,22 @@ class Rehearsal:
                 yield inputs, targets
             if not seen:
                 raise TypeError(
-                    "the loader gives no batch (any more): it must be possible to go through it again"
+                    "the loader has no batch (left): it must be possible to iterate over it again"
                 )
 
 
 def blank(inputs: Any) -> Any:
     """Inputs without information."""
-    if isinstance(inputs, torch.Tensor):
-        return torch.zeros_like(inputs)
-    if isinstance(inputs, dict):
-        return {name: blank(value) for name, value in inputs.items()}
-    return type(inputs)(blank(value) for value in inputs) if isinstance(inputs, list | tuple) else inputs
+    return tree_map(lambda part: torch.zeros_like(part) if isinstance(part, torch.Tensor) else part, inputs)
 
 
 def permuted(loader: Any) -> Iterator[tuple[Any, Any]]:
-    """The first batches over and over, their targets permuted among all of their samples, once and for all."""
-    kept = [batch for batch, _ in zip(loader, range(KEPT), strict=False)]
-    targets = [t for _, t in kept]
+    """The first batches, endlessly, with their targets permuted once among all samples."""
+    first = [batch for batch, _ in zip(loader, range(PERMUTED), strict=False)]
+    targets = [t for _, t in first]
     if not all(isinstance(t, torch.Tensor) and t.dim() for t in targets):
-        raise TypeError("targets that are no tensors cannot be permuted")
-    whole = torch.cat(targets)
-    mixed = whole[torch.randperm(len(whole), device=whole.device)].split([len(t) for t in targets])
+        raise TypeError("targets that are not tensors cannot be permuted")
+    every = torch.cat(targets)
+    mixed = every[torch.randperm(len(every), device=every.device)].split([len(t) for t in targets])
     while True:
-        yield from ((inputs, target) for (inputs, _), target in zip(kept, mixed, strict=True))
+        yield from ((inputs, target) for (inputs, _), target in zip(first, mixed, strict=True))

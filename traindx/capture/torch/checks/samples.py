@@ -1,5 +1,5 @@
-"""Probes of how a model treats the samples of a batch: leaks between them, growth of the loss with
-their number, and whether training and evaluation mode agree."""
+"""Probes of how a model treats the samples of a batch: leaks between samples, growth of the loss with their number, and
+the loss in training and evaluation mode."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from traindx.capture.torch.measure.reruns.future_tokens import replaced
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
-ASKED = 3  # samples whose outputs are asked for what they depend on
-LEAKS = 1e-5  # of the largest gradient: more than rounding
+LEAKS = 1e-5  # relative to the largest gradient: more than rounding errors
 REPLACED = 8  # samples that are replaced at most, where inputs are whole numbers
 
 
 class NotClear(Exception):
-    """A probe does not apply; says why."""
+    """A probe is not applicable; says why."""
 
 
-def answer(live: Live, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-    """The model's first output tensor, with one input exchanged."""
+def output_of(live: Live, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    """The model's first output tensor, with one input replaced."""
     assert live.model is not None
     output = live.model(*replaced(live.inputs, old, new), **replaced(live.named, old, new))
     found = any_tensor(output if not hasattr(output, "logits") else output.logits)
@@ -54,7 +53,7 @@ def leak(live: Live) -> dict[str, Fact]:
 
 def by_gradient(live: Live, first: torch.Tensor) -> tuple[int, int]:
     given = first.detach().clone().requires_grad_()
-    output = answer(live, first, given)
+    output = output_of(live, first, given)
     count = len(given)
     if not output.dim() or len(output) != count:
         raise NotClear("the output does not have one row for each sample")
@@ -78,7 +77,7 @@ def by_gradient(live: Live, first: torch.Tensor) -> tuple[int, int]:
 
 def by_replacement(live: Live, first: torch.Tensor) -> tuple[int, int]:
     with torch.no_grad():
-        before = answer(live, first, first)
+        before = output_of(live, first, first)
         count = len(first)
         if not before.dim() or len(before) != count:
             raise NotClear("the output does not have one row for each sample")
@@ -87,7 +86,7 @@ def by_replacement(live: Live, first: torch.Tensor) -> tuple[int, int]:
         for j in range(min(count, REPLACED)):
             given = first.clone()
             given[j] = first[(j + 1) % count]
-            change = (answer(live, first, given) - before).float().reshape(count, -1).abs().amax(1)
+            change = (output_of(live, first, given) - before).float().reshape(count, -1).abs().amax(1)
             others = torch.arange(count, device=change.device) != j
             pairs += int((change[others] > 1e-3 * scale).sum())
             checked += count - 1
@@ -95,8 +94,8 @@ def by_replacement(live: Live, first: torch.Tensor) -> tuple[int, int]:
 
 
 def growth(live: Live) -> dict[str, Fact]:
-    """How many times the loss of one batch that of two equal ones is: 1 for a mean, 2 for a sum."""
-    call, lost = live.loss, live.lost
+    """The loss of two equal batches over the loss of one: 1 for a mean, 2 for a sum."""
+    call, lost = live.loss, live.differentiated
     if call is None or lost is None or not isinstance(call.target, torch.Tensor) or not call.target.dim():
         if live.growth is None:
             raise NotClear(

@@ -1,7 +1,7 @@
-"""How well a model does on parts of its held-out data: groups by a column of the inputs, or by the target.
+"""How well a model does on subgroups of its held-out data: by a column of the inputs, or by the target.
 
-Seen at losses that are computed without gradients, of the last evaluation of a run: the share of right answers where
-targets are classes, else the mean squared error.
+Read from losses that are computed without gradients, in the last evaluation of a run: the accuracy where targets are
+classes, else the mean squared error.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Tally(NamedTuple):
 
 
 class Slices:
-    """The groups of each column that was asked for: a key of the batch, the number of a column, or `target`."""
+    """The groups of each requested column: a key of the batch, the number of a column, or `target`."""
 
     def __init__(self, stream: Stream, columns: list[str]) -> None:
         self.stream, self.columns = stream, columns
         self.inputs: Any = None
-        self.edges: dict[str, list[float]] = {}  # of columns that are no groups by themselves
+        self.edges: dict[str, list[float]] = {}  # of columns with too many values to be a group each
         self.found: dict[tuple[str, str], Tally] = {}
         self.measure, self.over = "", False
         stream.attentive = True
@@ -40,12 +40,12 @@ class Slices:
         stream.hear(LossComputed, self.loss_computed)
 
     def batch_seen(self, event: BatchSeen) -> None:
-        """Held-out inputs come by."""
+        """Held-out inputs."""
         if event.training is False and event.inputs is not None:
             self.inputs = event.inputs
 
     def training_goes_on(self, _event: ModelFed) -> None:
-        """The evaluation is over; the next one begins anew."""
+        """The evaluation is over; the next one replaces its result."""
         self.over = True
 
     def loss_computed(self, event: LossComputed) -> None:
@@ -64,7 +64,7 @@ class Slices:
                 self.add(column, keys, values)
 
     def measured(self, given: torch.Tensor, target: torch.Tensor) -> torch.Tensor | None:
-        """What is measured of each sample; None where shapes do not tell."""
+        """Accuracy or error of each sample; None where the shapes fit neither."""
         if target.dtype in (torch.int64, torch.int32) and given.dim() == target.dim() + 1 == 2:
             self.measure = "accuracy"
             return (given.argmax(1) == target).double().cpu()
@@ -74,7 +74,7 @@ class Slices:
         return None
 
     def column(self, column: str, target: torch.Tensor) -> torch.Tensor | None:
-        """The column of the batch that is there: one number a sample."""
+        """A column of the current batch: one number for each sample."""
         if column == TARGET:
             return target.double().cpu() if target.dim() == 1 else None
         batch = self.inputs
@@ -82,16 +82,11 @@ class Slices:
             batch = batch.get(column)
         elif isinstance(batch, list | tuple):
             batch = batch[0] if batch else None
-        if (
-            isinstance(batch, torch.Tensor)
-            and batch.dim() == 2
-            and column.isdigit()
-            and int(column) < batch.shape[1]
-        ):
+        table = isinstance(batch, torch.Tensor) and batch.dim() == 2
+        if table and column.isdigit() and int(column) < batch.shape[1]:
             batch = batch[:, int(column)]
-        return (
-            batch.detach().double().cpu() if isinstance(batch, torch.Tensor) and batch.dim() == 1 else None
-        )
+        one_column = isinstance(batch, torch.Tensor) and batch.dim() == 1
+        return batch.detach().double().cpu() if one_column else None
 
     def add(self, column: str, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Count a batch."""
@@ -108,8 +103,8 @@ class Slices:
             before = self.found.get((column, name), Tally(0, 0.0))
             self.found[column, name] = Tally(before.n + len(mine), before.total + float(mine.sum()))
 
-    def tell(self) -> None:
-        """The last evaluation's groups, as facts."""
+    def report(self) -> None:
+        """The groups of the last evaluation, as facts."""
         for (column, group), tally in self.found.items():
             self.stream.fact(f"slice/{column}/{group}", tally.total / tally.n)
             self.stream.fact(f"slice_samples/{column}/{group}", tally.n)

@@ -1,4 +1,4 @@
-"""Probe of how a model is put together: what its modules do not tell by themselves."""
+"""Probe of a model's structure: biases, unregistered layers and shared parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.models.unregistered_layers import unregistered
+from traindx.capture.torch.measure.models.unregistered_layers import unregistered_layers
 from traindx.vocabulary.setup import Fact
 
 NAMED = 10  # names in a fact
@@ -18,11 +18,11 @@ WITH_BIAS = (nn.Linear, nn.modules.conv._ConvNd)
 
 
 def structure(live: Live) -> dict[str, Fact]:
-    """Biases that a normalization takes away, layers that are not registered, skip connections."""
+    """Biases that a normalization cancels, layers that are not registered, shared parameters."""
     model = live.model
     assert model is not None
     biased = [name for name, first, second in neighbours(model) if wasted(first, second)]
-    lost = lost_of(live, model)
+    lost = unregistered_parameters(live, model)
     out: dict[str, Fact] = {
         "bias_before_normalization": len(biased),
         "parameters_unregistered": sum(p.numel() for p in lost.values()),
@@ -54,11 +54,11 @@ def shared(model: nn.Module) -> int:
     return len(every) - len(set(every))
 
 
-def lost_of(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
+def unregistered_parameters(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
     """Parameters in plain containers of modules that took part in the loss, and that neither the model nor an
     optimizer knows."""
     session = live.stream.opened
     optimizers = [o for o in session.watched.optimizers if o is not None] if session is not None else []
     known = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     used = {id(p) for p in live.leaves}
-    return dict(unregistered(model, known, lambda p: id(p) in used))
+    return dict(unregistered_layers(model, known, lambda p: id(p) in used))

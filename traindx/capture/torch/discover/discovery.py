@@ -1,18 +1,19 @@
-"""Finds a training in a script that nobody has changed, and tells what happens in it to an event stream.
+"""Finds the training in an unmodified script, and reports what happens in it to an event stream.
 
-Nothing is put into an object of the script's: optimizers are heard by global hooks, modules by what every call of
-one goes through (`torch/hooks.py`), and thin wrappers stand around the functions that every loop goes through. Each
-part knows one of them, and none of the others:
+Nothing is attached to an object of the script. Optimizers are observed by global hooks, modules by the code that every
+call of a module runs (`torch/hooks.py`), and the functions that every loop uses by thin wrappers. Each part handles one
+subject, and knows none of the other parts:
 
-    models     the root modules, what they are fed
+    models     the root modules and their inputs
     loop       optimizers, backward, steps, accumulation
     manual     steps of a loop without an optimizer object
-    grad       gradients that are not got from backward
+    grad       gradients that are not computed by backward
     losses     loss functions, validation passes
     loaders    loaders, time waited for batches
     resumes    checkpoints that are loaded
     extras     clipping, loss scaling, schedules, seeds, compilation
     waits      lines at which the host waits for an accelerator
+    wrappers   wrappers that call a hook before or after a function
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Discovery:
         CALLS.deaf = None
 
     def end(self) -> None:
-        """The script is over: hand on what is still held back, and let go."""
+        """The script is over: report what is still held back, and detach."""
         for part in (self.loop, self.losses):
             self.stream.safely(part.end)
         self.stream.detach()

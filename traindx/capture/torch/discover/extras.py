@@ -1,4 +1,4 @@
-"""What stands around a loop: clipping, loss scaling, schedules, seeds, compilation."""
+"""What surrounds a training loop: clipping, loss scaling, schedules, seeds, compilation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ import torch
 
 from traindx.capture.session.events import Compiled, GradientsClipped, LossScaled, ScalerFound, StepSkipped
 from traindx.capture.session.stream import Stream
+from traindx.capture.torch.discover.wrappers import call_after, call_before
 
-PLANS = ("total_steps", "T_max", "total_iters")  # attributes of schedules that say how long they are
+SCHEDULE_SETTINGS = (
+    "total_steps", "T_max", "total_iters", "step_size", "gamma", "patience", "factor", "T_0", "milestones",
+)  # fmt: skip
 
 
 class Extras:
@@ -22,73 +25,49 @@ class Extras:
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
         self.seeds: set[str] = set()
-        self.scheduling = False  # a scheduler is being made, or steps those that it is made of
+        self.scheduling = False  # inside a scheduler, which may call others
         self.scheduler_steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.most_steps = 0
 
     def attach(self) -> None:
-        replace = self.stream.patches.replace
+        stream, replace = self.stream, self.stream.patches.replace
         for home in (torch.nn.utils, torch.nn.utils.clip_grad):
-            replace(home, "clip_grad_norm_", self.clip)
-            replace(home, "clip_grad_value_", self.clip_value)
+            replace(home, "clip_grad_norm_", call_after(stream, self.clip_norm))
+            replace(home, "clip_grad_value_", call_before(stream, self.clip_value))
         scaler = torch.amp.grad_scaler.GradScaler
-        replace(scaler, "scale", self.scale)
+        replace(scaler, "scale", call_after(stream, self.scale))
         replace(scaler, "step", self.scaler_step)
-        replace(torch.optim.lr_scheduler.LRScheduler, "__init__", self.schedule)
-        replace(torch.optim.lr_scheduler.ReduceLROnPlateau, "__init__", self.schedule)
+        kinds = torch.optim.lr_scheduler
+        for kind in (kinds.LRScheduler, kinds.ReduceLROnPlateau):
+            replace(kind, "__init__", partial(self.within_scheduler, self.describe_schedule, True))
         for kind in schedulers():
-            replace(kind, "step", self.scheduled)
+            replace(kind, "step", partial(self.within_scheduler, self.count_schedule, False))
         for home in (torch, torch.random):
-            replace(home, "manual_seed", partial(self.seed, "torch"))
-        replace(torch, "use_deterministic_algorithms", self.deterministic)
-        replace(torch, "compile", self.compile)
-        replace(torch.nn.Module, "compile", self.compile)
+            replace(home, "manual_seed", call_before(stream, partial(self.seed, "torch")))
+        replace(torch, "use_deterministic_algorithms", call_before(stream, self.deterministic))
+        replace(torch, "compile", call_before(stream, self.compile))
+        replace(torch.nn.Module, "compile", call_before(stream, self.compile))
         for name in ("random", "numpy.random"):
             if name in sys.modules:
-                replace(sys.modules[name], "seed", partial(self.seed, name.partition(".")[0]))
-        self.stream.fact("seeds_set", "none")
+                seed = partial(self.seed, name.partition(".")[0])
+                replace(sys.modules[name], "seed", call_before(stream, seed))
+        stream.fact("seeds_set", "none")
 
-    def clip(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream = self.stream
+    def clip_norm(self, norm: Any, parameters: Any, max_norm: Any, *_args: Any, **_named: Any) -> None:
+        self.stream.line("clip")
+        limit = float(max_norm)
+        if limit != float("inf"):  # an infinite limit only asks for the norm
+            self.stream.fact("clip_norm", limit)
+            self.stream.tell(GradientsClipped(norm, limit))
 
-        def clip_grad_norm_(parameters: Any, max_norm: float, *args: Any, **named: Any) -> Any:
-            norm = original(parameters, max_norm, *args, **named)
-            stream.safely(clipped, norm, max_norm)
-            return norm
+    def clip_value(self, parameters: Any, clip_value: float, *_args: Any, **_named: Any) -> None:
+        self.stream.fact("clip_value", float(clip_value))
 
-        def clipped(norm: Any, limit: Any) -> None:
-            stream.line("clip")
-            limit = float(limit)
-            if limit != float("inf"):  # an infinite limit only asks for the norm
-                stream.fact("clip_norm", limit)
-                stream.tell(GradientsClipped(norm, limit))
-
-        return clip_grad_norm_
-
-    def clip_value(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream = self.stream
-
-        def clip_grad_value_(parameters: Any, clip_value: float, *args: Any, **named: Any) -> Any:
-            stream.safely(stream.fact, "clip_value", float(clip_value))
-            return original(parameters, clip_value, *args, **named)
-
-        return clip_grad_value_
-
-    def scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream = self.stream
-
-        def scale(self: Any, outputs: Any) -> Any:
-            scaled = original(self, outputs)
-            stream.safely(told, self, outputs, scaled)
-            return scaled
-
-        def told(scaler: Any, outputs: Any, scaled: Any) -> None:
-            session = stream.session() if scaler.is_enabled() else None
-            if session is not None and isinstance(outputs, torch.Tensor):
-                stream.tell(LossScaled(scaled, outputs))
-                stream.tell(ScalerFound(scaler))
-
-        return scale
+    def scale(self, scaled: Any, scaler: Any, outputs: Any) -> None:
+        session = self.stream.session() if scaler.is_enabled() else None
+        if session is not None and isinstance(outputs, torch.Tensor):
+            self.stream.tell(LossScaled(scaled, outputs))
+            self.stream.tell(ScalerFound(scaler))
 
     def scaler_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
         stream, scene = self.stream, self.stream.scene
@@ -103,92 +82,58 @@ class Extras:
 
         return step
 
-    def schedule(self, original: Callable[..., None]) -> Callable[..., None]:
-        stream = self.stream
-
+    def within_scheduler(
+        self, hook: Callable[[Any], None], nested: bool, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """Call `hook` after a method of a scheduler. Schedulers call each other: without `nested`, only after the calls
+        that the script itself makes."""
         extras = self
 
-        def __init__(self: Any, *args: Any, **named: Any) -> None:
+        def method(self: Any, *args: Any, **named: Any) -> Any:
             outermost, extras.scheduling = not extras.scheduling, True
             try:
-                original(self, *args, **named)
+                result = original(self, *args, **named)
             finally:
                 extras.scheduling = not outermost
-            stream.safely(describe, self)
+            if outermost or nested:
+                extras.stream.safely(hook, self)
+            return result
 
-        def describe(scheduler: Any) -> None:
-            kind = type(scheduler).__name__
-            if kind == "SequentialLR" or "schedule" not in stream.known:
-                stream.fact("schedule", kind)
-            for name in (*PLANS, "step_size", "gamma", "patience", "factor", "T_0", "milestones"):
-                value = getattr(scheduler, name, None)
-                if isinstance(value, int | float):
-                    stream.fact(f"schedule/{name}", value)
-            if kind == "OneCycleLR":
-                stream.fact("planned_steps", scheduler.total_steps)
-            stream.line("schedule")
+        return method
 
-        return __init__
+    def describe_schedule(self, scheduler: Any) -> None:
+        kind = type(scheduler).__name__
+        if kind == "SequentialLR" or "schedule" not in self.stream.known:
+            self.stream.fact("schedule", kind)
+        for name in SCHEDULE_SETTINGS:
+            value = getattr(scheduler, name, None)
+            if isinstance(value, int | float):
+                self.stream.fact(f"schedule/{name}", value)
+        if kind == "OneCycleLR":
+            self.stream.fact("planned_steps", scheduler.total_steps)
+        self.stream.line("schedule")
 
-    def scheduled(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Count the calls of `step` that the loop makes, of the scheduler that is called most."""
-        stream, extras = self.stream, self
+    def count_schedule(self, scheduler: Any) -> None:
+        """Count the steps of the scheduler that steps most."""
+        count = self.scheduler_steps[scheduler] = self.scheduler_steps.get(scheduler, 0) + 1
+        self.most_steps = max(self.most_steps, count)
+        self.stream.fact("scheduler_steps", self.most_steps)
 
-        def step(self: Any, *args: Any, **named: Any) -> Any:
-            if extras.scheduling:
-                return original(self, *args, **named)
-            extras.scheduling = True
-            try:
-                return original(self, *args, **named)
-            finally:
-                extras.scheduling = False
-                stream.safely(counted, self)
+    def seed(self, library: str, *args: Any, **named: Any) -> None:
+        if not self.stream.lines.here(3):
+            return  # a library seeds itself
+        self.seeds.add(library)
+        self.stream.fact("seeds_set", ", ".join(sorted(self.seeds)))
+        value = args[0] if args else next(iter(named.values()), None)
+        if isinstance(value, int) and (library == "torch" or "seed" not in self.stream.known):
+            self.stream.fact("seed", value)
 
-        def counted(scheduler: Any) -> None:
-            count = extras.scheduler_steps[scheduler] = extras.scheduler_steps.get(scheduler, 0) + 1
-            extras.most_steps = max(extras.most_steps, count)
-            stream.fact("scheduler_steps", extras.most_steps)
+    def deterministic(self, mode: bool, *_args: Any, **_named: Any) -> None:
+        self.stream.fact("deterministic", bool(mode))
 
-        return step
-
-    def seed(self, library: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream, seeds = self.stream, self.seeds
-
-        def seed(*args: Any, **named: Any) -> Any:
-            stream.safely(told, args[0] if args else next(iter(named.values()), None))
-            return original(*args, **named)
-
-        def told(value: Any) -> None:
-            if not stream.lines.here(3):
-                return  # a library seeds itself
-            seeds.add(library)
-            stream.fact("seeds_set", ", ".join(sorted(seeds)))
-            if isinstance(value, int) and (library == "torch" or "seed" not in stream.known):
-                stream.fact("seed", value)
-
-        return seed
-
-    def deterministic(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream = self.stream
-
-        def use_deterministic_algorithms(mode: bool, *args: Any, **named: Any) -> Any:
-            stream.safely(stream.fact, "deterministic", bool(mode))
-            return original(mode, *args, **named)
-
-        return use_deterministic_algorithms
-
-    def compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream = self.stream
-
-        def compile(model: Any = None, *args: Any, **named: Any) -> Any:
-            stream.safely(told, model)
-            return original(model, *args, **named)
-
-        def told(model: Any) -> None:
-            stream.fact("compiled", True)
-            stream.tell(Compiled(not isinstance(model, torch.nn.Module)))
-
-        return compile
+    def compile(self, model: Any = None, *_args: Any, **_named: Any) -> None:
+        self.stream.fact("compiled", True)
+        self.stream.tell(Compiled(not isinstance(model, torch.nn.Module)))
 
 
 def schedulers() -> list[type]:

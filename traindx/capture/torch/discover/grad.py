@@ -1,4 +1,4 @@
-"""Loops that get their gradients from `torch.autograd.grad` instead of `backward`."""
+"""Loops that compute their gradients by `torch.autograd.grad` instead of `backward`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from traindx.capture.torch.hooks import traced
 
 
 class Grads:
-    """Takes a call for a training pass where a loop that never called `backward` asks for the gradients of one
-    number, keeping no graph of them, for leaves that are trained: all in optimizers, or, without any,
-    parameters. Saliency, penalties on gradients and inner loops of meta-learning are none of these."""
+    """A call counts as a training pass if the loop never called `backward` and asks for the gradients of one number,
+    without a graph of them, for leaves that are trained: all in optimizers, or, without any, parameters. Saliency,
+    gradient penalties and inner loops of meta-learning do not count."""
 
     def __init__(self, stream: Stream, loop: Loop) -> None:
         self.stream, self.loop = stream, loop
@@ -68,20 +68,20 @@ class Grads:
         self.loop.backward_begins(single(outputs), None, stale=False)
 
     def ends(self, leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> None:
-        with lent(leaves, found):
+        with as_grad(leaves, found):
             self.loop.backward_ends()
 
 
 def single(outputs: Any) -> torch.Tensor | None:
-    """The one number that gradients are asked of, or None."""
+    """The one number whose gradients are computed, or None."""
     if isinstance(outputs, list | tuple) and len(outputs) == 1:
         outputs = outputs[0]
     return outputs if isinstance(outputs, torch.Tensor) and outputs.numel() == 1 else None
 
 
 @contextmanager
-def lent(leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> Iterator[None]:
-    """The gradients stand in `grad` while they are measured; then there is what was there before."""
+def as_grad(leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> Iterator[None]:
+    """The gradients are in `grad` while they are measured; afterwards `grad` is restored."""
     before = [leaf.grad for leaf in leaves]
     try:
         for leaf, gradient in zip(leaves, found, strict=True):

@@ -1,4 +1,4 @@
-"""Loaders: how long the loop waits for them and how they are set up. Their batches are never drawn here."""
+"""Data loaders: how long the loop waits for them, and how they are set up. No batch is drawn here."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from torch.utils.data import BatchSampler, dataloader
 
 from traindx.capture.session.events import BackwardBegins, DataWaited, ModelFed
 from traindx.capture.session.stream import Stream
+from traindx.capture.torch.discover.wrappers import call_after
 
 SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")
 
@@ -27,26 +28,16 @@ class Loaders:
         self.waited = 0.0
         self.described = False
         self.facts: dict[str, Any] = {}  # of the loader that was drawn from last
-        self.iterator: weakref.ref[Any] | None = None  # in use; its id may come again once it is gone
+        self.iterator: weakref.ref[Any] | None = None  # in use; its id may be reused once it is freed
         self.draws = self.passes = 0  # its batches, and the backward passes since its first
 
     def attach(self) -> None:
         self.stream.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
-        self.stream.patches.replace(dataloader.DataLoader, "__iter__", self.iter)
+        self.stream.patches.replace(dataloader.DataLoader, "__iter__", call_after(self.stream, self.begin))
         self.stream.hear(BackwardBegins, self.backward_begins)
         self.stream.hear(ModelFed, self.fed)
 
-    def iter(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream, loaders = self.stream, self
-
-        def __iter__(self: Any) -> Any:
-            iterator = original(self)
-            stream.safely(loaders.began, self)
-            return iterator
-
-        return __iter__
-
-    def began(self, loader: Any) -> None:
+    def begin(self, _iterator: Any, loader: Any) -> None:
         self.scene.loader = weakref.ref(loader)
 
     def next(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,36 +48,36 @@ class Loaders:
             try:
                 batch = original(self)
             except StopIteration:
-                stream.safely(loaders.ended)
+                stream.safely(loaders.end)
                 raise
-            stream.safely(loaders.drawn, self, batch, clock() - begun)
+            stream.safely(loaders.hand_out, self, batch, clock() - begun)
             return batch
 
         return __next__
 
-    def drawn(self, iterator: Any, batch: Any, seconds: float) -> None:
-        """A batch was handed out; whether for training shows at the next backward pass."""
+    def hand_out(self, iterator: Any, batch: Any, seconds: float) -> None:
+        """A batch was handed out. The next backward pass shows whether it is trained on."""
         if self.iterator is None or self.iterator() is not iterator:
             self.iterator, self.draws, self.passes = weakref.ref(iterator), 0, 0
             if not self.described:
-                self.facts = described(iterator, self.scene.loader and self.scene.loader())
+                self.facts = loader_facts(iterator, self.scene.loader and self.scene.loader())
         self.draws += 1
         scene = self.scene
-        scene.most, scene.pair = most_values(batch), paired(batch)
+        scene.most, scene.pair = most_values(batch), targets_place(batch)
         data = id(data_of(iterator))
         if data != scene.data:
             scene.data, self.waited = data, 0.0
         self.waited += seconds
 
-    def ended(self) -> None:
-        """No batches are left; where none that was drawn ahead is still to be trained on, what is
-        evaluated next is not of this loader."""
+    def end(self) -> None:
+        """No batches are left. Unless one that was drawn ahead is still to be trained on, the next evaluation is not of this
+        loader's data."""
         if self.draws and self.passes >= self.draws:
             self.scene.data = None
         self.iterator = None
 
     def backward_begins(self, _event: BackwardBegins) -> None:
-        """The data set in use is one that is trained on."""
+        """The current data set is trained on."""
         scene = self.scene
         if scene.data is None:
             return
@@ -100,21 +91,20 @@ class Loaders:
             self.describe()
 
     def fed(self, event: ModelFed) -> None:
-        """A batch that outlives the iterator that it was drawn from, as `next(iter(loader))` has it, is trained on."""
+        """A batch that outlives its iterator, as in `next(iter(loader))`, is trained on."""
         gone = self.iterator is not None and self.iterator() is None
         if not self.described and gone and partner(self.scene.pair, event.inputs) is not None:
             self.describe()
 
     def describe(self) -> None:
-        """Say, once, how the loader that is trained on is set up."""
+        """Report once how the loader of the training data is set up."""
         if not self.described:
             self.described = True
             for name, value in self.facts.items():
                 self.stream.fact(name, value)
 
     def trained_on(self, data: int, iterator: Any) -> None:
-        """The id of data means it for as long as it lives; of a list, which cannot be referred to weakly, for as
-        long as what draws from it."""
+        """Remember the id of data until it is freed. A list cannot be referred to weakly: its sampler is used instead."""
         self.scene.trained_data.add(data)
         gone = partial(self.data_gone, data)
         try:
@@ -127,8 +117,8 @@ class Loaders:
         self.holders.pop(data, None)
 
 
-def described(iterator: Any, loader: Any) -> dict[str, Any]:
-    """How a loader is set up, by what draws its batches: the loader itself may be gone by now."""
+def loader_facts(iterator: Any, loader: Any) -> dict[str, Any]:
+    """How a loader is set up, read from its iterator: the loader itself may be freed by now."""
     batches = iterator._index_sampler
     sampler = sampler_of(batches)
     kinds = {kind.__name__ for kind in type(sampler).__mro__}
@@ -149,13 +139,13 @@ def described(iterator: Any, loader: Any) -> dict[str, Any]:
 
 
 def data_of(iterator: Any) -> Any:
-    """What tells one data set from another."""
+    """The object that identifies a data set, or the part of it that is drawn from."""
     part = part_of(iterator)
     return iterator._dataset if part is None else part
 
 
 def part_of(iterator: Any) -> Any:
-    """The indices of the part of its data set that a sampler is held to; None where it goes over all."""
+    """The indices to which a sampler is restricted; None where it draws from all data."""
     sampler = iterator._index_sampler
     while sampler is not None and not hasattr(sampler, "indices"):
         sampler = getattr(sampler, "sampler", getattr(sampler, "batch_sampler", None))
@@ -163,7 +153,7 @@ def part_of(iterator: Any) -> Any:
 
 
 def sampler_of(batches: Any) -> Any:
-    """What draws the single samples, within batch samplers of any depth (those of libraries wrap others)."""
+    """The sampler of single samples, inside batch samplers of any depth (those of libraries wrap others)."""
     while getattr(batches, "batch_sampler", None) is not None:
         batches = batches.batch_sampler
     found = getattr(batches, "sampler", batches)
@@ -171,30 +161,27 @@ def sampler_of(batches: Any) -> Any:
 
 
 def partner(pair: Any, inputs: tuple[Any, ...]) -> torch.Tensor | None:
-    """What the loader gave together with a model's only input: where no loss function tells them, the targets."""
+    """What the loader returned together with a model's only input: the targets, where no loss function shows them."""
     if pair is None or len(inputs) != 1 or not isinstance(inputs[0], torch.Tensor):
         return None
-    found: torch.Tensor | None = pair[1]() if place_of(inputs[0]) == pair[0] else None
+    found: torch.Tensor | None = pair[1]() if address(inputs[0]) == pair[0] else None
     return found
 
 
-def paired(batch: Any) -> tuple[int, weakref.ref[torch.Tensor]] | None:
-    """Where the first of two tensors with as many samples lies, and the second."""
+def targets_place(batch: Any) -> tuple[int, weakref.ref[torch.Tensor]] | None:
+    """The address of the first of two tensors with as many samples, and the second tensor."""
     if not isinstance(batch, list | tuple) or len(batch) != 2:
         return None
     one, two = batch
     fits = isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor) and one.dim() and two.dim()
-    place = place_of(one) if fits and len(one) == len(two) else 0
+    place = address(one) if fits and len(one) == len(two) else 0
     return (place, weakref.ref(two)) if place else None
 
 
-def place_of(tensor: torch.Tensor) -> int:
-    """Where the values of a tensor lie: the same for its views; 0 where it has no memory of its own kind."""
-    return (
-        tensor.untyped_storage().data_ptr()
-        if tensor.layout is torch.strided and type(tensor) is torch.Tensor
-        else 0
-    )
+def address(tensor: torch.Tensor) -> int:
+    """The memory address of a tensor, which its views share; 0 for tensors without plain memory."""
+    plain = tensor.layout is torch.strided and type(tensor) is torch.Tensor
+    return tensor.untyped_storage().data_ptr() if plain else 0
 
 
 def most_values(batch: Any) -> int:

@@ -28,14 +28,15 @@ from traindx.capture.session.events import (
 )
 from traindx.capture.session.stream import REPLACED, Stream
 from traindx.capture.torch.discover.manual import Manual
+from traindx.capture.torch.discover.wrappers import call_after
 
-UNDECIDED_STEPS = 4  # steps in which it is found out whether the loss is divided for accumulation
+UNDECIDED_STEPS = 4  # steps in which it is determined whether the loss is divided for accumulation
 HELD = 4096  # losses held between two steps
-CHAIN = 4  # factors that may stand before a loss
+CHAIN = 4  # factors of a loss, at most
 
 
 class Held(NamedTuple):
-    """The loss of one backward pass: detached, where it was, and what it had been divided by."""
+    """The loss of one backward pass: detached, its line, and what it had been divided by."""
 
     value: torch.Tensor
     where: str
@@ -43,8 +44,8 @@ class Held(NamedTuple):
 
 
 class Loop:
-    """Tells the session of every step. The loss is what `backward` was called on, before loss
-    scaling and before it was divided by the number of micro-batches."""
+    """Reports every step to the session. The loss is what `backward` was called on, before loss scaling and before the
+    division by the number of micro-batches."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream, self.scene = stream, stream.scene
@@ -62,22 +63,22 @@ class Loop:
     def attach(self) -> None:
         safely, patches = self.stream.safely, self.stream.patches
         patches.replace(torch.autograd, "backward", self.backward)
-        patches.replace(torch.optim.Optimizer, "__init__", self.made)
-        patches.replace(torch.optim.Optimizer, "zero_grad", self.zeroed)
-        patches.replace(torch.nn.Module, "zero_grad", self.zeroed)
+        patches.replace(torch.optim.Optimizer, "__init__", call_after(self.stream, self.add))
+        for owner in (torch.optim.Optimizer, torch.nn.Module):
+            patches.replace(owner, "zero_grad", call_after(self.stream, self.zero_grad))
         before, after = optim.register_optimizer_step_pre_hook, optim.register_optimizer_step_post_hook
         self.handles += [
             before(self.step_comes),
             after(lambda optimizer, _args, _named: safely(self.step_ends, optimizer)),
         ]
-        self.stream.hear(LossScaled, self.loss_scaled)
+        self.stream.hear(LossScaled, self.remember_scaled)
         self.stream.hear(StepSkipped, lambda _event: self.held.clear())
 
-    def loss_scaled(self, event: LossScaled) -> None:
+    def remember_scaled(self, event: LossScaled) -> None:
         self.scene.scaled = (weakref.ref(event.scaled), weakref.ref(event.loss))
 
     def attach_last(self) -> None:
-        """What may end the script comes after all other hooks of a step."""
+        """The hook that may end the script comes after all other hooks of a step."""
         self.handles.append(optim.register_optimizer_step_post_hook(self.step_counted))
 
     def release(self) -> None:
@@ -92,16 +93,7 @@ class Loop:
 
     # Optimizers.
 
-    def made(self, original: Callable[..., None]) -> Callable[..., None]:
-        loop = self
-
-        def __init__(self: torch.optim.Optimizer, *args: Any, **named: Any) -> None:
-            original(self, *args, **named)
-            loop.stream.safely(loop.add, self)
-
-        return __init__
-
-    def add(self, optimizer: torch.optim.Optimizer) -> None:
+    def add(self, _made: None, optimizer: torch.optim.Optimizer, *_args: Any, **_named: Any) -> None:
         """A new optimizer: its settings, and whose parameters it holds."""
         self.stream.report("optimizer")
         place = self.stream.line("optimizer")
@@ -113,16 +105,7 @@ class Loop:
             self.stream.fact("optimizers", number)
             self.stream.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
 
-    def zeroed(self, original: Callable[..., None]) -> Callable[..., None]:
-        loop = self
-
-        def zero_grad(self: Any, *args: Any, **named: Any) -> None:
-            original(self, *args, **named)
-            loop.stream.safely(loop.zero_grad, self)
-
-        return zero_grad
-
-    def zero_grad(self, owner: Any) -> None:
+    def zero_grad(self, _done: None, owner: Any, *_args: Any, **_named: Any) -> None:
         if self.stream.opened is not None and not self.scene.held_back:
             if "where/zero_grad" not in self.stream.known:
                 self.stream.line("zero_grad")
@@ -154,7 +137,7 @@ class Loop:
         self.stream.tell(StepBegins(optimizer))
 
     def count_by(self, optimizer: torch.optim.Optimizer) -> None:
-        """The optimizer that steps first counts the steps. Once it is gone nothing does, whoever gets its id."""
+        """The optimizer that steps first counts the steps. Once it is freed none does, even if another gets its id."""
         self.scene.primary = id(optimizer)
         self.primary = weakref.ref(optimizer, lambda _: self.primary_gone())
 
@@ -162,8 +145,8 @@ class Loop:
         self.scene.primary, self.scene.main = 0, set()
 
     def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
-        """Not guarded: ending the script after the last step is meant to reach it. Where the optimizer that counts the
-        steps is gone, or does not step any more, those of others count, or the script would never be ended."""
+        """Not guarded: ending the script after the last step is an exception that must reach it. Where the optimizer that
+        counts the steps is freed or steps no more, the steps of others count, or the script would never end."""
         scene = self.scene
         if self.stream.let_go and scene.primary is None:
             self.count_by(optimizer)
@@ -186,9 +169,7 @@ class Loop:
         if session is None or self.scene.held_back:
             return
         if self.held:
-            first: dict[
-                str, Held
-            ] = {}  # a closure may compute the loss many times: the first is that of the step
+            first: dict[str, Held] = {}  # a closure may compute the loss many times: the first counts
             for held in self.held:
                 first.setdefault(held.where, held)
             self.held = list(first.values())
@@ -217,7 +198,7 @@ class Loop:
         return backward
 
     def backward_begins(self, tensors: Any, inputs: Any, stale: bool | None = None) -> None:
-        """`stale`: False where gradients that are still there are not added to."""
+        """`stale`: False where gradients of the step before are not added to."""
         session = self.stream.session()
         if session is None:
             return
@@ -232,7 +213,7 @@ class Loop:
             if not scene.optimizers:
                 self.manual.backward_begins(tensor)
             self.stream.tell(LossDifferentiated(tensor))
-            self.lost(tensor, where)
+            self.hold_or_report(tensor, where)
             if session.wants_losses and not self.inside_step:
                 scene.main_line = scene.main_line or where
                 if where == scene.main_line:
@@ -245,9 +226,9 @@ class Loop:
             if not self.scene.optimizers:
                 self.manual.backward_ends()
 
-    def lost(self, loss: torch.Tensor, where: str) -> None:
-        """The loss of one backward pass. It is held back while it is not known what it was divided
-        for, and inside of a step's closure."""
+    def hold_or_report(self, loss: torch.Tensor, where: str) -> None:
+        """The loss of one backward pass. It is held back inside a step's closure, and while it is unknown why it was
+        divided."""
         where = min(self.lines) if where in self.lines else where
         by = 1.0
         if self.undecided:
@@ -260,7 +241,7 @@ class Loop:
             self.stream.tell(LossMade(loss if self.factor == 1.0 else loss.detach() * self.factor, where))
 
     def hand_on(self) -> None:
-        """Give the session the losses that were held back."""
+        """Report the losses that were held back."""
         if not self.held:
             return
         held, self.held = self.held, []
@@ -278,9 +259,8 @@ class Loop:
         if len(divisors) == 1 and len(self.held) == passes.total():
             self.stream.fact("loss_divided_by", next(iter(divisors)))
         if len(passes) > 1 and divided_by(passes.total(), divisors) and len(self.held) == passes.total():
-            self.lines = set(
-                passes
-            )  # one loss, from several lines: the last micro-batch synchronizes the ranks
+            # One loss from several lines: the last micro-batch, which synchronizes the ranks, has its own.
+            self.lines = set(passes)
             count = passes.total()
             where = min(passes)
             self.held = [held._replace(where=where) for held in self.held]
@@ -291,11 +271,11 @@ class Loop:
             if divided_by(count, found):
                 self.factor, self.undecided = float(count), 0
             if not self.undecided and self.scene.fed >= count:
-                self.scaled_for(count)
+                self.report_scaling(count)
 
-    def scaled_for(self, count: int) -> None:
-        """Whether the loss is divided by the number of micro-batches, where that can be told: a mean that is
-        left as it is is not."""
+    def report_scaling(self, count: int) -> None:
+        """Whether the loss is divided by the number of micro-batches, where that is known: a mean without a division is
+        not."""
         if self.factor == count:
             self.stream.fact("accumulation_loss_scaled", True)
         elif self.divisors == {1.0} and self.stream.known.get("loss_reduction") == "mean":
@@ -308,7 +288,7 @@ def divided_by(count: int, divisors: set[float]) -> bool:
 
 
 def divisor(loss: torch.Tensor) -> float:
-    """By what number (no tensor of the user's) a loss was divided before `backward` was called."""
+    """The number (no tensor of the user's) that a loss was divided by before `backward` was called."""
     found, node = 1.0, loss.grad_fn
     for _ in range(CHAIN):
         name = type(node).__name__

@@ -1,8 +1,7 @@
-"""Loss functions: which one, what it is fed, and its values on held-out data.
+"""Loss functions: which one is used, its inputs, and its values on held-out data.
 
-A loss computed with gradients off, or by a model in evaluation mode without a backward pass behind
-it, belongs to an evaluation pass. The pass ends when training goes on, and its mean over samples is
-a validation loss.
+A loss belongs to an evaluation pass if it is computed with gradients off, or by a model in evaluation mode and without
+a backward pass. The evaluation pass ends when training goes on. Its mean over samples is a validation loss.
 """
 
 from __future__ import annotations
@@ -35,16 +34,14 @@ FUNCTIONS = (
     "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss",
 )  # fmt: skip
 CLASSED = ("cross_entropy", "nll_loss", "multi_margin_loss")
-WEIGHTED_THIRD = (
-    *CLASSED[:2],
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-)  # (input, target, weight)
-LOOKED_AT = 3  # calls whose inputs are looked at
-COMPARED = 20  # backward passes in which it is found out what the training loss is made of
+# Called as (input, target, weight).
+WEIGHTED_THIRD = (*CLASSED[:2], "binary_cross_entropy", "binary_cross_entropy_with_logits")
+DESCRIBED = 3  # calls whose inputs are described
+COMPARED = 20  # backward passes in which the terms of the training loss are determined
 REMEMBERED = 100  # targets
-UNTOLD = 2  # backward passes after which a loss function would have told the targets
-ADDENDS = 16  # terms of a loss that are told apart
+TARGETS_SHOWN = 2  # backward passes within which a loss function would have shown the targets
+SUMS = ("AddBackward0", "MulBackward0", "DivBackward0", "SubBackward0", "ToCopyBackward0")
+ADDENDS = 16  # terms of a loss at most
 
 
 class Value(NamedTuple):
@@ -63,26 +60,22 @@ class Losses:
     def __init__(self, stream: Stream) -> None:
         self.stream, self.scene = stream, stream.scene
         self.seen: dict[str, int] = {}  # function -> training calls
-        self.nodes: dict[
-            int, str
-        ] = {}  # number in the graph of a loss since the last backward pass -> its function
+        # Sequence number of a loss in the graph since the last backward pass -> its function.
+        self.nodes: dict[int, str] = {}
         self.compared = 0
         self.training_loss = ""  # the function whose value is (a term of) what `backward` is called on
         self.evaluated: dict[tuple[str, Any], list[Value]] = {}  # by line and data
         self.names: dict[tuple[str, Any], str] = {}
         self.targets: dict[int, weakref.ref[torch.Tensor]] = {}  # targets seen in training without a loader
-        self.trained: set[int] = set()  # ids of those that were seen again: the whole data set
+        self.trained: set[int] = set()  # ids of those that were used again: they are the whole data set
         self.inside = False
-        self.quiet = False  # all is known of the training's losses
+        self.quiet = False  # everything is known of the training's losses
 
     def attach(self) -> None:
         for name in FUNCTIONS:
             self.stream.patches.replace(torch.nn.functional, name, partial(self.wrap, name))
         self.stream.hear(ModelCalled, self.model_called)
         self.stream.hear(LossDifferentiated, self.backward_begins)
-
-    def end(self) -> None:
-        self.finish()
 
     def wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         stream, losses = self.stream, self
@@ -99,7 +92,7 @@ class Losses:
                 losses.computed, name, value, input, target, named.get("reduction", "mean"), ignored
             )
             if losses.seen.get(name, 0) == 1:
-                stream.safely(losses.weighed, name, args, named)
+                stream.safely(losses.read_weights, name, args, named)
             if stream.attentive:
                 stream.safely(stream.tell, LossComputed(original, input, args, named, value))
             return value
@@ -107,14 +100,14 @@ class Losses:
         return loss
 
     def nothing_new(self, value: Any) -> bool:
-        """Whether this is the loss of another training step, of which nothing is to be looked at."""
+        """Whether this is the loss of another training step, of which nothing is to be read."""
         session = self.stream.opened
         return (
             session is not None
             and not session.wants_outputs
             and self.scene.training
             and not self.evaluated
-            and type(value) is torch.Tensor  # another kind, or a mode, would see that it is asked
+            and type(value) is torch.Tensor  # a subclass, or a mode, would notice the question
             and not torch._C._is_torch_function_mode_enabled()
             and value.requires_grad
         )
@@ -139,28 +132,25 @@ class Losses:
                 self.stream.tell(BatchSeen(None, target, False))
 
     def trained_on(self, name: str, value: torch.Tensor, given: Any, target: Any, reduction: str) -> None:
-        """A loss in training: what it is, once; its targets, always."""
+        """A loss in training: it is described once, its targets are always read."""
         if self.evaluated:
-            self.finish()
+            self.end()
         count = self.seen[name] = self.seen.get(name, 0) + 1
         self.scene.untold = False
-        if count <= LOOKED_AT:
+        if count <= DESCRIBED:
             self.describe(name, given, target, reduction)
         if self.compared < COMPARED and value.grad_fn is not None:
             self.nodes[value.grad_fn._sequence_nr()] = name
         if isinstance(target, torch.Tensor) and self.scene.data is None:
             self.remember(target)
         session = self.stream.opened
-        if (
-            session is not None
-            and session.wants_outputs
-            and name == (self.training_loss or next(iter(self.seen)))
-        ):
+        main = name == (self.training_loss or next(iter(self.seen)))
+        if session is not None and session.wants_outputs and main:
             self.stream.tell(OutputsSeen(given, name))
             self.stream.tell(BatchSeen(None, target, True))
 
     def remember(self, target: torch.Tensor) -> None:
-        """The same tensor, seen twice in training, is the training data itself."""
+        """A tensor that is used twice in training is the training data itself."""
         known = self.targets.get(id(target))
         if known is not None and known() is target:
             self.trained.add(id(target))
@@ -185,8 +175,8 @@ class Losses:
         elif name.startswith("binary") and given.numel() == len(given):
             fact(f"{prefix}classes", 2)
 
-    def weighed(self, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Whether some classes or samples count more than others in a training loss, at its first call."""
+    def read_weights(self, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Whether a training loss gives some classes or samples more weight, at its first call."""
         given = [named.get("weight"), named.get("pos_weight")]
         given += [args[1]] if name in WEIGHTED_THIRD and len(args) > 1 else []
         uneven = any(isinstance(w, torch.Tensor) and not bool((w == 1).all()) for w in given)
@@ -194,20 +184,20 @@ class Losses:
             self.stream.fact("loss_weighted", uneven)
 
     def model_called(self, event: ModelCalled) -> None:
-        """A root is called: if for training, the evaluation before it is over."""
+        """A root is called. If it is trained, the evaluation before is over."""
         if event.training and self.evaluated:
-            self.finish()
+            self.end()
 
     def backward_begins(self, event: LossDifferentiated) -> None:
-        """What was provisional was training after all; and what the training loss is made of."""
+        """Provisional values were training values after all. Determine the terms of the training loss."""
         if self.evaluated:
-            kept = {key: [v for v in values if not v.provisional] for key, values in self.evaluated.items()}
-            self.evaluated = {key: values for key, values in kept.items() if values}
-            self.finish()
+            final = {key: [v for v in values if not v.provisional] for key, values in self.evaluated.items()}
+            self.evaluated = {key: values for key, values in final.items() if values}
+            self.end()
         self.quiet = self.compared >= COMPARED and not self.stream.attentive
         if self.compared < COMPARED:
             self.compared += 1
-            self.scene.untold = self.compared > UNTOLD and not self.seen
+            self.scene.untold = self.compared > TARGETS_SHOWN and not self.seen
             numbers = [node._sequence_nr() for node in terms(event.loss)]
             names = [self.nodes[number] for number in numbers if number in self.nodes]
             self.nodes.clear()
@@ -216,30 +206,27 @@ class Losses:
                 self.stream.fact("loss", " + ".join(dict.fromkeys(names)))
 
     def data(self, target: Any) -> Any:
-        """What tells one evaluated data set from another: the loader's, or the training targets."""
-        if self.scene.data is not None and not self.beyond(target):
+        """What identifies an evaluated data set: the loader's, or the training targets."""
+        most = self.scene.most
+        larger = (
+            isinstance(target, torch.Tensor) and 0 < most < target.numel()
+        )  # than the loader's last batch
+        if self.scene.data is not None and not larger:
             return self.scene.data
         known = self.targets.get(id(target)) if id(target) in self.trained else None
         return id(target) if known is not None and known() is target else None
 
-    def beyond(self, target: Any) -> bool:
-        """Whether a target has more values than anything in the batch that a loader gave last."""
-        most = self.scene.most
-        return isinstance(target, torch.Tensor) and 0 < most < target.numel()
-
-    def finish(self) -> None:
-        """An evaluation pass is over: tell its means."""
-        if not self.evaluated:
-            return
+    def end(self) -> None:
+        """An evaluation pass is over: report its means."""
         evaluated, self.evaluated = self.evaluated, {}
         if self.stream.opened is None:
             return
         for key, values in evaluated.items():
             mean = sum(precise(v.value) * v.samples for v in values) / sum(v.samples for v in values)
-            if self.is_training_data(key[1]):
-                self.stream.tell(MetricLogged(f"eval_{self.name_of(key, values[0])}", mean))
-                continue
             name = self.name_of(key, values[0])
+            if self.is_training_data(key[1]):
+                self.stream.tell(MetricLogged(f"eval_{name}", mean))
+                continue
             self.stream.tell(ValidationPassed(name, mean))
             self.stream.fact("validation_in_train_mode", values[-1].train_mode)
             self.stream.fact("where/validation", key[0])
@@ -248,9 +235,9 @@ class Losses:
         return data is not None and (data in self.scene.trained_data or data in self.trained)
 
     def name_of(self, key: tuple[str, Any], value: Value) -> str:
-        """`loss` for the function that is trained with, its own name for another; numbered from the
-        second line or data set on."""
-        known = self.names.get((key[0], key[1]))
+        """`loss` for the function of the training loss, its own name for another; numbered from the second line or data
+        set on."""
+        known = self.names.get(key)
         if known is None:
             plain = "loss" if value.function == (self.training_loss or value.function) else value.function
             kind, ours = self.is_training_data(key[1]), self.names.items()
@@ -260,19 +247,19 @@ class Losses:
 
 
 def without(target: Any, ignored: Any) -> Any:
-    """Class numbers with those that a loss passes over (padding, say) as no class."""
+    """Class numbers, with -100 for those that a loss ignores (padding, say)."""
     if not isinstance(ignored, int) or ignored < 0 or not isinstance(target, torch.Tensor):
         return target
     return target.detach().masked_fill(target == ignored, -100)
 
 
 def precise(value: torch.Tensor) -> torch.Tensor:
-    """In double precision where that costs nothing, so that a mean is not rounded again and again."""
+    """In double precision where that is cheap, so that the sum of a mean is not rounded at each addition."""
     return value.double() if value.device.type == "cpu" else value
 
 
 def kind_of(given: torch.Tensor, name: str) -> str:
-    """What a loss is fed: "probabilities", "log-probabilities" or "scores"."""
+    """The kind of a loss's input: "probabilities", "log-probabilities" or "scores"."""
     values = given.detach()
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -295,7 +282,7 @@ def shape_of(tensor: torch.Tensor) -> str:
 
 
 def terms(loss: torch.Tensor) -> list[Any]:
-    """The graph nodes of a loss and of the terms it is the sum of, behind constant factors."""
+    """The graph nodes of a loss and of the terms of its sum, through constant factors."""
     found: list[Any] = []
     nodes = [loss.grad_fn]
     while nodes and len(found) < ADDENDS:
@@ -303,12 +290,6 @@ def terms(loss: torch.Tensor) -> list[Any]:
         if node is None:
             continue
         found.append(node)
-        if type(node).__name__ in (
-            "AddBackward0",
-            "MulBackward0",
-            "DivBackward0",
-            "SubBackward0",
-            "ToCopyBackward0",
-        ):
+        if type(node).__name__ in SUMS:
             nodes += [following for following, _ in node.next_functions]
     return found

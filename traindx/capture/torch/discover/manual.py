@@ -23,7 +23,7 @@ NODES = 200_000  # of a graph are visited at most
 
 
 class ByHand:
-    """Stands where an optimizer would: its one group has the parameters that get gradients, and holds none."""
+    """Takes the place of an optimizer: its one group has the parameters that get gradients, referred to weakly."""
 
     def __init__(self, parameters: list[torch.Tensor]) -> None:
         self._parameters = [weakref.ref(parameter) for parameter in parameters]
@@ -39,13 +39,13 @@ class Manual:
     """A step has been taken when, at the next backward pass, the parameters have changed."""
 
     def __init__(self, stream: Stream, hand_on: Callable[[], None]) -> None:
-        """`hand_on` gives the losses that were held back to the session."""
+        """`hand_on` reports the losses that were held back."""
         self.stream, self.hand_on = stream, hand_on
         stream.hear(ModelCalled, lambda event: self.step_if_changed() if event.training else None)
         self.optimizer: ByHand | None = None
-        self.given: list[torch.Tensor] = []  # parameters that gradients were asked of by name
+        self.given: list[torch.Tensor] = []  # parameters whose gradients were asked for explicitly
         self.marks: tuple[list[int], list[Any]] = ([], [])
-        self.by_version = False  # a step was seen to change the versions: values need not come to the host
+        self.by_version = False  # steps change the versions: values need not be copied to the host
         self.begun = False
 
     def backward_begins(self, loss: torch.Tensor) -> None:
@@ -59,8 +59,8 @@ class Manual:
     def step_if_changed(self) -> None:
         if not self.begun or self.optimizer is None or self.stream.opened is None:
             return
-        found = self.look()
-        if found == self.marks or len(found[0]) < len(self.marks[0]):  # some are gone: that is no step
+        found = self.read_marks()
+        if found == self.marks or len(found[0]) < len(self.marks[0]):  # some are freed: that is no step
             return
         self.by_version = self.by_version or found[0] != self.marks[0]
         self.begun = False
@@ -72,15 +72,15 @@ class Manual:
     def backward_ends(self) -> None:
         if self.optimizer is None:
             return
-        self.marks = self.look()
+        self.marks = self.read_marks()
         if not self.begun:
             self.stream.tell(OptimizerFound(self.optimizer))
             self.stream.fact("optimizer", "by hand")
         self.stream.tell(StepBegins(self.optimizer))
         self.begun = True
 
-    def look(self) -> tuple[list[int], list[Any]]:
-        """What changes when a parameter does: its version, and (for `.data`) its first values."""
+    def read_marks(self) -> tuple[list[int], list[Any]]:
+        """Values that change with a parameter: its version, and (for changes of `.data`) its first values."""
         assert self.optimizer is not None
         parameters = self.optimizer.param_groups[0]["params"]
         versions = [p._version for p in parameters]
@@ -95,7 +95,7 @@ class Manual:
 
 
 def leaves(loss: torch.Tensor) -> list[torch.Tensor]:
-    """The tensors that will get a gradient from `loss`, in the order in which they are met."""
+    """The tensors that will get a gradient from `loss`, depth first."""
     found: dict[int, torch.Tensor] = {}
     seen: set[Any] = set()
     nodes = [loss.grad_fn]

@@ -1,21 +1,22 @@
-"""Checkpoints that are loaded: what they hold, and what of it the training that goes on was given.
+"""Checkpoints that are loaded: what they contain, and which parts of them the resumed training restores.
 
-`torch.load` shows what a checkpoint holds, `load_state_dict` what is restored. Told is only of a model that is trained
-afterwards: weights that are loaded for an evaluation, of a teacher or of an average are no resume.
+`torch.load` shows what a checkpoint contains, `load_state_dict` what is restored. Only a model that is trained
+afterwards counts: loading weights for an evaluation, for a teacher or for an average is not a resume.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
 from traindx.capture.session.events import StepDue
 from traindx.capture.session.stream import Stream
+from traindx.capture.torch.discover.wrappers import call_after
 
-LOOKED_AT, DEEP = 64, 2  # values of a checkpoint, and levels of dicts in it, in which states are looked for
+MOST, DEPTH = 64, 2  # values of a dict in a checkpoint, and levels of dicts, in which states are looked for
 
 
 class Resumes:
@@ -26,55 +27,38 @@ class Resumes:
         self.models: list[weakref.ref[torch.nn.Module]] = []  # restored since the last checkpoint was read
         self.optimizers: list[weakref.ref[torch.optim.Optimizer]] = []
         self.holds: set[str] = set()  # what the last checkpoint holds: "model", "optimizer"
-        self.open = False  # a checkpoint was read, and no step was made since
+        self.pending = False  # a checkpoint was read, and no step was made since
 
     def attach(self) -> None:
-        patches = self.stream.patches
-        patches.replace(torch, "load", self.load)
-        patches.replace(torch.nn.Module, "load_state_dict", self.restored(self.models))
-        patches.replace(torch.optim.Optimizer, "load_state_dict", self.restored(self.optimizers))
+        stream, replace = self.stream, self.stream.patches.replace
+        replace(torch, "load", call_after(stream, self.read))
+        replace(torch.nn.Module, "load_state_dict", call_after(stream, self.restore_model))
+        replace(torch.optim.Optimizer, "load_state_dict", call_after(stream, self.restore_optimizer))
         self.stream.hear(StepDue, self.step_due)
 
-    def load(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream, resumes = self.stream, self
+    def restore_model(self, _result: Any, model: Any, *_args: Any, **_named: Any) -> None:
+        self.models.append(weakref.ref(model))
 
-        def load(*args: Any, **named: Any) -> Any:
-            found = original(*args, **named)
-            stream.safely(resumes.read, found)
-            return found
+    def restore_optimizer(self, _result: Any, optimizer: Any, *_args: Any, **_named: Any) -> None:
+        self.optimizers.append(weakref.ref(optimizer))
 
-        return load
-
-    def restored(self, kept: list[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        stream = self.stream
-
-        def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-            def load_state_dict(self: Any, *args: Any, **named: Any) -> Any:
-                done = original(self, *args, **named)
-                stream.safely(kept.append, weakref.ref(self))
-                return done
-
-            return load_state_dict
-
-        return wrap
-
-    def read(self, found: Any) -> None:
+    def read(self, found: Any, *_args: Any, **_named: Any) -> None:
         """A file was read."""
-        holds = set(states(found, DEEP))
+        holds = set(states(found, DEPTH))
         if holds:
-            self.holds, self.open = holds, True
+            self.holds, self.pending = holds, True
             self.models.clear()
             self.optimizers.clear()
 
     def step_due(self, event: StepDue) -> None:
-        """The first step after a checkpoint was read: what of it is in use."""
-        if not self.open:
+        """The first step after a checkpoint was read: find out which parts of it are in use."""
+        if not self.pending:
             return
-        self.open = False
+        self.pending = False
         trained = {id(p) for group in event.optimizer.param_groups for p in group["params"]}
-        models = [made() for made in self.models]
+        models = [reference() for reference in self.models]
         model = any(m is not None and any(id(p) in trained for p in m.parameters()) for m in models)
-        optimizer = any(made() is event.optimizer for made in self.optimizers)
+        optimizer = any(reference() is event.optimizer for reference in self.optimizers)
         if model or optimizer:
             for name in ("model", "optimizer"):
                 self.stream.fact(f"checkpoint_holds_{name}", name in self.holds)
@@ -83,14 +67,14 @@ class Resumes:
 
 
 def states(found: Any, depth: int) -> list[str]:
-    """The kinds of state in what a file held: a dict of tensors is a model's, one with groups an optimizer's."""
+    """The kinds of state in the contents of a file: a dict of tensors is a model's, one with groups an optimizer's."""
     if isinstance(found, torch.nn.Module):
         return ["model"]
     if not isinstance(found, Mapping) or not found:
         return []
     if "param_groups" in found and "state" in found:
         return ["optimizer"]
-    values = list(found.values())[:LOOKED_AT]
+    values = list(found.values())[:MOST]
     if all(isinstance(value, torch.Tensor) for value in values):
         return ["model"]
     return [kind for value in values for kind in states(value, depth - 1)] if depth else []

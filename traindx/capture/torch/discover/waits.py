@@ -1,9 +1,9 @@
-"""Lines at which a loop waits for its accelerator: numbers and tensors that it reads from there.
+"""Lines at which a loop waits for its accelerator, because they read numbers or tensors from it.
 
-Kernels are launched ahead of the accelerator; whoever asks for a number stops the host until all of them are done. For
-some steps, early and now and then, the methods of tensors by which values get to the host are wrapped, and counted with
-the line that calls them and the time that it takes. Only where the loss lies on an accelerator: on a processor nobody
-waits for one. Where something is compiled nothing is wrapped, as the compiler looks these methods up.
+Kernels are launched ahead of the accelerator. Reading a number blocks the host until all of them are done. During some
+windows of steps, ever further apart, the methods of tensors that copy values to the host are wrapped. Their calls are
+counted by line, and timed. This is done only where the loss is on an accelerator. Where something is compiled nothing is
+wrapped, as the compiler looks these methods up.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ FIRST, COUNTED, GROWTH = (
     10,
     30,
     8,
-)  # steps before the first count, of each count; each begins so many times as late
+)  # steps before the first window, steps of a window, and its start over the last one's
 READS = ("item", "tolist", "__float__", "__int__", "__bool__", "__index__", "__repr__", "cpu", "to")
-MOVES = ("cpu", "to")  # which wait only if they get to the host, and are not told to go on
-NAMED = 3  # lines that are told
+MOVES = ("cpu", "to")  # these wait only if the result is on the host, and not with `non_blocking`
+NAMED = 3  # lines in the fact
 
 
 class Waits:
-    """A window of steps now and then."""
+    """Counts in windows of steps."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream, self.patches = stream, Patches()
@@ -55,7 +55,7 @@ class Waits:
         self.away = not event.loss.is_cpu
 
     def step_due(self, event: StepDue) -> None:
-        """A step is about to be made; those before it are in `scene.steps`."""
+        """A step is about to be made, after `scene.steps` others."""
         scene = self.stream.scene
         if id(event.optimizer) != scene.primary:
             return
@@ -65,7 +65,7 @@ class Waits:
             self.count, self.seconds = 0, 0.0
             if scene.steps >= self.until:
                 self.disarm()
-                self.told()
+                self.report()
         elif self.away and scene.steps >= self.next and not self.compiled:
             self.until, self.next = scene.steps + COUNTED, GROWTH * max(scene.steps, FIRST)
             self.arm()
@@ -82,7 +82,7 @@ class Waits:
         self.armed = False
         self.patches.undo()
 
-    def told(self) -> None:
+    def report(self) -> None:
         """The lines that wait most often."""
         self.stream.fact("synchronized_at", ", ".join(line for line, _ in self.lines.most_common(NAMED)))
 
@@ -90,7 +90,7 @@ class Waits:
         waits = self
 
         def read(self: torch.Tensor, *args: Any, **named: Any) -> Any:
-            if self.is_cpu or waits.deaf():
+            if self.is_cpu or waits.ignores():
                 return original(self, *args, **named)
             waits.inside, began = True, time.perf_counter()
             try:
@@ -98,7 +98,7 @@ class Waits:
             finally:
                 waits.inside = False
             if name not in MOVES or (found.is_cpu and not named.get("non_blocking")):
-                waits.stream.safely(waits.saw, name.strip("_"), time.perf_counter() - began)
+                waits.stream.safely(waits.count_wait, name.strip("_"), time.perf_counter() - began)
             return found
 
         return read
@@ -109,18 +109,18 @@ class Waits:
         def synchronize(*args: Any, **named: Any) -> Any:
             began = time.perf_counter()
             found = original(*args, **named)
-            if not waits.deaf():
-                waits.stream.safely(waits.saw, "synchronize", time.perf_counter() - began)
+            if not waits.ignores():
+                waits.stream.safely(waits.count_wait, "synchronize", time.perf_counter() - began)
             return found
 
         return synchronize
 
-    def deaf(self) -> bool:
-        """Whether this is part of a read that is counted already, capture's own, or none of the training's."""
+    def ignores(self) -> bool:
+        """Whether a read is inside one that is counted already, capture's own, or not part of the training."""
         session = self.stream.opened
         return self.inside or session is None or session.clock.within or self.stream.elsewhere() or traced()
 
-    def saw(self, name: str, seconds: float) -> None:
+    def count_wait(self, name: str, seconds: float) -> None:
         place = self.stream.lines.here(3)
         self.count, self.seconds = self.count + 1, self.seconds + seconds
         self.lines[f"{place} ({name})" if place else name] += 1

@@ -1,6 +1,6 @@
-"""A loop whose modules and optimizers are at hand: global hooks that know them, for as long as they are watched.
+"""Watches a loop whose models and optimizers are given: global hooks that react to these objects only.
 
-Nothing of this is part of a model, a parameter or an optimizer."""
+Nothing is attached to a model, a parameter or an optimizer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch.optim import optimizer as optim
 from traindx.capture.process.patches import Patches
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
-from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.isolation import isolated
 from traindx.errors import ConfigError
 
 
@@ -25,13 +25,13 @@ def watches(models: Sequence[Any], optimizers: Sequence[Any]) -> bool:
     hooked = [hasattr(optimizer, "register_step_pre_hook") for optimizer in optimizers]
     if models and not (hooked and all(hooked)):
         raise ConfigError(
-            "traindx.watch: a PyTorch module needs its optimizer (or the list of them) beside it"
+            "traindx.watch: a PyTorch module needs its optimizer (or the list of them) as the second argument"
         )
     return any(hooked)
 
 
 class TorchLoop(Loop):
-    """Hears the steps of its optimizers, and backward passes by what they do to one small parameter."""
+    """Observes the steps of its optimizers, and backward passes by their effect on one small parameter."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TorchLoop(Loop):
         self._models, self._optimizers, self._scaler = models, optimizers, scaler
         self._handles: list[Any] = []
         self._patches = Patches()
-        self._smallest: torch.Tensor | None = None  # parameter, whose gradient tells of backward passes
+        self._smallest: torch.Tensor | None = None  # parameter, whose gradient shows backward passes
         self._inside_backward = False
 
     def begin(self, stepped: Callable[[], None]) -> None:
@@ -69,11 +69,11 @@ class TorchLoop(Loop):
         self._models, self._optimizers, self._scaler = [], [], None  # the watch may outlive them
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        if any(optimizer is one for one in self._optimizers):
+        if any(optimizer is known for known in self._optimizers):
             self.session.optimizer_step_begin(optimizer)
 
     def _step_ends(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        if not any(optimizer is one for one in self._optimizers):
+        if not any(optimizer is known for known in self._optimizers):
             return
         before = self.session.step
         self.session.optimizer_step_end(optimizer)
@@ -86,7 +86,7 @@ class TorchLoop(Loop):
         def backward(*args: Any, **named: Any) -> Any:
             if is_compiling() or loop._inside_backward or not (loop.session.active and loop.session.phases):
                 return original(*args, **named)
-            with apart():
+            with isolated():
                 left, mark = loop._gradient()
                 stale = left is not None and (left.is_sparse or not left.is_cpu or bool(left.detach().any()))
             loop._inside_backward = True
@@ -94,7 +94,7 @@ class TorchLoop(Loop):
                 result = original(*args, **named)
             finally:
                 loop._inside_backward = False
-            with apart():
+            with isolated():
                 now, changed = loop._gradient()
             if now is not left or mark != changed:
                 loop.session.backward_seen(stale)
@@ -103,6 +103,6 @@ class TorchLoop(Loop):
         return backward
 
     def _gradient(self) -> tuple[torch.Tensor | None, int]:
-        """That of the smallest parameter, and what tells whether it has changed."""
+        """The gradient of the smallest parameter, and its version, which changes with it."""
         found = None if self._smallest is None else self._smallest.grad
         return found, 0 if found is None else found._version

@@ -14,7 +14,7 @@ ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)
 
 
 class Host:
-    """The first tensor of a batch's part as an array; None where there is none to be had."""
+    """The first tensor of a batch as an array; None where there is none that can be read cheaply."""
 
     def __init__(self) -> None:
         self._fetched = 0
@@ -37,9 +37,9 @@ class Host:
         )
 
 
-def data(*, patient: bool = False) -> Data:
-    """What batches of tensors say."""
-    return Data(Host(), together, patient=patient)
+def batch_statistics(*, patient: bool = False) -> Data:
+    """Statistics of batches of tensors."""
+    return Data(Host(), sample_table, patient=patient)
 
 
 def outputs_of(output: torch.Tensor) -> Array:
@@ -48,9 +48,9 @@ def outputs_of(output: torch.Tensor) -> Array:
     return np.asarray((values if values.dtype in (torch.float32, torch.float64) else values.float()).numpy())
 
 
-def together(inputs: Any, first: Array) -> Array:
-    """What tells the samples of a batch apart: its `first` tensor where it is the only one, else a table of values
-    spread over all that lie on the host and have a row for each sample (a user and an item, tokens and a mask)."""
+def sample_table(inputs: Any, first: Array) -> Array:
+    """Values by which the samples of a batch can be recognized: its `first` tensor where it is the only one. Else a table
+    of some values of all tensors on the host with a row for each sample (a user and an item, tokens and a mask)."""
     if isinstance(inputs, torch.Tensor) or (isinstance(inputs, list | tuple) and len(inputs) == 1):
         return first
     if isinstance(inputs, dict) or hasattr(inputs, "values"):

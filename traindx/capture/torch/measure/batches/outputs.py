@@ -1,5 +1,5 @@
-"""What the outputs of a model say by themselves: whether they depend on the input, and whether all samples
-are given the same class. Works on any device without waiting for it."""
+"""What outputs show without targets: whether they depend on the input, and whether all samples get the same class.
+Works on any device without waiting for it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import torch
 
 READ = 1 << 16  # values of the outputs that are read
-FEWEST = 16  # rows that are read however wide they are
-MOST = 1 << 20  # values beyond which they are not
+FEWEST = 16  # rows that are read even where that exceeds READ
+MOST = 1 << 20  # values beyond which nothing is read
 
 
 def rows_of(output: torch.Tensor) -> torch.Tensor | None:
-    """`[n, width]`: some rows, evenly spread; classes are the second dimension of images, else the last
-    one. None where there is nothing to read."""
+    """`[n, width]`: some rows, evenly spaced; classes are the second dimension of images, else the
+    last one. None where there is nothing to read."""
     output = output.detach()
     if not output.is_floating_point() or not output.dim() or output.layout is not torch.strided:
         return None
@@ -29,17 +29,17 @@ def rows_of(output: torch.Tensor) -> torch.Tensor | None:
 
 def sample_spread(rows: torch.Tensor) -> Any:
     """Root mean square distance of outputs from their mean over samples, over their root mean square: 0
-    when all samples are answered alike, 1 when their mean is zero."""
+    when all samples get the same output, 1 when the mean is zero."""
     if rows.is_cpu:
         values = rows.numpy()
-        apart, flat = (values - values.mean(0)).reshape(-1), values.reshape(-1)
-        return float(np.dot(apart, apart) / max(float(np.dot(flat, flat)), 1e-30)) ** 0.5
-    away = rows - rows.mean(0)
-    return torch.linalg.vector_norm(away) / torch.linalg.vector_norm(rows).clamp(min=1e-30)
+        centred, flat = (values - values.mean(0)).reshape(-1), values.reshape(-1)
+        return float(np.dot(centred, centred) / max(float(np.dot(flat, flat)), 1e-30)) ** 0.5
+    centred = rows - rows.mean(0)
+    return torch.linalg.vector_norm(centred) / torch.linalg.vector_norm(rows).clamp(min=1e-30)
 
 
 def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tensor:
-    """`counts[classes]` of the answers: the largest output of each row; of one column, whether it is above
+    """`counts[classes]` of the predictions: the largest output of each row; of one column, whether it is above
     0 (or 0.5, of `probabilities`)."""
     if rows.is_cpu and rows.shape[1] > 1:
         return torch.from_numpy(
@@ -50,25 +50,3 @@ def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tenso
         return torch.stack([len(rows) - positive, positive])
     counts = rows.new_zeros(rows.shape[1])
     return counts.scatter_add_(0, rows.argmax(1), rows.new_ones(len(rows)))
-
-
-class Answers:
-    """Answers over an evaluation pass, summed up when training goes on."""
-
-    def __init__(self) -> None:
-        self._counts: Any = None
-
-    def add(self, rows: torch.Tensor, probabilities: bool = False) -> None:
-        counts = class_counts(rows, probabilities)
-        same = self._counts is not None and self._counts.shape == counts.shape
-        self._counts = self._counts + counts if same else counts
-
-    @property
-    def given(self) -> bool:
-        """Whether anything was answered since the last call of `take`."""
-        return self._counts is not None
-
-    def take(self) -> torch.Tensor | None:
-        """The share of the most frequent class; None where nothing was answered since the last call."""
-        counts, self._counts = self._counts, None
-        return None if counts is None else counts.max() / counts.sum()

@@ -1,7 +1,7 @@
-"""How well the outputs of a batch answer its targets, whatever the loss is: accuracy, cross-entropy, explained share.
+"""How well the outputs of a batch fit its targets, whatever the loss is: accuracy, cross-entropy, explained variance.
 
-A loss that a script writes by hand, in its own unit, cannot be compared with anything. These can, and where the loss
-is the cross-entropy of the outputs they say so by being equal to it. Works on any device without waiting for it.
+A hand-written loss, in its own unit, cannot be compared with anything. These signals can, and where the loss is the
+cross-entropy of the outputs they are equal to it. Works on any device without waiting for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch.nn import functional
 from traindx.capture.torch.measure.tensors.views import any_tensor
 
 READ = 1 << 16  # values of the outputs that are read
-CONTRADICTED = 0.1  # of the likelihood of the answer: a label less likely than that is contradicted
+CONTRADICTED = 0.1  # of the likelihood of the predicted class: a label below that is contradicted
 TINY = 1e-30
 
 
@@ -25,12 +25,12 @@ class Matched:
         self._output: torch.Tensor | None = None
         self._target: torch.Tensor | None = None
 
-    def answer(self, output: torch.Tensor) -> None:
-        """What the loss is fed with."""
+    def record_output(self, output: torch.Tensor) -> None:
+        """The input of the loss."""
         self._output = output.detach()
 
-    def want(self, targets: Any) -> None:
-        """What it is compared with."""
+    def record_targets(self, targets: Any) -> None:
+        """What the loss compares it with."""
         found = any_tensor(targets)
         if found is not None:
             self._target = found.detach()
@@ -40,8 +40,8 @@ class Matched:
         self._output = self._target = None
 
     def take(self, probabilities: bool = False) -> dict[str, torch.Tensor]:
-        """The measures of the pair, each with one element; none where they do not belong together.
-        `probabilities`: the outputs are such, so that of two classes the second is answered above a half."""
+        """The signals of the pair, each with one element; none where the two do not belong together. `probabilities`:
+        the outputs are probabilities, so that the second of two classes is predicted above a half."""
         output, target = self._output, self._target
         self.forget()
         if output is None or target is None or target.layout is not torch.strided or not target.dim():
@@ -55,7 +55,7 @@ class Matched:
 
 
 def rows(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, bool] | None:
-    """`scores[n, width]`, `labels[n]`, and whether these are all; classes are the second dimension where the others
+    """`scores[n, width]`, `labels[n]`, and whether all are read. Classes are the second dimension where the others
     are those of the labels, else the last one. None where the shapes do not fit."""
     labels = target.squeeze(-1) if target.dim() > 1 and target.shape[-1] == 1 else target
     if (
@@ -67,21 +67,21 @@ def rows(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torc
     if output.dim() < 2 or output.shape[:-1] != labels.shape or not output.shape[-1] > 1:
         return None
     scores, flat = output.reshape(-1, output.shape[-1]), labels.reshape(-1)
-    apart = max(1, -(-scores.numel() // READ))
-    return scores[::apart], flat[::apart].long(), apart == 1
+    stride = max(1, -(-scores.numel() // READ))
+    return scores[::stride], flat[::stride].long(), stride == 1
 
 
-def classes(scores: torch.Tensor, labels: torch.Tensor, whole: bool) -> dict[str, torch.Tensor]:
-    """Of scores[n, k] and labels[n] in 0 .. k - 1; other labels (masked ones) are passed over."""
+def classes(scores: torch.Tensor, labels: torch.Tensor, complete: bool) -> dict[str, torch.Tensor]:
+    """Of scores[n, k] and labels[n] in 0 .. k - 1; other labels (masked ones) are left out."""
     counted = ((labels >= 0) & (labels < scores.shape[1])).float()
     count = counted.sum().clamp(min=TINY)
     likely = functional.log_softmax(scores, 1)
-    best, answer = likely.max(1)
+    best, predicted = likely.max(1)
     wanted = likely.gather(1, labels.clamp(0, scores.shape[1] - 1)[:, None])[:, 0]
     contradicted = (best - wanted).exp() > 1 / CONTRADICTED
-    out = {"outputs_accuracy": ((answer == labels).float() * counted).sum() / count,
+    out = {"outputs_accuracy": ((predicted == labels).float() * counted).sum() / count,
            "outputs_contradict_share": (contradicted.float() * counted).sum() / count}  # fmt: skip
-    if whole:
+    if complete:
         out["outputs_cross_entropy"] = -(wanted * counted).sum() / count
     return out
 

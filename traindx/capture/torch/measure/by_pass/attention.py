@@ -1,9 +1,9 @@
 """The largest attention logit of each attention module, on the forward passes that are sampled.
 
-Logits that grow without bound turn attention into a hard choice and training into a gamble (Dehghani et al.
-2023, Scaling vision transformers to 22 billion parameters). Fused attention never shows its logits, so they are
-computed again from a slice of queries and keys: at most one sample, ROWS queries and as many keys a head.
-What is seen is thus a lower bound of the maximum. The functions are wrapped only while a pass is sampled."""
+Logits that grow without bound make the attention weights one-hot and training unstable (Dehghani et al. 2023, Scaling
+vision transformers to 22 billion parameters, arXiv:2302.05442). Fused attention never exposes its logits, so they are
+recomputed from a slice of queries and keys: at most one sample, and ROWS queries and keys of each head. The reading is
+thus a lower bound of the maximum. The functions are wrapped only while a pass is sampled."""
 
 from __future__ import annotations
 
@@ -19,31 +19,30 @@ from torch import nn
 from traindx.capture.process.patches import Make
 from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.hooks import something_is_compiled, traced
-from traindx.capture.torch.measure.forward_pass.wrapped_functions import Within
-from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
+from traindx.capture.torch.measure.tensors.isolation import isolated
 
 ROWS = 128  # queries and keys of a head that are read
-MOST_CALLS = 4  # of one module in a pass that are told apart
-PATIENCE = 3  # sampled passes without attention, after which it is looked for no more
-FRAMES = 12  # frames that the calling module is looked for in
+MOST_CALLS = 4  # of one module in a pass that have readings of their own
+PATIENCE = 3  # sampled passes without attention, after which no more are observed
+FRAMES = 12  # frames in which the calling module is looked for
 
 
-class Attention:
-    """`readings` by module name since `arm`, each one number on the device of the queries."""
+class Observer:
+    """Collects the largest logit of each module from `arm` to `disarm`, on the device of the queries."""
 
     def __init__(self, failed: Callable[[str, Exception], None]) -> None:
         self._failed = failed
-        self.within = Within(self._functions)
+        self.functions = WrappedFunctions(self._wrappers)
         self._names: dict[int, str] = {}
-        self._inside = False
-        self._fruitless = 0
+        self._inside = False  # one of these functions calls another
+        self._fruitless = 0  # sampled passes without attention
         self._turn = 0
-        self.readings: dict[str, Any] = {}
+        self._readings: dict[str, torch.Tensor] = {}
 
     def arm(self, models: Sequence[tuple[str, nn.Module]]) -> None:
-        """Wrap the functions for the coming pass of these models (by the name that stands before their
-        modules'), unless nothing was found in the last ones."""
-        if self.within.armed or self._fruitless >= PATIENCE or something_is_compiled():
+        """Wrap the functions for the coming pass, unless the last ones had no attention."""
+        if self.functions.armed or self._fruitless >= PATIENCE or something_is_compiled():
             return
         self._names = {
             id(module): ".".join(part for part in (name, path) if part) or type(module).__name__
@@ -51,71 +50,68 @@ class Attention:
             for path, module in model.named_modules()
         }
         self._turn += 1
-        self.readings = {}
-        self.within.arm([model for _, model in models])
+        self._readings = {}
+        self.functions.arm([model for _, model in models])
 
-    def _functions(self) -> Iterator[tuple[Any, str, Make]]:
+    def _wrappers(self) -> Iterator[tuple[Any, str, Make]]:
         yield nn.functional, "scaled_dot_product_attention", partial(self._wrapped, self._of_queries)
         for owner in (nn.functional, torch, torch.Tensor):
             yield owner, "softmax", partial(self._wrapped, self._of_scores)
 
     def disarm(self) -> None:
         """Put the functions back."""
-        if self.within.armed:
-            self.within.disarm()
-            self._fruitless = 0 if self.readings else self._fruitless + 1
+        if self.functions.armed:
+            self.functions.disarm()
+            self._fruitless = 0 if self._readings else self._fruitless + 1
 
-    def take(self) -> tuple[list[str], list[Any]]:
-        """Names and readings since the last call."""
-        found, self.readings = self.readings, {}
-        return list(found), list(found.values())
+    def take(self) -> dict[str, torch.Tensor]:
+        """The readings since the last call, by module."""
+        found, self._readings = self._readings, {}
+        return found
 
     def _wrapped(self, measure: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
-        attention = self
+        observer = self
 
         def wrapper(*args: Any, **named: Any) -> Any:
-            outermost, attention._inside = (
-                not attention._inside,
-                True,
-            )  # one of these functions calls another
+            outermost, observer._inside = not observer._inside, True
             try:
                 result = original(*args, **named)
             finally:
-                attention._inside = not outermost
-            if attention.within.armed and outermost and torch.is_grad_enabled():
-                attention._look(measure, sys._getframe(1), args, named)
+                observer._inside = not outermost
+            if observer.functions.armed and outermost and torch.is_grad_enabled():
+                observer._read(measure, sys._getframe(1), args, named)
             return result
 
         return wrapper
 
-    def _look(self, measure: Callable[..., Any], frame: FrameType, args: Any, named: Any) -> None:
+    def _read(self, measure: Callable[..., Any], frame: FrameType, args: Any, named: Any) -> None:
         if traced():
             return
         self._inside = True
         try:
-            name, module = self._caller(frame)
+            name, module = self._calling_module(frame)
             if module is not None:
-                with torch.no_grad(), apart():
+                with torch.no_grad(), isolated():
                     found = measure(module, *args, **named)
                 if found is not None:
-                    self.readings[self._free(name)] = found
-        except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
+                    self._readings[self._numbered(name)] = found
+        except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
             self.disarm()
             self._fruitless = PATIENCE
             self._failed("attention", error)
         finally:
             self._inside = False
 
-    def _free(self, name: str) -> str:
-        """The name, numbered from the second call on; calls beyond MOST_CALLS take the last number."""
+    def _numbered(self, name: str) -> str:
+        """The name, numbered from the second call on. Calls beyond MOST_CALLS share the last number."""
         for number in range(2, MOST_CALLS + 1):
-            if name not in self.readings:
+            if name not in self._readings:
                 break
             name = f"{name.split('#')[0]}#{number}"
         return name
 
-    def _caller(self, frame: FrameType | None) -> tuple[str, nn.Module | None]:
-        """The innermost module whose method is at work."""
+    def _calling_module(self, frame: FrameType | None) -> tuple[str, nn.Module | None]:
+        """The innermost module whose method is running."""
         for _ in range(FRAMES):
             if frame is None:
                 break
@@ -128,18 +124,18 @@ class Attention:
     def _of_queries(
         self, module: nn.Module, query: Any, key: Any, value: Any, *rest: Any, **named: Any
     ) -> Any:
-        """From what fused attention is given."""
+        """From the arguments of fused attention."""
         mask = named.get("attn_mask", rest[0] if rest else None)
         causal = bool(named.get("is_causal", rest[2] if len(rest) > 2 else False))
         scale = named.get("scale")
         return largest_logit(query, key, mask, causal, scale, self._turn)
 
     def _of_scores(self, module: nn.Module, scores: Any, *rest: Any, **named: Any) -> Any:
-        """From what a softmax is given, where it is that of an attention: over the last of four dimensions, or
-        of three within a module that is called one."""
+        """From the argument of a softmax, where it is that of an attention: over the last of four dimensions, or of
+        three in a module whose class is named after attention."""
         dim = named.get("dim", rest[0] if rest else None)
-        called = "attention" in type(module).__name__.lower() or "attn" in type(module).__name__.lower()
-        few = not isinstance(scores, torch.Tensor) or scores.dim() < (3 if called else 4)
+        named_so = any(word in type(module).__name__.lower() for word in ("attention", "attn"))
+        few = not isinstance(scores, torch.Tensor) or scores.dim() < (3 if named_so else 4)
         if few or dim not in (-1, scores.dim() - 1) or not scores.numel():
             return None
         scores = scores.detach().reshape(-1, *scores.shape[-2:])
@@ -151,14 +147,16 @@ def largest_logit(
     query: torch.Tensor, key: torch.Tensor, mask: Any, causal: bool, scale: float | None, turn: int
 ) -> torch.Tensor | None:
     """The largest of query * key * scale over a slice: one sample (another one each turn), all of its heads.
-    `mask` is minded where it has two dimensions."""
+    `mask` is applied where it has two dimensions."""
     query, key = query.detach(), key.detach()
     if query.dim() < 2 or not query.numel() or not key.numel():
         return None
     if query.dim() > 3:
         samples = query.shape[0]
         query, key = query[turn % samples], key[turn % key.shape[0]]
-    if query.dim() > 2 and key.shape[-3] != query.shape[-3]:  # groups of queries share keys
+    if (
+        query.dim() > 2 and key.shape[-3] != query.shape[-3]
+    ):  # grouped-query attention: several heads share keys
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
     rows = torch.arange(0, query.shape[-2], max(1, query.shape[-2] // ROWS), device=query.device)
     columns = torch.arange(0, key.shape[-2], max(1, key.shape[-2] // ROWS), device=query.device)

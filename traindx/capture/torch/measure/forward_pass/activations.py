@@ -1,5 +1,5 @@
-"""What a module puts out for a batch: its tensors on the host as arrays, and on an accelerator what
-`arrays/activations` computes on the host."""
+"""The outputs of a module for a batch: on the host as arrays for `arrays/activations`, on an accelerator with the same
+statistics computed there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks on modules, there only during the forward passes that are sampled."""
+"""Statistics of the outputs of modules, read by hooks during the forward passes that are sampled."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from traindx.capture.torch.measure.forward_pass import activations as on_torch
 from traindx.capture.torch.measure.models.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
 from traindx.capture.torch.measure.tensors.views import first_tensor, local
 
-MOST_CALLS = 4  # uses of one module in a forward pass that are told apart
+MOST_CALLS = 4  # uses of one module in a forward pass that have readings of their own
 RANK_EVERY = 4  # samples between effective ranks, which cost as much as all else
-HOPS = 6  # operations between an activation and the module that takes it in
+HOPS = 6  # operations between an activation function and the module that uses it
 FUNCTIONS: dict[str, act.Kind] = {
     "ReluBackward0": "rectifier",
     "ThresholdBackward0": "rectifier",
@@ -33,9 +33,8 @@ PASSED = ("View", "Reshape", "UnsafeView", "Clone", "MaxPool", "Transpose", "Per
 
 
 class ForwardProbe:
-    """Activation statistics of the modules of a layout: of the passes from `arm` to `disarm`, had from
-    `collect`. The hooks stay where they are, asleep, until `unhook`: where the next pass is sampled,
-    too, that is the cheaper way."""
+    """Activation statistics of the modules of a layout, of the passes from `arm` to `disarm`; `collect` returns them.
+    The hooks stay in place, inactive, until `unhook`: that is cheaper where the next pass is sampled, too."""
 
     def __init__(
         self, layout: Tree, failed: Callable[[str, Exception], None], clock: Clock | None = None
@@ -46,12 +45,11 @@ class ForwardProbe:
         self._calls: dict[str, int] = {}
         self._hooked = LiveIds()
         self._refused: set[str] = set()  # names of modules whose outputs cannot be measured
-        self._seen: set[int] = (
-            set()
-        )  # operations of the graph, by their number: a node would hold what it has saved
+        # Activations in the graph, by sequence number: a node would keep its saved tensors alive.
+        self._seen: set[int] = set()
         self._turn = 0
         self.armed = False
-        self._kept: list[tuple[str, act.Kind, act.Array, act.Array | None, act.Array | None]] = []
+        self._copies: list[tuple[str, act.Kind, act.Array, act.Array | None, act.Array | None]] = []
         self._readings: dict[str, list[Any]] = {}  # of modules on an accelerator
         self._memory: dict[str, act.Array] = {}
         self.seconds = 0.0
@@ -66,7 +64,7 @@ class ForwardProbe:
         began = time.perf_counter()
         if not self.armed:
             self._turn += 1
-            self._calls, self._kept, self._readings = {}, [], {}
+            self._calls, self._copies, self._readings = {}, [], {}
         if new:
             self.channels_second = any(isinstance(m, CHANNELS_SECOND) for _, m in leaves)
             for name, module in new:
@@ -77,7 +75,7 @@ class ForwardProbe:
         self.seconds += time.perf_counter() - began
 
     def disarm(self) -> None:
-        """Measure no more, and let go of the graph's nodes."""
+        """Measure no more, and forget the graph's nodes."""
         self.armed = False
         if self._seen:
             self._seen = set()
@@ -87,7 +85,7 @@ class ForwardProbe:
         self.disarm()
         for handle in self._handles:
             handle.remove()
-        self._handles, self._kept, self._hooked = [], [], LiveIds()
+        self._handles, self._copies, self._hooked = [], [], LiveIds()
 
     def _hook(
         self,
@@ -104,7 +102,7 @@ class ForwardProbe:
         began = time.perf_counter()
         try:
             self._measure(name, kind, weighted, given, output)
-        except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
+        except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
             self._refuse(name, error)
         finally:
             self.seconds += time.perf_counter() - began
@@ -134,16 +132,16 @@ class ForwardProbe:
         self._read(name, found, kind, taken if kind == "squasher" else None)
 
     def _read(self, name: str, output: torch.Tensor, kind: act.Kind, before: torch.Tensor | None) -> None:
-        """Keep what is measured of an output: on the host copies of some rows, as another module may
-        write over them; they are looked at together, after the pass."""
-        if output.is_meta:  # among readings of an accelerator it would take the others with it
+        """Read an output. On the host some rows are copied, as another module may overwrite them, and all copies are
+        measured after the pass."""
+        if output.is_meta:  # stacked with readings of an accelerator it would make all of them fail
             raise TypeError("a tensor on the meta device has no values")
         spread = self._turn % RANK_EVERY == 0
         if output.is_cpu:
             rows = self._copied(name, on_torch.host_rows(output, self._turn))
             inner = None if before is None else on_torch.host_rows(before, self._turn).copy()
             part = on_torch.host_part(output) if spread else None
-            self._kept.append((name, kind, rows, inner, part))
+            self._copies.append((name, kind, rows, inner, part))
             return
         there = act.rows_of(local(output), self._turn)
         inside = None if before is None else act.rows_of(local(before), self._turn)
@@ -151,7 +149,7 @@ class ForwardProbe:
         self._readings[name] = [*made, self._silent(name, kind, there)]
 
     def _copied(self, name: str, rows: act.Array) -> act.Array:
-        """A copy in memory that is taken once."""
+        """A copy in memory that is allocated once for each module."""
         kept = self._memory.get(name)
         if kept is None or kept.shape != rows.shape or kept.dtype != rows.dtype:
             kept = self._memory[name] = np.empty_like(rows)
@@ -166,21 +164,21 @@ class ForwardProbe:
         return units.silent()
 
     def collect(self) -> dict[str, list[Any]]:
-        """By module, in the order of their calls: the FIELDS and the silent share of the sampled pass."""
+        """By module, in the order of their calls: FIELDS and the share of silent units in the sampled pass."""
         began = time.perf_counter()
         self.disarm()
-        kept, readings = self._kept, self._readings
-        self._kept, self._readings = [], {}
-        for name, kind, rows, inner, part in kept:
+        copies, readings = self._copies, self._readings
+        self._copies, self._readings = [], {}
+        for name, kind, rows, inner, part in copies:
             try:
                 readings[name] = [*act.measured(rows, kind, inner, part), self._silent(name, kind, rows)]
-            except Exception as error:  # noqa: BLE001 - those of other modules are measured all the same
+            except Exception as error:  # noqa: BLE001 - other modules are measured nevertheless
                 self._refuse(name, error)
         self.seconds += time.perf_counter() - began
         return readings
 
     def _function_before(self, taken: torch.Tensor) -> act.Kind:
-        """The activation function, called as a function, whose values a module takes in."""
+        """The activation that computed the input of a module, where it was called as a function."""
         node = taken.grad_fn
         for _ in range(HOPS):
             if node is None or node._sequence_nr() in self._seen:

@@ -1,7 +1,7 @@
-"""How the gradients of two steps in a row lie to each other, and to the step between them.
+"""The angle between the gradients of two steps in a row, and between them and the step in between.
 
-Each pair is seen through the same stretch of every parameter, and the stretches are weighted by the size
-of what they stand for, so that sums over them estimate sums over all weights."""
+Of each pair the same stretch of every parameter is read. Stretches are weighted by the size of their parameter, so
+that sums over them estimate sums over all weights."""
 
 from __future__ import annotations
 
@@ -28,48 +28,51 @@ class Directions:
         self._device = device
         self._turn = 0
         self._parameters: list[torch.Tensor] = []
-        self._before: tuple[Any, Any] = (None, None)  # gradients and weights of the first step, in one row
-        self._weights: Any = None  # how many values each of them stands for
+        self._before: tuple[Any, Any] = (None, None)  # gradients and weights of the first step, concatenated
+        self._weights: Any = None  # how many values each of them represents
         self._factor = 1.0
         self._pairs: deque[tuple[float, float]] = deque(maxlen=PAIRS)
 
     @property
     def waiting(self) -> bool:
-        """Whether the next step is to be the second of a pair."""
+        """Whether the next step is the second of a pair."""
         return bool(self._parameters)
 
     def forget(self) -> None:
-        """The step after the first was none."""
+        """The second step is not made."""
         self._parameters = []
 
     def first(self, parameters: Sequence[torch.Tensor], factor: float) -> None:
         """Keep gradients and weights; `factor` undoes the scale of the gradients."""
         self._turn += 1
         self._factor = factor
-        self._parameters = [p for p in parameters if _alike(p.grad, p) and local(p).numel()]
+        self._parameters = [p for p in parameters if _comparable(p.grad, p) and local(p).numel()]
         if not self._parameters:
             return
         gradients = [self._read(p.grad) for p in self._parameters if p.grad is not None]
         sizes = [local(p).numel() / len(g) for p, g in zip(self._parameters, gradients, strict=True)]
-        self._before = self._row(gradients), self._row([self._read(p) for p in self._parameters])
+        self._before = (
+            self._concatenate(gradients),
+            self._concatenate([self._read(p) for p in self._parameters]),
+        )
         if self._device:  # made there: a copy from the host would wait
             self._weights = torch.cat([torch.full_like(g, s) for g, s in zip(gradients, sizes, strict=True)])
         else:
             self._weights = np.repeat(np.array(sizes, np.float32), [len(g) for g in gradients])
 
     def second(self, factor: float, samples: float) -> dict[str, Any]:
-        """`grad_cosine`: of the gradients of both steps. `update_cosine`: of the step that was made and the
-        downhill direction after it: below 0 it went too far. `grad_noise_scale`, from PAIRS pairs on a
-        host, where gradients of `samples` samples each hold a signal. Nothing, where a gradient is gone."""
+        """`grad_cosine`: of the gradients of both steps. `update_cosine`: of the step and the downhill direction after
+        it, below 0 if the step was too long. `grad_noise_scale`: from PAIRS pairs on a host, of gradients over `samples`
+        samples each. Nothing where a gradient is gone."""
         parameters, self._parameters = self._parameters, []
         gradient, before = self._before
         self._before = None, None
-        if not all(_alike(p.grad, p) for p in parameters):
+        if not all(_comparable(p.grad, p) for p in parameters):
             return {}
-        now = self._row([self._read(p.grad) for p in parameters if p.grad is not None])
+        now = self._concatenate([self._read(p.grad) for p in parameters if p.grad is not None])
         if len(now) != len(gradient):
             return {}
-        moved = self._row([self._read(p) for p in parameters]) - before
+        moved = self._concatenate([self._read(p) for p in parameters]) - before
         dot = torch.dot if self._device else np.dot
         weighted = now * self._weights
         first, second = dot(gradient * self._weights, gradient), dot(weighted, now)
@@ -101,13 +104,13 @@ class Directions:
         count = local(tensor).numel()
         return window(tensor, (self._turn - 1) * WINDOW % max(count - WINDOW, 1), WINDOW).float()
 
-    def _row(self, parts: list[Any]) -> Any:
-        """Parts in one row: a copy."""
+    def _concatenate(self, parts: list[Any]) -> Any:
+        """A copy."""
         return torch.cat(parts) if self._device else np.concatenate(parts)
 
 
-def _alike(gradient: torch.Tensor | None, parameter: torch.Tensor) -> bool:
-    """Whether there is a gradient, and both lie in memory in the same order."""
+def _comparable(gradient: torch.Tensor | None, parameter: torch.Tensor) -> bool:
+    """Whether there is a gradient with the same memory layout as its parameter."""
     return (
         gradient is not None and gradient.layout is torch.strided and gradient.stride() == parameter.stride()
     )

@@ -1,10 +1,10 @@
-"""What each of several processes made of a gradient by itself, and what its step then uses.
+"""The gradient that each of several processes computes, compared with the one that its step uses.
 
-Data-parallel training averages gradients over the processes. Whether it does is seen from a sum over gradients with
-fixed factors, once of what the process's own backward passes give and once of what stands in `grad` when the step
-begins: the sum is linear, so the second is the mean over all processes of the first, however the exchange is written
-(DistributedDataParallel, its communication hooks, `all_reduce` by hand). Nothing is exchanged for it; whoever reads
-the record has the sums of all processes. Own gradients are heard where the graph ends, before anybody averages."""
+Data-parallel training averages gradients over the processes. Whether it does follows from a sum over gradients with
+fixed factors: once over the gradients of the process's own backward passes, and once over those in `grad` when the step
+begins. The sum is linear, so the second is the mean of the first over all processes, however the exchange is written
+(DistributedDataParallel, its communication hooks, `all_reduce` by hand). Nothing is communicated for it: the reader of
+the record has the sums of all processes. A process's own gradients are read where the graph ends, before the average."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from typing import Any
 import torch
 
 from traindx.capture.torch.hooks import traced
-from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.isolation import isolated
 from traindx.capture.torch.measure.tensors.shards import is_distributed
+from traindx.capture.torch.measure.tensors.views import without_waiting
 
-DENSE, APART = (
-    32,
-    8,
-)  # the first steps, of which all are looked at; then every so-manieth, the same in each process
-LARGEST = 1 << 12  # values of a parameter that is looked at, where there are smaller ones
+DENSE, APART = 32, 8  # so many steps at the start, then every 8th: the same ones in each process
+LARGEST = 1 << 12  # values of a parameter that is read, where there are smaller ones
 MOST = 3  # parameters: one alone may have next to no gradient (a bias before a normalization)
 
 
@@ -39,40 +37,36 @@ class Exchange:
 
     @property
     def due(self) -> bool:
-        """Whether the coming step is looked at."""
+        """Whether the coming step is measured."""
         return self._steps < DENSE or self._steps % APART == 0
 
-    def backward_begins(self) -> None:
-        """The graph of a loss is whole."""
+    def begin_backward(self) -> None:
+        """The graph of a loss is complete."""
         self._unhook()
         if not self._picked or not self.due or traced():
             return
         for parameter, factors in self._picked:
             with torch.enable_grad():
                 node = torch.autograd.graph.get_gradient_edge(parameter).node
-            self._handles.append(node.register_prehook(partial(self._saw, factors)))
+            self._handles.append(node.register_prehook(partial(self._read, factors)))
 
-    def _saw(self, factors: torch.Tensor, gradients: tuple[torch.Tensor | None, ...]) -> None:
+    def _read(self, factors: torch.Tensor, gradients: tuple[torch.Tensor | None, ...]) -> None:
         gradient = gradients[0]
-        with torch.no_grad(), apart():
-            if (
-                gradient is not None
-                and gradient.layout is torch.strided
-                and gradient.numel() == len(factors)
-            ):
-                found = weighed(gradient, factors)
+        with torch.no_grad(), isolated():
+            dense = gradient is not None and gradient.layout is torch.strided
+            if gradient is not None and dense and gradient.numel() == len(factors):
+                found = weighted_sum(gradient, factors)
                 self._own = found if self._own is None else self._own + found
 
-    def step_begins(self, parameters: Sequence[torch.Tensor], steps: int) -> dict[str, Any]:
+    def begin_step(self, parameters: Sequence[torch.Tensor], steps: int) -> dict[str, Any]:
         """Signals of the step that is about to be made after so many others."""
         self._unhook()
         own, self._own = self._own, None
         out: dict[str, Any] = {}
         if own is not None:
-            used = sum(weighed(p.grad, f) for p, f in self._picked if p.grad is not None)
+            used = sum(weighted_sum(p.grad, f) for p, f in self._picked if p.grad is not None)
             if isinstance(used, torch.Tensor):
-                found = {"exchange/own": own, "exchange/used": used}
-                out = {name: float(value) if value.is_cpu else value for name, value in found.items()}
+                out = {"exchange/own": without_waiting(own), "exchange/used": without_waiting(used)}
         self._steps = steps + 1
         if not self._picked:
             self._picked = picked(parameters)
@@ -93,7 +87,7 @@ class Exchange:
         self._picked = []
 
 
-def weighed(gradient: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
+def weighted_sum(gradient: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
     return torch.dot(gradient.detach().reshape(-1).float(), factors)
 
 

@@ -20,7 +20,7 @@ SINGLE = np.dtype(np.float32)
 GRIDS = {
     "bfloat16": 0xFFFF,
     "float16": 0x1FFF,
-}  # bits of single precision that a value of that type leaves zero
+}  # bits of single precision that are zero in values of that type
 FEW = 64  # values of a gradient by which its grid is judged
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,8 +32,8 @@ def gradient_norms(parameters: Sequence[torch.Tensor]) -> torch.Tensor:
 
 def gradient_squares(parameters: Sequence[torch.Tensor]) -> list[float]:
     """`squares[p]` on the host: sum of squares of the gradient of each parameter; 0 where there is
-    none. Called at every step, when nothing is in the caches: what nearly all gradients are comes
-    first, in as few operations as there can be."""
+    none. Called at every step, with cold caches: the case of nearly all gradients comes first, in as few operations as
+    possible."""
     out = []
     for parameter in parameters:
         gradient = parameter.grad
@@ -63,8 +63,8 @@ def norms_of(tensors: Sequence[torch.Tensor | None], order: float = 2.0) -> torc
 
 
 class Grid:
-    """Whether all values of gradients lie on the grid of a shorter number format, as those do that were rounded to
-    it on their way; a power of two as loss scale leaves them there."""
+    """Whether all gradients are values of a shorter number format, as they are if they were rounded to it in the backward
+    pass. A loss scale that is a power of two does not change that."""
 
     def __init__(self) -> None:
         self._possible = dict(GRIDS)
@@ -72,18 +72,18 @@ class Grid:
 
     @property
     def open(self) -> bool:
-        """Whether another look could tell more."""
+        """Whether more values could change the result."""
         return bool(self._possible)
 
-    def look(self, values: Array) -> None:
-        """Some values of a gradient; zeros and values that are not finite tell nothing."""
+    def read(self, values: Array) -> None:
+        """Some values of a gradient. Zeros and values that are not finite are left out."""
         if values.dtype != SINGLE:
             self._possible = {}
             return
         part = values[:FEW]
-        told = np.ascontiguousarray(part[np.isfinite(part) & (part != 0)]).view(np.int32)
-        self._seen += len(told)
-        self._possible = {name: bits for name, bits in self._possible.items() if not (told & bits).any()}
+        bits = np.ascontiguousarray(part[np.isfinite(part) & (part != 0)]).view(np.int32)
+        self._seen += len(bits)
+        self._possible = {name: low for name, low in self._possible.items() if not (bits & low).any()}
 
     @property
     def name(self) -> str:
@@ -92,8 +92,8 @@ class Grid:
 
 
 class Updates:
-    """Change of weights over one optimizer step, seen through a window of each parameter that
-    moves on from sample to sample: at most WINDOW values of a parameter are copied, once."""
+    """Change of weights over one optimizer step, read in a window of each parameter that moves on from sample to sample:
+    at most WINDOW values of a parameter are copied."""
 
     def __init__(self, device: bool) -> None:
         self._device = device
@@ -120,7 +120,7 @@ class Updates:
                 if len(seen):
                     shares[place] = zeros(seen) / len(seen)
                     if self.grid.open:
-                        self.grid.look(seen)
+                        self.grid.read(seen)
                 self._before.append((place, parameter, stretch(parameter, self.turn, WINDOW).copy()))
         return shares
 
@@ -178,4 +178,4 @@ def _vector(values: list[Any]) -> torch.Tensor:
 
 
 def _filled(value: float, device: torch.device) -> torch.Tensor:
-    return torch.full((), value, device=device)  # made there: a copy from the host would wait
+    return torch.full((), value, device=device)  # created there: a copy from the host would wait

@@ -1,9 +1,9 @@
 """The largest and the smallest eigenvalue of the Hessian of a batch's loss, by the Lanczos method.
 
-The graph of the loss that the training itself is about to go back through is used: nothing is computed
-forward again, so no random number is drawn, no dropout mask and no running statistic differs. One
-measurement takes up to MOST products of the Hessian with a vector, each about as long as two backward
-passes, and memory for a second graph and six copies of the weights."""
+It uses the graph of the loss from which the training's own backward pass is about to begin. No forward pass is repeated,
+so no random number is drawn, and no dropout mask and no running statistic differs. One measurement takes up to MOST
+products of the Hessian with a vector. Each takes about as long as two backward passes, and all of them need memory for
+a second graph and six copies of the weights."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ import torch
 from torch import nn
 
 from traindx.capture.torch.hooks import something_is_compiled
+from traindx.capture.torch.measure.loss.graph import nodes_of
+from traindx.vocabulary.setup import Fact
 
 MOST = 40  # products of one measurement
-TOLERANCE = 0.01  # of the larger eigenvalue: error bound at which it ends
-START_SECONDS, SHARE = 2.0, 0.2  # time for it: at the start, and of the run's
-MOST_NODES = 100_000  # of a graph that are looked through
-APART = 5  # steps between measurements at least
-GROWTH = 0.02  # of the step number, likewise
+TOLERANCE = 0.01  # relative to the larger eigenvalue: error bound at which it stops
+START_SECONDS, SHARE = 2.0, 0.2  # time for it: at the start, and as a share of the run's
+MOST_NODES = 100_000  # of a graph in which such functions are looked for
+APART, GROWTH = 5, 0.02  # steps between measurements: at least, and relative to the step number
 
 
 class Eigenvalues(NamedTuple):
@@ -35,13 +36,13 @@ class Eigenvalues(NamedTuple):
 
 
 class NotDifferentiable(Exception):
-    """The Hessian of this loss cannot be had; says why."""
+    """The Hessian of this loss cannot be computed; says why."""
 
 
 def lanczos(
     product: Callable[[torch.Tensor], torch.Tensor], start: torch.Tensor, most: int = MOST
 ) -> Eigenvalues:
-    """Extreme eigenvalues of a symmetric matrix that is known by its products with vectors `[n]`.
+    """Extreme eigenvalues of a symmetric matrix, given by its products with vectors `[n]`.
 
     The three-term recurrence without reorthogonalization (Golub, Van Loan 2013, Matrix computations, 10.1):
     rounding gives copies of eigenvalues that have converged, which leaves the extremes as they are. The
@@ -110,7 +111,7 @@ def hessian_product(
 
 def extremes(loss: torch.Tensor, parameters: Sequence[torch.Tensor], seed: int = 0) -> Eigenvalues:
     """Extreme eigenvalues of the Hessian of a loss whose graph is still there. `seed` of the start vector,
-    which is drawn aside from PyTorch's own generators. Raises NotDifferentiable."""
+    which is not drawn from PyTorch's own generators. Raises NotDifferentiable."""
     with torch.enable_grad():
         product = hessian_product(loss, parameters)
         draw = np.random.default_rng(seed).standard_normal(sum(p.numel() for p in parameters))
@@ -119,7 +120,7 @@ def extremes(loss: torch.Tensor, parameters: Sequence[torch.Tensor], seed: int =
 
 
 def obstacle(parameters: Sequence[torch.Tensor], models: Iterable[nn.Module]) -> str:
-    """Why differentiating twice would do more than that, or "": hooks of the user's would be called."""
+    """Why this loss cannot be differentiated twice without side effects (hooks of the user's would be called), or ""."""
     if not parameters:
         return "no parameters are trained"
     if any(type(p) not in (torch.Tensor, nn.Parameter) for p in parameters):
@@ -137,7 +138,7 @@ def obstacle(parameters: Sequence[torch.Tensor], models: Iterable[nn.Module]) ->
 
 
 class Curvature:
-    """Measures now and then, as often as the time allows."""
+    """Measures every few steps, as often as the time allows."""
 
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
         self._now = now
@@ -147,17 +148,16 @@ class Curvature:
         self.refused = ""
 
     def due(self, step: int) -> bool:
-        """Whether the pass of the step after `step` finished ones is to be measured."""
+        """Whether to measure in the step after `step` finished ones."""
         if self.refused or step < self._next:
             return False
         self._began = self._began or self._now()
         return self.seconds <= START_SECONDS + SHARE * (self._now() - self._began)
 
-    def look(
+    def measure(
         self, loss: torch.Tensor, parameters: Sequence[torch.Tensor], models: Sequence[nn.Module], step: int
     ) -> Eigenvalues | None:
-        """`Eigenvalues` of a loss before its backward pass; None, and `refused` says why, where they cannot
-        be had."""
+        """`Eigenvalues` of a loss before its backward pass; None where they are unknown, and `refused` says why."""
         self._next = step + max(APART, int(GROWTH * step))
         wanted = [p for p in parameters if p.requires_grad]
         self.refused = obstacle(wanted, models)
@@ -177,8 +177,17 @@ class Curvature:
             self._restore(state, buffers)
             self.seconds += self._now() - began
 
+    def facts(self) -> dict[str, Fact]:
+        if not self.measured:
+            return {}
+        return {
+            "curvature_seconds": round(self.seconds, 3),
+            "curvature_products": self.products,
+            "curvature_measurements": self.measured,
+        }
+
     def _restore(self, state: Any, buffers: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
-        """Checkpointed blocks run forward again: what that changed is put back."""
+        """Checkpointed blocks run forward again: what that changed is restored."""
         torch.set_rng_state(state[0])
         if state[1] is not None:
             torch.cuda.set_rng_state_all(state[1])
@@ -192,21 +201,16 @@ def _random_state() -> tuple[torch.Tensor, list[torch.Tensor] | None]:
 
 
 def _only_once(loss: torch.Tensor) -> str:
-    """The name of a function in the graph that is marked `once_differentiable`, or "": autograd takes its
-    second derivative for zero where the gradient that goes into it is constant."""
-    seen, queue = {loss.grad_fn}, [loss.grad_fn]
-    for node in queue:
+    """The name of a function in the graph that is marked `once_differentiable`, or "". Autograd assumes its second
+    derivative to be zero where the gradient that goes into it is constant."""
+    for node in nodes_of(loss, MOST_NODES):
         function: Any = getattr(type(node), "_forward_cls", None)
         code = getattr(getattr(function, "backward", None), "__code__", None)
         if code is not None and code.co_qualname.startswith("once_differentiable"):
             return str(function.__name__)
-        for following, _ in node.next_functions if node is not None else ():
-            if following is not None and following not in seen and len(seen) < MOST_NODES:
-                seen.add(following)
-                queue.append(following)
     return ""
 
 
 def _first_line(error: Exception) -> str:
     text = str(error).strip().split("\n")[0][:200]
-    return "the loss must be told before its backward pass" if "second time" in text else text
+    return "the loss must be given before its backward pass" if "second time" in text else text

@@ -1,24 +1,17 @@
-"""What the graph of a loss tells: how it was reduced to one number, and what activation its input ends in."""
+"""What the autograd graph of a loss shows: how it was reduced to one number, and which activations it went through."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 
-HOPS = 8  # operations that are gone through
+HOPS = 8  # operations from a tensor backwards
 NEAR = 12  # operations at the end of a loss in which a hand-written difference is looked for
-MEANT = (
-    "Unsqueeze",
-    "T",
-    "Transpose",
-    "Permute",
-    "Expand",
-    "Index",
-    "Select",
-)  # shapes that are turned on purpose
-NODES = 5000  # operations of a graph that are looked through
+# Operations that change a shape on purpose.
+RESHAPING = ("Unsqueeze", "T", "Transpose", "Permute", "Expand", "Index", "Select")
+NODES = 5000  # operations of a graph that are read
 ACTIVATIONS = {
     "Relu": "relu", "Threshold": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softmax": "softmax",
     "LogSoftmax": "log_softmax", "Softplus": "softplus", "Gelu": "gelu", "Elu": "elu", "LeakyRelu": "leaky_relu",
@@ -32,35 +25,39 @@ SHAPES = (
     "View", "Reshape", "UnsafeView", "Clone", "Transpose", "Permute", "Squeeze", "Unsqueeze", "T", "Expand", "ToCopy",
     "Slice", "Select", "Index", "Alias", "Contiguous", "AsStrided", "Split", "Unbind",
 )  # fmt: skip
-LOOKED_UP = ("Embedding", "IndexSelect", "Gather")
+LOOKUPS = ("Embedding", "IndexSelect", "Gather")
 FACTORS = ("Mul", "Div", "ToCopy", "Neg", "View", "Squeeze", "Reshape", "Add", "Sub")  # of the first term
-CHAIN = 12  # graph nodes between a loss and its reduction
-PASSED_THROUGH = (
-    "DivBackward0",
-    "MulBackward0",
-    "NegBackward0",
-    "ToCopyBackward0",
-    "AddBackward0",
-    "SqueezeBackward0",
-)
+CHAIN = 12  # operations between a loss and its reduction, at most
+BEFORE_REDUCTION = (
+    "Div",
+    "Mul",
+    "Neg",
+    "ToCopy",
+    "Add",
+    "Squeeze",
+)  # operations between a loss and its reduction
 REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
 
 
 def nodes_of(tensor: torch.Tensor, most: int) -> list[Any]:
     """The nodes of the graph of a tensor, at most so many, breadth first: the nearest ones come first."""
-    seen = dict.fromkeys([] if tensor.grad_fn is None else [tensor.grad_fn])
-    queue = list(seen)
+    return list(reachable([] if tensor.grad_fn is None else [tensor.grad_fn], most))
+
+
+def reachable(nodes: list[Any], most: int) -> Iterator[Any]:
+    """These nodes and those behind them, at most so many, breadth first."""
+    seen, queue = set(nodes), list(nodes)
     for node in queue:
+        yield node
         for following, _ in node.next_functions:
             if following is not None and following not in seen and len(seen) < most:
-                seen[following] = None
+                seen.add(following)
                 queue.append(following)
-    return queue
 
 
 def last_activation(output: torch.Tensor) -> str:
-    """The activation that a tensor came out of, whether a module or a function: one of ACTIVATIONS, "none"
-    after a product with weights, "" where that cannot be told."""
+    """The activation that computed a tensor, as a module or a function: one of ACTIVATIONS, "none" after a product with
+    weights, "" where that is unknown."""
     node: Any = output.grad_fn
     for _ in range(HOPS):
         name = _name(node)
@@ -75,9 +72,8 @@ def last_activation(output: torch.Tensor) -> str:
 
 
 def activations(loss: torch.Tensor) -> str:
-    """All activations that a loss was computed through, called as functions or as modules, without the softmaxes and
-    clamps that losses and attention have of their own: sorted, with commas. "none" where there is none, "" where the
-    graph is larger than is looked through."""
+    """All activations that a loss was computed with, as functions or modules: sorted, with commas. Softmaxes and clamps
+    are left out, as losses and attention use them. "none" where there is none, "" where the graph is too large."""
     seen = nodes_of(loss, NODES)
     if len(seen) == NODES:
         return ""
@@ -86,8 +82,8 @@ def activations(loss: torch.Tensor) -> str:
 
 
 def used_plainly(loss: torch.Tensor, weights: Sequence[torch.Tensor]) -> bool:
-    """Whether every one of some weights goes into a product, or is looked up in, as it is: by operations that leave
-    its values alone. What is rounded first is not, however that is written."""
+    """Whether all these weights are used in products or lookups with unchanged values: only operations on their shape
+    come before. Weights that are rounded first are not, however that is written."""
     users: dict[Any, list[Any]] = {}
     ends: dict[int, Any] = {}
     seen = nodes_of(loss, NODES)
@@ -100,31 +96,28 @@ def used_plainly(loss: torch.Tensor, weights: Sequence[torch.Tensor]) -> bool:
 
 
 def _into_products(node: Any, users: dict[Any, list[Any]]) -> bool:
-    """Whether what a node gives goes into products only."""
+    """Whether the output of a node is used in products and lookups only."""
     waiting = list(users.get(node, ()))
     for user in waiting:
         if _name(user) in SHAPES:
             waiting += users.get(user, ())
-        elif _name(user) not in (*LINEAR, *LOOKED_UP):
+        elif _name(user) not in (*LINEAR, *LOOKUPS):
             return False
     return True
 
 
 def reduction(loss: torch.Tensor) -> str:
-    """How a loss (its first term) became one number: "mean" or "sum", of a loss function or written out.
-    A sum that is then divided by a number is a mean; "" where it cannot be told."""
+    """How a loss (its first term) became one number: "mean" or "sum", by a loss function or by hand. A sum that is then
+    divided by a number is a mean; "" where it is unknown."""
     node: Any = loss.grad_fn
     divided = False
     for _ in range(HOPS):
         name = _name(node)
-        told = getattr(node, "_saved_reduction", None)
-        kind = (
-            REDUCTIONS.get(told, "")
-            if isinstance(told, int)
-            else name.lower()
-            if name in ("Mean", "Sum")
-            else None
-        )
+        saved, kind = getattr(node, "_saved_reduction", None), None
+        if isinstance(saved, int):
+            kind = REDUCTIONS.get(saved, "")
+        elif name in ("Mean", "Sum"):
+            kind = name.lower()
         if kind is not None:
             return "mean" if divided and kind == "sum" else kind
         divided = divided or name == "Div"
@@ -135,22 +128,26 @@ def reduction(loss: torch.Tensor) -> str:
 
 
 def broadcast(loss: torch.Tensor) -> str:
-    """Where a hand-written difference blew a column or a row up to a square, as "40x1 to 40x40"; "" where none did.
-    Pairs that a script asks for are made by a new dimension or a turned table, and are none."""
+    """Where a hand-written difference was broadcast from a column or a row to a square, as "40x1 to 40x40"; "" where none
+    was. Pairwise differences on purpose follow a new dimension or a transposition, and do not count."""
     for node in nodes_of(loss, NEAR):
         before = [following for following, _ in node.next_functions if following is not None]
-        if _name(node) != "Sub" or len(before) != 1 or _name(before[0]) in MEANT:
+        if _name(node) != "Sub" or len(before) != 1 or _name(before[0]) in RESHAPING:
             continue
-        made, given = _shape(node), _shape(before[0])
-        if len(made) == 2 and made[0] == made[1] > 1 and given in ((made[0], 1), (1, made[0]), made[:1]):
-            return f"{'x'.join(map(str, given))} to {'x'.join(map(str, made))}"
+        after, given = _shape(node), _shape(before[0])
+        if (
+            len(after) == 2
+            and after[0] == after[1] > 1
+            and given in ((after[0], 1), (1, after[0]), after[:1])
+        ):
+            return f"{'x'.join(map(str, given))} to {'x'.join(map(str, after))}"
     return ""
 
 
 def _shape(node: Any) -> tuple[int, ...]:
-    """The shape of what an operation gave out; () where the graph does not tell."""
-    told = getattr(node, "_input_metadata", None)
-    return tuple(told[0].shape) if told else ()
+    """The shape of the output of an operation; () where the graph does not have it."""
+    metadata = getattr(node, "_input_metadata", None)
+    return tuple(metadata[0].shape) if metadata else ()
 
 
 def _name(node: Any) -> str:
@@ -159,8 +156,8 @@ def _name(node: Any) -> str:
 
 
 def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
-    """The same from the graph of a loss that was written by hand: whether its last reduction is a sum
-    over the samples that nothing divides by their number. None where that is not clear."""
+    """How many times its value the loss of two such batches is: 1 for a mean, 2 for a sum over the samples that is not
+    divided by their number. Read from the graph of a loss that was written by hand; None where it is not clear."""
     node, divisor = loss.grad_fn, 1.0
     for _ in range(CHAIN):
         name = type(node).__name__
@@ -171,15 +168,13 @@ def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
             if count < 2 or not sizes or sizes[0] != count:
                 return None
             return 1.0 if divisor >= count * (1 - 1e-6) else 2.0
-        if name not in PASSED_THROUGH:
+        if name.removesuffix("Backward0") not in BEFORE_REDUCTION:
             return None
-        other = getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
-        if (
-            isinstance(other, torch.Tensor)
-            and other.numel() == 1
-            and other.device.type == "cpu"
-            and float(other)
-        ):
+        other: Any = (
+            getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
+        )
+        number = isinstance(other, torch.Tensor) and other.numel() == 1 and other.device.type == "cpu"
+        if number and float(other):
             divisor *= float(other) if name == "DivBackward0" else 1 / float(other)
         node = node.next_functions[0][0]
     return None

@@ -1,4 +1,4 @@
-"""Where a loss that is not finite began: read from the graph that is there anyway, before it is freed."""
+"""The operation in which a loss became NaN or infinite, read from its graph before that is freed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from traindx.capture.session.layout import Layout
-from traindx.capture.torch.measure.loss.graph import nodes_of
+from traindx.capture.torch.measure.loss.graph import nodes_of, reachable
 from traindx.vocabulary.setup import Fact
 
 MOST_NODES = 20_000
@@ -15,9 +15,8 @@ POLES = ("LogBackward", "Log2Backward", "Log10Backward")
 
 
 def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
-    """The earliest operation (by the order of the forward pass) that took in or gave out a value
-    that is not finite, and the module whose parameters are nearest before it. Only what autograd
-    has saved can be seen."""
+    """The earliest operation (by the order of the forward pass) with an input or output that is not finite, and
+    the module whose parameters are nearest before it. Only values that autograd has saved can be read."""
     out: dict[str, Fact] = {"nonfinite_first_direction": "forward"}
     try:
         bad = [(node._sequence_nr(), node) for node in nodes_of(loss, MOST_NODES) if _holds_nonfinite(node)]
@@ -40,7 +39,7 @@ def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
 
 
 def _holds_nonfinite(node: Any) -> bool:
-    """Whether an operation has saved such a value, or by what it has saved must have made one."""
+    """Whether an operation has saved such a value, or must have made one of the values that it has saved."""
     kind = node.name()
     if kind.startswith(POLES) and hasattr(node, "_saved_self"):
         return bool((node._saved_self.detach() <= 0).any())
@@ -55,8 +54,8 @@ def _holds_nonfinite(node: Any) -> bool:
 
 
 def _given_nonfinite(node: Any) -> str:
-    """ "inputs" or "targets" where an operation was given values that are not finite and that nothing with a
-    gradient has made; "" elsewhere."""
+    """ "inputs" or "targets" where an operation got values that are not finite and were not computed with gradients;
+    "" elsewhere."""
     if getattr(node, "_saved_target", None) is not None and not _finite(node._saved_target):
         return "targets"
     taken = [getattr(node, name, None) for name in ("_saved_mat1", "_saved_input", "_saved_self")]
@@ -73,13 +72,8 @@ def _finite(tensor: torch.Tensor) -> bool:
 
 def _module_before(node: Any, layout: Layout) -> str:
     """The module that owns the parameter nearest to a node on the way back to the inputs."""
-    seen, queue = {node}, [node]
-    for current in queue:
+    for current in reachable([node], MOST_NODES):
         parameter = getattr(current, "variable", None)
         if parameter is not None and id(parameter) in layout.place:
             return layout.modules[int(layout.owner[layout.place[id(parameter)]])]
-        for following, _ in current.next_functions:
-            if following is not None and following not in seen and len(seen) < MOST_NODES:
-                seen.add(following)
-                queue.append(following)
     return ""

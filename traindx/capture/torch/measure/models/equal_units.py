@@ -1,8 +1,8 @@
-"""Units of a layer that start as copies of each other, and whether training tells them apart.
+"""Units of a layer that start with equal weights, and whether training makes them different.
 
-Units with equal weights going in and out compute the same and get the same gradient, so they stay equal
-for ever (Goodfellow et al. 2016, Deep learning, section 8.4). Weights that start at zero on purpose (a
-last layer, a residual branch) are equal at first, too, but do not stay so: hence both are looked at."""
+Units with equal incoming and outgoing weights compute the same and get the same gradient, so they stay equal for ever
+(Goodfellow et al. 2016, Deep learning, section 8.4, https://www.deeplearningbook.org). Weights that start at zero on
+purpose (a last layer, a residual branch) are equal at first, too, but do not stay so. Hence both are measured."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ MOST_MATRICES, MOST_UNITS, MOST_VALUES = 64, 256, 64  # that are read
 NAMED = 10  # parameters that a fact names
 
 
-class Symmetry:
-    """Looks at the weights before the first step, and again later if some were equal."""
+class EqualUnits:
+    """Compares units before the first step, and again later if some were equal."""
 
     def __init__(self) -> None:
         self._equal: dict[int, tuple[float, int]] = {}  # place of a matrix -> share of equal units, units
         self._later: dict[int, float] = {}
-        self.looked = False
+        self.inspected = False
 
-    def look(self, parameters: Mapping[int, torch.Tensor], names: Sequence[str]) -> None:
-        """`parameters` of all models by their place in `names`; what a module of layers calls otherwise than a weight
-        (places, queries) has no units."""
-        if not self.looked:
-            self.looked = True
+    def inspect(self, parameters: Mapping[int, torch.Tensor], names: Sequence[str]) -> None:
+        """`parameters` of all models by their place in `names`. Only weights have units: positions and queries, for
+        example, have other names."""
+        if not self.inspected:
+            self.inspected = True
             matrices = [i for i, p in parameters.items() if p.dim() > 1 and len(p) > 1 and p.requires_grad]
             matrices = [i for i in matrices if "weight" in names[i] or names[i].rpartition(".")[2].isdigit()]
             for place in matrices[:MOST_MATRICES]:
@@ -42,12 +42,12 @@ class Symmetry:
 
     @property
     def due(self) -> bool:
-        """Whether there is a reason to look again."""
-        return not self.looked or any(share for share, _ in self._equal.values())
+        """Whether some units were equal, or nothing was inspected yet."""
+        return not self.inspected or any(share for share, _ in self._equal.values())
 
     def facts(self, names: Sequence[str]) -> dict[str, Fact]:
-        """Shares over the units of all matrices but the last one, whose units differ in what they are
-        told; `names` of the parameters."""
+        """Shares over the units of all matrices but the last one, whose units differ by their targets. `names` are those
+        of the parameters."""
         inner = list(self._equal)[:-1]
         if not inner:
             return {}
@@ -66,7 +66,7 @@ class Symmetry:
 
 
 def equal_units(weight: torch.Tensor) -> float:
-    """Share of units (rows; at most MOST_UNITS, by MOST_VALUES evenly spread values of each) whose
+    """Share of units (rows; at most MOST_UNITS, by MOST_VALUES evenly spaced values of each) whose
     weights equal another unit's."""
     rows = local(weight)[:MOST_UNITS].reshape(min(len(local(weight)), MOST_UNITS), -1)
     if len(rows) < 2:

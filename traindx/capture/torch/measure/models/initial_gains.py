@@ -1,8 +1,8 @@
-"""How large the weights of each layer start, against the size that keeps a signal as large as it was.
+"""The size of each layer's initial weights, relative to the size that preserves the variance of a signal.
 
-A matrix that takes in n values keeps their size where its entries have the root mean square 1 / sqrt(n): that quotient
-is its gain. He's start has 1.4, Xavier's 1, PyTorch's own 0.6, a small transformer's 0.15 (He et al. 2015; Glorot,
-Bengio 2010).
+A matrix with n inputs preserves it where its entries have the root mean square 1 / sqrt(n). Their root mean square
+times sqrt(n) is the gain. He initialization has a gain of 1.4 (He et al. 2015, arXiv:1502.01852), Xavier's 1 (Glorot and
+Bengio 2010), PyTorch's default 0.6, a small transformer 0.15.
 """
 
 from __future__ import annotations
@@ -20,21 +20,17 @@ from traindx.vocabulary.setup import Fact
 MOST_MATRICES, READ = 256, 1 << 16  # that are read; values of each
 
 
-def gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
-    """Facts of the smallest and the largest gain of the layers, and which they are. Weights that start at zero are on
-    purpose, and those of transposed convolutions are laid out otherwise: both are passed over."""
+def initial_gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
+    """Facts of the smallest and the largest gain of the layers, and which they are. Weights that are zero are so on
+    purpose, and transposed convolutions have their inputs in another dimension: both are left out."""
     found: list[tuple[float, str]] = []
     for model in models:
         for name, module in unwrapped(model).named_modules():
             if isinstance(module, WEIGHTED) and not isinstance(module, nn.modules.conv._ConvTransposeNd):
-                for own, weight in module._parameters.items():
-                    if (
-                        weight is not None
-                        and "weight" in own
-                        and weight.dim() > 1
-                        and len(found) < MOST_MATRICES
-                    ):
-                        found.append((gain(weight), f"{name}.{own}"))
+                for key, weight in module._parameters.items():
+                    is_matrix = weight is not None and "weight" in key and weight.dim() > 1
+                    if is_matrix and len(found) < MOST_MATRICES:
+                        found.append((gain(weight), f"{name}.{key}"))
     real = [(value, name) for value, name in found if 0 < value < math.inf]
     if not real:
         return {}
@@ -44,7 +40,7 @@ def gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
 
 
 def gain(weight: torch.Tensor) -> float:
-    """Root mean square of a weight [units, inputs, ...] times the root of what one unit takes in."""
+    """Root mean square of a weight [units, inputs, ...] times the square root of the inputs of one unit."""
     values = local(weight)
     inputs = values[0].numel() if len(values) else 0
     flat = values.reshape(-1)[:READ].float()

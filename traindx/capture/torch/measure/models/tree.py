@@ -1,4 +1,4 @@
-"""The module trees of the models in training: what is in them, and which parts can be looked at."""
+"""The module trees of the models in training: what is in them, and which modules can be measured."""
 
 from __future__ import annotations
 
@@ -29,22 +29,21 @@ CHANNELS_SECOND = (
 )
 
 
-def held(module: nn.Module, name: str) -> Any:
-    """The module or parameter of that name that a module holds itself, or None. What is scripted holds both in
-    mappings of its own that have no `get`."""
-    return next((held[name] for held in (module._modules, module._parameters) if name in held), None)
+def child_or_parameter(module: nn.Module, name: str) -> Any:
+    """The direct child or parameter of that name, or None. A scripted module holds them in mappings without `get`."""
+    return next((table[name] for table in (module._modules, module._parameters) if name in table), None)
 
 
 def class_name(module: nn.Module) -> str:
-    """As it was written: what is scripted has the class of its like, `fully_shard` puts another in its place."""
+    """The class as it was written: scripting and `fully_shard` replace it by another."""
     if isinstance(module, torch.jit.ScriptModule):
         return str(module.original_name)
     sharded = any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
     return type(module).__name__.removeprefix("FSDP" if sharded else "")
 
 
-def unseen(model: nn.Module) -> str:
-    """The scripted modules of a model, of which only calls from Python are seen: nothing within them."""
+def scripted_parts(model: nn.Module) -> str:
+    """The scripted modules of a model. Nothing inside them can be observed, only their calls from Python."""
     found = [name for name, module in model.named_modules() if isinstance(module, torch.jit.ScriptModule)]
     outer = [
         name
@@ -57,14 +56,14 @@ def unseen(model: nn.Module) -> str:
 def unwrapped(model: nn.Module) -> nn.Module:
     """The module inside data-parallel and compiled wrappers."""
     for inner in ("_orig_mod", "module"):
-        found = held(model, inner)
+        found = child_or_parameter(model, inner)
         if found is not None and len(model._modules) == 1 and not model._parameters:
             return unwrapped(found)
     return model
 
 
 def compiled(model: nn.Module) -> bool:
-    """Whether hooks of the model's modules would be compiled, or never called."""
+    """Whether hooks on the model's modules would be compiled, or never called."""
     return (
         "_orig_mod" in model._modules
         or getattr(model, "_compiled_call_impl", None) is not None
@@ -73,7 +72,7 @@ def compiled(model: nn.Module) -> bool:
 
 
 class Tree:
-    """The models in training, and of their modules those whose outputs are worth measuring."""
+    """The models in training, and those of their modules whose outputs are worth measuring."""
 
     def __init__(self) -> None:
         self._models: list[weakref.ref[nn.Module]] = []
@@ -81,16 +80,16 @@ class Tree:
 
     @property
     def models(self) -> list[nn.Module]:
-        """Those that the script has not let go."""
+        """Those that the script has not freed."""
         return [model for known in self._models if (model := known()) is not None]
 
     @property
     def leaves(self) -> list[tuple[str, nn.Module]]:
-        """Names and modules, likewise."""
+        """Names and modules that are not freed."""
         return [(name, module) for name, known in self._leaves if (module := known()) is not None]
 
     def add(self, model: nn.Module, name: str) -> list[Part] | None:
-        """The parameters of a model, named behind `name`; None when it, or one that contains it, is known."""
+        """The parameters of a model, with `name` as prefix; None when it, or one that contains it, is known."""
         root = unwrapped(model)
         if any(root is m for known in self.models for m in unwrapped(known).modules()):
             return None
@@ -99,17 +98,16 @@ class Tree:
         parts = []
         for path, module in root.named_modules():
             full = ".".join(p for p in (name, path) if p)
-            for own, parameter in module._parameters.items():
+            for key, parameter in module._parameters.items():
                 if parameter is not None:
-                    parts.append(Part(parameter, f"{full}.{own}" if full else own, full or own, module))
+                    parts.append(Part(parameter, f"{full}.{key}" if full else key, full or key, module))
             if id(module) not in inside and _measured(module):
                 self._leaves.append((full or type(module).__name__, weakref.ref(module)))
         return parts
 
 
 def _measured(module: nn.Module) -> bool:
-    """Whether the outputs of a module are worth measuring: leaves that compute with weights or
-    that are activations; containers are not."""
+    """Whether the outputs of a module are worth measuring: it has no children, and has weights or is an activation."""
     leaf = not any(True for _ in module.children())
     return leaf and (
         isinstance(module, ACTIVATIONS) or any(p is not None for p in module._parameters.values())
@@ -117,19 +115,18 @@ def _measured(module: nn.Module) -> bool:
 
 
 def weighted(module: nn.Module) -> bool:
-    """Whether a module of a library's own making multiplies with a matrix of weights."""
-    weight = held(module, "weight")
+    """Whether a library's own kind of module multiplies with a matrix of weights."""
+    weight = child_or_parameter(module, "weight")
     return isinstance(weight, torch.Tensor) and weight.dim() > 1 and "Embed" not in class_name(module)
 
 
 def named_activation(module: nn.Module) -> bool:
-    """An activation of a library's own making (`NewGELUActivation`), as its name says."""
+    """Whether a library's own kind of module is named as an activation (`NewGELUActivation`)."""
     return type(module).__name__.endswith("Activation") and not module._parameters
 
 
 def modal(module: nn.Module) -> bool:
-    """Whether a module answers differently in train and in eval mode: dropout of a rate above 0, batch statistics
-    that are kept."""
+    """Whether the output of a module depends on its mode: dropout with a rate above 0, running statistics."""
     return (isinstance(module, DROPOUTS) and module.p > 0) or bool(
         getattr(module, "track_running_stats", False)
     )
@@ -154,9 +151,9 @@ def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
         for m in modules
         if getattr(m, "track_running_stats", False) and m.momentum is not None
     ]
-    weights = [held(m, "weight") for m in modules if isinstance(m, WEIGHTED)]
+    weights = [child_or_parameter(m, "weight") for m in modules if isinstance(m, WEIGHTED)]
     widths = [w.shape[0] for w in weights if w is not None and not nn.parameter.is_lazy(w)]
     facts |= {"dropout": max(rates)} if rates else {}
-    facts |= {"forward_not_seen": unseen(root)} if unseen(root) else {}
+    facts |= {"forward_not_seen": scripted_parts(root)} if scripted_parts(root) else {}
     facts |= {"normalization_momentum": min(momenta)} if momenta else {}
     return facts | ({"narrowest_width": min(widths[:-1])} if len(widths) > 1 and min(widths) else {})

@@ -1,5 +1,4 @@
-"""What is left of the parameter of a quantized weight, measured where it lies; levels are counted on the host
-(`arrays/levels`)."""
+"""How far quantization changes a weight, measured on its device. Levels are counted on the host (`arrays/levels`)."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ MOVED_READ = 1 << 12  # values of a weight that are compared with those of a ste
 
 
 def rows_of(tensor: torch.Tensor, size: int) -> torch.Tensor:
-    """`[rows, values]` of a weight: one row an output, evenly spread ones where there are more values than `size`."""
+    """`[rows, values]` of a weight: one row for each output, evenly spaced ones where it has more than `size` values."""
     tensor = local(tensor)
     stride = max(1, -(-tensor.numel() // size))
     return tensor[::stride].reshape(len(tensor[::stride]), -1)
@@ -20,8 +19,8 @@ def rows_of(tensor: torch.Tensor, size: int) -> torch.Tensor:
 
 def measured(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
     """FIELDS, but for those that take two passes, of a quantized weight and its parameter, both `[rows, values]`: the
-    share of zeros, of the commonest of zero and each row's lowest and highest level, |used - own| / |own|,
-    (used * own) / (own * own), and the share that lies beyond the grid (see `clipped`)."""
+    share of zeros, of the most frequent of zero and each row's lowest and highest level, |used - own| / |own|,
+    (used * own) / (own * own), and the share beyond the grid (see `clipped`)."""
     used, own = used.float(), own.float()
     zero = (used == 0).float().mean()
     shares = [zero]
@@ -35,15 +34,15 @@ def measured(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
 
 
 def spacing(rows: torch.Tensor) -> torch.Tensor:
-    """`[rows, 1]`: the least distance of two levels of each row; infinite in rows of one level."""
-    apart = rows.sort(1).values.diff(dim=1)
-    apart = torch.where(apart > TOLERANCE * rows.abs().amax(1, keepdim=True), apart, torch.inf)
-    return apart.amin(1, keepdim=True) if apart.shape[1] else torch.full_like(rows[:, :1], torch.inf)
+    """`[rows, 1]`: the smallest distance between two levels of each row; infinite in rows of one level."""
+    gaps = rows.sort(1).values.diff(dim=1)
+    gaps = torch.where(gaps > TOLERANCE * rows.abs().amax(1, keepdim=True), gaps, torch.inf)
+    return gaps.amin(1, keepdim=True) if gaps.shape[1] else torch.full_like(rows[:, :1], torch.inf)
 
 
 def clipped(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-    """Share of the weights that lie more than half a level beyond the last one, to which rounding to the nearest level
-    would not have brought them; NaN where the rows have few levels, or levels of another size than the weights."""
+    """Share of the weights more than half a level beyond the last one: rounding to the nearest level alone would not have
+    put them there. NaN where the rows have few levels, or levels of another size than the weights."""
     few = max(1, -(-used.numel() // MOVED_READ))
     used, own = used[::few], own[::few]
     step = spacing(used)
@@ -55,12 +54,11 @@ def clipped(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
 
 
 def moved(now: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-    """Share of the values `[rows, values]` that lie on another level than before, whatever became of the scale."""
+    """Share of the values `[rows, values]` on another level than before, regardless of a change of scale."""
     now, before = now.float(), before.float()
     ratio = torch.where(before != 0, now / before, torch.nan).nanmedian(1, keepdim=True).values
-    ratio = torch.where(
-        ratio > 0, ratio, torch.ones_like(ratio)
-    )  # nothing to go by, or more turned than not
+    # Without a value that is not zero, or where most signs have changed, no scale can be estimated.
+    ratio = torch.where(ratio > 0, ratio, torch.ones_like(ratio))
     step = spacing(before)
     size = torch.maximum(before.abs().amax(1, keepdim=True), now.abs().amax(1, keepdim=True))
     step = torch.where(step.isinf(), size, step)

@@ -1,4 +1,4 @@
-"""A training call of a model that is to be made again later, without anything being kept alive for it."""
+"""The last sampled training call of a model, held so that it can be repeated without keeping anything alive."""
 
 from __future__ import annotations
 
@@ -9,68 +9,105 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 from torch.nn.modules import module as every_module
+from torch.utils._pytree import tree_map
+
+from traindx.capture.torch.measure.reruns.restored_state import NotRerun
+from traindx.capture.torch.measure.tensors.views import any_tensor
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.Size)
-
-Whole = tuple[nn.Module, Any, dict[str, Any]]
+FREED = "the model or its batch was freed before the run ended"
 
 
 class Call(NamedTuple):
-    """The model and what is no tensor are referred to weakly; tensors are others that share the batch's memory."""
+    """A model, its arguments, and the targets that its loss was computed with."""
 
-    model: weakref.ref[nn.Module]
+    model: nn.Module
     args: Any
     kwargs: dict[str, Any]
+    targets: torch.Tensor | None
 
-    def whole(self) -> Whole | None:
-        """The model and its arguments; None where the script has let one of them go."""
-        model = self.model()
-        try:
-            return None if model is None else (model, restored(self.args), restored(self.kwargs))
-        except LookupError:
+    def repeat(self) -> Any:
+        """The output of the same call."""
+        return self.model(*self.args, **self.kwargs)
+
+
+class RecordedCall:
+    """The model, and arguments that are no tensors, are referred to weakly. Tensors are detached, and share the
+    memory of the batch."""
+
+    def __init__(self) -> None:
+        self.targets: torch.Tensor | None = None
+        self._model: weakref.ref[nn.Module] | None = None
+        self._arguments: tuple[Any, dict[str, Any]] = ((), {})
+        self._freed = False  # a model was freed before its call was repeated
+
+    def record(self, model: nn.Module, args: Any, kwargs: Any) -> None:
+        self._model = weakref.ref(model, self._model_freed)
+        self._arguments = tree_map(weakly, (args, dict(kwargs or {})))
+
+    def record_targets(self, targets: Any) -> None:
+        """What the loss of that step is computed with."""
+        found = any_tensor(targets)
+        self.targets = None if found is None else found.detach()
+
+    def is_of(self, model: nn.Module) -> bool:
+        """Whether a call of this model waits to be repeated."""
+        return self._model is not None and self._model() is model
+
+    def forget(self) -> None:
+        """The step is over, or was not made."""
+        self._model = self.targets = None
+        self._arguments = (), {}
+
+    def _model_freed(self, reference: Any) -> None:
+        if self._model is reference:  # its batch must not outlive it
+            self.forget()
+            self._freed = True
+
+    def take(self, with_targets: bool = False) -> Call | None:
+        """The call, which is forgotten; None where none was recorded (`with_targets`: or no targets). Raises NotRerun
+        where a part of it was freed."""
+        reference, arguments, targets = self._model, self._arguments, self.targets
+        self.forget()
+        if reference is None or (with_targets and targets is None):
+            if self._freed:
+                raise NotRerun(FREED)
             return None
+        model = reference()
+        if model is None:
+            raise NotRerun(FREED)
+        args, kwargs = tree_map(restored, arguments)
+        return Call(model, args, kwargs, targets)
 
 
-def call_of(model: nn.Module, args: Any, kwargs: Any, gone: Callable[[Any], None] | None = None) -> Call:
-    """A call that is just being made."""
-    return Call(weakref.ref(model, gone), aliased(args), aliased(dict(kwargs or {})))
-
-
-def watched_by_others(model: nn.Module) -> bool:
-    """Whether the script would see another call of a model: by hooks of its own, or tensors that count what is done."""
-    hooks = [*every_module._global_forward_hooks.values(), *every_module._global_forward_pre_hooks.values()]
-    for module in model.modules():
-        hooks += [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
-    kinds = {type(tensor) for tensor in (*model.parameters(), *model.buffers())}
-    own = [*hooks, *(kind for kind in kinds if kind not in (torch.Tensor, nn.Parameter, nn.Buffer))]
-    return any(not str(getattr(what, "__module__", "")).startswith("torch") for what in own)
-
-
-def aliased(given: Any) -> Any:
-    """A nest with other tensors that have the same values."""
-    if isinstance(given, torch.Tensor):
-        return given.detach()
-    if type(given) in (list, tuple):
-        return type(given)(aliased(part) for part in given)
-    if type(given) is dict:
-        return {key: aliased(part) for key, part in given.items()}
-    if isinstance(given, PLAIN):
-        return given
+def weakly(part: Any) -> Any:
+    """A part of the arguments that keeps nothing but the batch's memory alive."""
+    if isinstance(part, torch.Tensor):
+        return part.detach()
+    if isinstance(part, PLAIN):
+        return part
     try:
-        return weakref.ref(given)
-    except TypeError:
+        return weakref.ref(part)
+    except TypeError:  # it cannot be referred to weakly: treated as freed at once
         return lambda: None
 
 
-def restored(kept: Any) -> Any:
-    """The nest again. Raises LookupError where a part is gone."""
-    if isinstance(kept, (torch.Tensor, *PLAIN)):
-        return kept
-    if type(kept) in (list, tuple):
-        return type(kept)(restored(part) for part in kept)
-    if type(kept) is dict:
-        return {key: restored(part) for key, part in kept.items()}
-    found = kept()
+def restored(part: Any) -> Any:
+    """The part again. Raises NotRerun where it was freed."""
+    if isinstance(part, (torch.Tensor, *PLAIN)):
+        return part
+    found = part()
     if found is None:
-        raise LookupError
+        raise NotRerun(FREED)
     return found
+
+
+def observed_by_others(model: nn.Module) -> bool:
+    """Whether the script would notice another call of a model: by its own hooks, or by tensor subclasses."""
+    hooks: list[Callable[..., Any]] = []
+    hooks += [*every_module._global_forward_hooks.values(), *every_module._global_forward_pre_hooks.values()]
+    for module in model.modules():
+        hooks += [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
+    kinds = {type(tensor) for tensor in (*model.parameters(), *model.buffers())}
+    observers = [*hooks, *(kind for kind in kinds if kind not in (torch.Tensor, nn.Parameter, nn.Buffer))]
+    return any(not str(getattr(it, "__module__", "")).startswith("torch") for it in observers)

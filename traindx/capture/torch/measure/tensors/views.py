@@ -1,7 +1,7 @@
 """Tensors as flat numpy arrays without a copy, and the cheapest reductions over them on a CPU.
 
-Which operation is used matters a hundredfold: `np.dot` and `np.max` run at memory speed, while
-`torch.count_nonzero`, `torch.var_mean` and norms of order infinity do not (on a CPU)."""
+The choice of the operation matters a hundredfold on a CPU: `np.dot` and `np.max` run at memory speed, while
+`torch.count_nonzero`, `torch.var_mean` and norms of order infinity do not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NATIVE = (torch.float32, torch.float64)  # half precision has no fast arithmetic
 
 
 def local(tensor: torch.Tensor) -> torch.Tensor:
-    """The part of a tensor that lies in this process, without its graph; a sparse one's values."""
+    """The part of a tensor that this process holds, without its graph; the values of a sparse tensor."""
     tensor = tensor.detach()
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         tensor = getattr(tensor, "_local_tensor", tensor)
@@ -26,8 +26,8 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def flat(tensor: torch.Tensor) -> Array:
-    """All values of a CPU tensor in the order of memory; a copy only of half precision and of what
-    has gaps (the order does not matter to sums and maxima)."""
+    """All values of a CPU tensor in the order of memory, which does not matter to sums and maxima. Only half precision
+    and tensors with gaps are copied."""
     tensor = local(tensor)
     if tensor.dtype not in NATIVE:
         tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor.float()
@@ -42,8 +42,8 @@ def zeros(values: Array) -> int:
 
 
 def stretch(tensor: torch.Tensor, turn: int, size: int) -> Array:
-    """`size` values of a CPU tensor in the order of memory (a view; half precision is copied): the
-    first ones in turn 1, and those that follow in each later one. All, where there are no more."""
+    """`size` values of a CPU tensor in the order of memory (a view; half precision is copied): the first
+    ones in turn 1, the next ones in each later turn. All values where there are no more than `size`."""
     tensor = local(tensor)
     count = tensor.numel()
     start = (turn - 1) * size % (count - size + 1) if count > size else 0
@@ -56,6 +56,11 @@ def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:
     """A stretch of a tensor's values as one dimension (a view where memory allows it)."""
     tensor = local(tensor)
     return tensor.reshape(-1) if tensor.numel() <= size else tensor.reshape(-1)[start : start + size]
+
+
+def without_waiting(value: torch.Tensor) -> Any:
+    """A float where a number is on the host; else the tensor, as reading it would wait for the device."""
+    return float(value) if value.is_cpu else value
 
 
 def tensors_in(found: Any) -> Iterator[torch.Tensor]:

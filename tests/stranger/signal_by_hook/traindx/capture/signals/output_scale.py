@@ -16,5 +16,5 @@ def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
 
 
 FAMILY = Family(
-    "output scale", ("output_scale/<module>",), "by module", "sample", Cost(10.0, each=20.0), panels=panels
+    "output_scale", ("output_scale/<module>",), "by module", "sample", Cost(10.0, each=20.0), panels=panels
 )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
 
-class OutputScale:
-    """`readings` by module name since `arm`."""
+class Observer:
+    """Collects the largest output of each layer from `arm` to `disarm`."""
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[str, Exception], None]) -> None:
+        self._failed = failed
         self._handles: list[Any] = []
         self.readings: dict[str, torch.Tensor] = {}
 
@@ -38,7 +39,7 @@ class OutputScale:
             handle.remove()
         self._handles.clear()
 
-    def take(self) -> tuple[list[str], list[torch.Tensor]]:
-        """Names and readings since the last call."""
+    def take(self) -> dict[str, torch.Tensor]:
+        """The readings since the last call, by module."""
         found, self.readings = self.readings, {}
-        return list(found), list(found.values())
+        return found

@@ -1,7 +1,7 @@
-"""The weights that a training ends with, written when its process ends: numbers and names alone, no code.
+"""The weights at the end of a training, written when its process ends: numbers and names only, no code.
 
 Format: safetensors (https://huggingface.co/docs/safetensors, "Format"): eight bytes with the length of a JSON header,
-the header, and the tensors' bytes one after another. Tensors that share their memory are written each.
+the header, and the bytes of the tensors. Tensors that share their memory are all written in full.
 """
 
 from __future__ import annotations
@@ -32,39 +32,33 @@ class NotPlain(Exception):
     """A state that the format cannot hold; says why."""
 
 
-class Kept:
-    """The models of a training, held to its end."""
+class FinalWeights:
+    """Holds the models of a training to its end."""
 
     def __init__(self, stream: Stream, out: Path) -> None:
         self.stream, self.path = stream, out / FILE
         self.models: list[tuple[str, torch.nn.Module]] = []
-        stream.hear(ModelFound, self.found)
+        stream.hear(ModelFound, self.hold)
 
-    def found(self, event: ModelFound) -> None:
-        """Hold a model: the script may let go of it before its process ends."""
+    def hold(self, event: ModelFound) -> None:
+        """Hold a model: the script may free it before its process ends."""
         self.models.append((event.name, event.model))
 
     def write(self) -> None:
-        """Write the file; where that cannot be, the record says why."""
-        if (
-            not self.models or rank_of_process()
-        ):  # of several processes that train one model the first writes it
+        """Write the file; where that is impossible, the record says why."""
+        if not self.models or rank_of_process():  # of several processes, the first writes
             return
         try:
             tensors = state(self.models)
             self.stream.fact("model_sha256", write(self.path, tensors))
             self.stream.fact("model_tensors", len(tensors))
-        except (
-            NotPlain,
-            OSError,
-            RuntimeError,
-        ) as why:  # RuntimeError: a tensor that cannot be read on the host
+        except (NotPlain, OSError, RuntimeError) as why:  # RuntimeError: a tensor cannot be read on the host
             self.stream.fact("model_not_kept", str(why)[:200])
         self.models.clear()
 
 
 def state(models: list[tuple[str, torch.nn.Module]]) -> dict[str, torch.Tensor]:
-    """All parameters and buffers by name; several models have theirs behind the class name. Raises NotPlain."""
+    """All parameters and buffers by name. Several models have their class names as prefixes. Raises NotPlain."""
     found: dict[str, torch.Tensor] = {}
     for name, model in models:
         for key, value in unwrapped(model).state_dict().items():
@@ -80,7 +74,7 @@ def state(models: list[tuple[str, torch.nn.Module]]) -> dict[str, torch.Tensor]:
 
 
 def plain(key: str, value: Any) -> torch.Tensor:
-    """A tensor that is numbers in a row. Raises NotPlain."""
+    """A dense tensor of plain numbers. Raises NotPlain."""
     if not isinstance(value, torch.Tensor):
         raise NotPlain(f"{key} is {type(value).__name__}, not a tensor")
     if value.layout is not torch.strided or value.is_quantized or value.dtype not in KINDS or value.is_meta:
@@ -91,7 +85,7 @@ def plain(key: str, value: Any) -> torch.Tensor:
 
 
 def write(path: Path, tensors: dict[str, torch.Tensor]) -> str:
-    """Write the file, whole or not at all. Returns its SHA-256."""
+    """Write the file atomically. Returns its SHA-256."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     place = 0
     for name, tensor in tensors.items():
@@ -102,22 +96,22 @@ def write(path: Path, tensors: dict[str, torch.Tensor]) -> str:
             "data_offsets": [place, end],
         }
         place = end
-    told = json.dumps(header).encode()
-    told += b" " * (-len(told) % 8)
+    encoded = json.dumps(header).encode()
+    encoded += b" " * (-len(encoded) % 8)  # tensors begin at a multiple of eight bytes
     digest = hashlib.sha256()
-    write_whole(path, digested(pieces(told, tensors), digest))
+    write_whole(path, digested(pieces(encoded, tensors), digest))
     return digest.hexdigest()
 
 
 def digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
-    """The pieces, as the digest takes them in."""
+    """The pieces, each added to the digest."""
     for piece in pieces:
         digest.update(piece)
         yield piece
 
 
 def pieces(header: bytes, tensors: dict[str, torch.Tensor]) -> Iterator[bytes]:
-    """The bytes of the file, in their order."""
+    """The bytes of the file, piece by piece."""
     yield len(header).to_bytes(8, "little") + header
     for tensor in tensors.values():
         yield tensor.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()

@@ -1,5 +1,5 @@
-"""Probe of the memory of a step: what a forward and a backward pass take at their highest, for the batch that there is
-and for half of it (two points of a line), and in bfloat16. Measured where it is allocated, not computed from shapes."""
+"""Probe of the memory of a step: the peak of a forward and a backward pass, for the last batch and for half of it (two
+points of a line), and in bfloat16. It is measured in the allocator, not computed from shapes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
 
-def room(live: Live) -> dict[str, Fact]:
-    """Bytes above the weights and the optimizer's state, and the samples that they are for."""
+def step_memory(live: Live) -> dict[str, Fact]:
+    """Bytes in addition to the weights and the optimizer's state, and the number of samples."""
     count = live.samples()
     if count < 2:
         raise NotClear("it is not clear how many samples a batch has, or it has one")
     half = count // 2
-    small, whole = peak(live, count, half, None), peak(live, count, count, None)
+    small, full = peak(live, count, half, None), peak(live, count, count, None)
     found: dict[str, Fact] = {
-        "memory_batch": count, "memory_step": whole, "memory_batch_half": half, "memory_step_half": small,
+        "memory_batch": count, "memory_step": full, "memory_batch_half": half, "memory_step_half": small,
     }  # fmt: skip
     try:
         found["memory_step_bfloat16"] = peak(live, count, count, torch.bfloat16)
@@ -37,7 +37,7 @@ def room(live: Live) -> dict[str, Fact]:
 
 
 def peak(live: Live, count: int, rows: int, dtype: torch.dtype | None) -> int:
-    """The highest use of memory in a pass over the first `rows` of `count` samples, above what stood before."""
+    """The peak of memory in a pass over the first `rows` of `count` samples, in addition to the memory used before."""
     assert live.model is not None
     parameters = [p for p in live.model.parameters() if p.requires_grad]
     inputs, named = live.inputs, live.named
@@ -55,30 +55,27 @@ def peak(live: Live, count: int, rows: int, dtype: torch.dtype | None) -> int:
 
 
 def loss_of(live: Live, output: Any, count: int, rows: int) -> torch.Tensor:
-    """The script's loss on part of a batch, where it can be told how it was called; else any number that depends on
-    all outputs."""
+    """The script's loss on part of a batch, where it is known how it was called; else a number that depends on all
+    outputs."""
     own = getattr(output, "loss", None)
     if isinstance(own, torch.Tensor):
         return own
     given = any_tensor(output if not hasattr(output, "logits") else output.logits)
     if given is None:
         raise NotClear("the model's output holds no tensor")
-    target = live.loss.target if live.loss is not None else None
-    if (
-        live.loss is not None
-        and isinstance(target, torch.Tensor)
-        and target.dim()
-        and len(target) % count == 0
-    ):
+    call = live.loss
+    target = None if call is None else call.target
+    by_sample = isinstance(target, torch.Tensor) and target.dim()
+    if call is not None and target is not None and by_sample and len(target) % count == 0:
         target = target[: len(target) // count * rows]
         flat = given if len(given) == len(target) else given.reshape(-1, given.shape[-1])
         if len(flat) == len(target):
-            return live.loss.again(flat, target).sum()
+            return call.again(flat, target).sum()
     return given.float().sum()
 
 
 def on_host(work: Callable[[], None]) -> int:
-    """Through the host's allocator, as the profiler sees it."""
+    """Peak of the host's allocator, recorded by the profiler."""
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True) as profiler:
         work()
@@ -92,7 +89,7 @@ def on_host(work: Callable[[], None]) -> int:
 
 
 def on_accelerator(work: Callable[[], None]) -> int:
-    """Through the allocator of CUDA, after a pass that lets libraries take their workspaces."""
+    """Peak of CUDA's allocator, after a first pass in which libraries allocate their workspaces."""
     work()
     torch.cuda.synchronize()
     before = torch.cuda.memory_allocated()
