@@ -43,7 +43,7 @@ name below `train/` or `val/`; which way it should go is told by words in it (`l
 # Thresholds
 
 Every number that a rule compares with. The basis says how it was found: *measured* on labelled runs, *theory*, a
-*paper*, a *convention* of the field, or *seed* (a first choice that no measurement has confirmed or replaced yet).
+*paper*, or a *convention* of the field.
 
 The last two columns show how much depends on a number. `python -m benchmarks.thresholds` judged RUNS recorded and
 published runs again, with one threshold at a time at half and at double its value. A cell counts the runs whose

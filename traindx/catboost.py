@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.capture.rounds.backend import of_catboost
+from traindx.capture.rounds.backend import evaluated_by_catboost
 from traindx.capture.rounds.callback import Record
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Records every `fit` that it is given to. `out`: the record's folder (None: a temporary one); `settings`: those of
-    the model, as facts (`learning_rate`, `depth` ...)."""
+    """Records every `fit` that it is given to. `out`: the record's folder (None: a temporary one);
+    `settings`: those of the model, as facts (`learning_rate`, `depth` ...)."""
 
     def __init__(
         self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any
@@ -29,7 +29,7 @@ class Watch:
 
     def after_iteration(self, info: Any) -> bool:
         """Called by CatBoost; never ends the training."""
-        self.record.told(info.iteration - 1, of_catboost(info))
+        self.record.add(info.iteration - 1, evaluated_by_catboost(info))
         return True
 
     def diagnose(self) -> Diagnosis:

@@ -1,5 +1,5 @@
-"""`traindx.hf.Watch`: a callback for `transformers.Trainer` (and those made of it, such as TRL's) that records a
-training, says what it finds in the trainer's own log, and stops on request.
+"""`traindx.hf.Watch`: a callback for `transformers.Trainer` (and those made of it, such as TRL's) that
+records a training, says what it finds in the trainer's own log, and stops on request.
 
 trainer = transformers.Trainer(model, args, callbacks=[traindx.hf.Watch(out="runs/exp1", stop=True)])
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from transformers import TrainerCallback
 from transformers.trainer_callback import ExportableState
 
-from traindx.capture.watch import news, why_stop
+from traindx.capture.watch import new_findings, why_stop
 from traindx.pipeline import Diagnosis, watch
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transformers' types are not relied on
-    """Records every `train`. `check_every`: steps between looks at what was recorded; each finding that the look before
-    had not is said once and stands in the trainer's `log_history`. `stop`: end the training where such a look says that
-    going on is of no use. What was said is saved with the trainer's state, so that a run that is resumed does not say
-    it again. `options` are those of `Session`."""
+    """Records every `train`. `check_every`: steps between diagnoses of what was recorded; each new finding
+    is printed once, and is in the trainer's `log_history`. `stop`: end the training when a diagnosis says
+    that going on is of no use. The trainer's state holds what was printed, so a resumed run does not repeat
+    it. `options` are those of `Session`."""
 
     def __init__(
         self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False, **options: Any
@@ -46,7 +46,7 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
     def on_log(
         self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **given: Any
     ) -> None:
-        """The loss is the mean since the log before, as the trainer tells it."""
+        """The loss is the mean since the last log, as the trainer logs it."""
         if self._recording is not None and logs is not None and "loss" in logs:
             self._recording.session.metric("loss", float(logs["loss"]))
 
@@ -64,9 +64,9 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
         if self._latest is None:
             return control
         run, self._latest = self._latest.document.runs[0], None
-        for slug, said in news(run, self.told):
-            print(f"traindx: {said}", flush=True)
-            state.log_history.append({"step": state.global_step, f"traindx/{slug}": said})
+        for slug, sentence in new_findings(run, self.told):
+            print(f"traindx: {sentence}", flush=True)
+            state.log_history.append({"step": state.global_step, f"traindx/{slug}": sentence})
             self.told.append(slug)
         if self.stop and (why := why_stop(run)):
             print(f"traindx: {why}", flush=True)

@@ -16,7 +16,7 @@ from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.process.guard import say
 from traindx.capture.session.session import Session
-from traindx.capture.watch import news, why_stop
+from traindx.capture.watch import new_findings, why_stop
 
 if TYPE_CHECKING:
     from traindx.config import Config
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Watch(Listener):
-    """Records every `fit` that it is given to, one after the other. `check_every`: steps between looks at what was
-    recorded; findings that the look before had not are said on stderr. `stop`: end `fit` where such a look says that
-    going on is of no use. `out`: the record's folder (None: a temporary one). `options` are those of `Session`. A
-    model that cannot be recorded is said, and trains as it would."""
+    """Records every `fit` that it is given to, one after the other. `check_every`: steps between diagnoses
+    of what was recorded; new findings are printed on stderr. `stop`: end `fit` when a diagnosis says that
+    going on is of no use. `out`: the record's folder (None: a temporary one). `options` are those of
+    `Session`. A sentence on stderr names a model that cannot be recorded; it trains unchanged."""
 
     def __init__(
         self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False,
@@ -40,7 +40,7 @@ class Watch(Listener):
         weakref.finalize(self, self._batches.remove)
         self._watched: Training | None = None
         self.session: Session | None = None
-        self._told: set[str] = set()
+        self._known: set[str] = set()
 
     def _of(self, model: Any) -> Training | None:
         why = refusal(model)
@@ -64,9 +64,9 @@ class Watch(Listener):
 
     def _look(self) -> None:
         found = self.diagnose().document.runs[0]
-        for _, said in news(found, self._told):
-            say(said)
-        self._told = {finding.slug for finding in found.findings}
+        for _, sentence in new_findings(found, self._known):
+            say(sentence)
+        self._known = {finding.slug for finding in found.findings}
         if self._stop and (why := why_stop(found)):
             say(why)
             self.model.stop_training = True
@@ -82,7 +82,7 @@ class Watch(Listener):
         )
 
     def close(self) -> None:
-        """Write everything and let go."""
+        """Write everything and remove all hooks."""
         self._batches.remove()
         if self.session is not None:
             self.session.close()

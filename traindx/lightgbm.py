@@ -1,8 +1,7 @@
 """`traindx.lightgbm.Watch`: a callback that records what every round evaluates.
 
-watch = traindx.lightgbm.Watch(out="runs/exp1")
-lightgbm.train(params, data, 500, valid_sets=[data, held_out], valid_names=["train", "val"], callbacks=[watch])
-print(watch.diagnose().to_text())
+watch = traindx.lightgbm.Watch(out="runs/exp1") lightgbm.train(params, data, 500, valid_sets=[data,
+held_out], valid_names=["train", "val"], callbacks=[watch]) print(watch.diagnose().to_text())
 
 Also `LGBMClassifier().fit(x, y, eval_set=[(x, y), (held, wanted)], callbacks=[watch])`.
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.capture.rounds.backend import of_lightgbm
+from traindx.capture.rounds.backend import evaluated_by_lightgbm
 from traindx.capture.rounds.callback import Record
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Records every training that it is given to. `out`: the record's folder (None: a temporary one); `settings`:
-    those of the model, as facts, beside the ones that LightGBM tells itself."""
+    """Records every training that it is given to. `out`: the record's folder (None: a temporary one);
+    `settings`: those of the model, as facts, in addition to those that LightGBM reports."""
 
     order = 5  # before early stopping, which raises
 
@@ -34,7 +33,9 @@ class Watch:
     def __call__(self, environment: Any) -> None:
         """Called by LightGBM after each round."""
         self.record.given = {**(environment.params or {}), **self.record.given}
-        self.record.told(environment.iteration - environment.begin_iteration, of_lightgbm(environment))
+        self.record.add(
+            environment.iteration - environment.begin_iteration, evaluated_by_lightgbm(environment)
+        )
 
     def diagnose(self) -> Diagnosis:
         """The diagnosis of what was recorded so far. Raises ReadError before the first round."""

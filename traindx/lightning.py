@@ -1,5 +1,5 @@
-"""`traindx.lightning.Watch`: a callback that records what `Trainer.fit` does, says what it finds in the trainer's own
-log, and stops on request.
+"""`traindx.lightning.Watch`: a callback that records what `Trainer.fit` does, says what it finds in the
+trainer's own log, and stops on request.
 
 trainer = lightning.Trainer(callbacks=[traindx.lightning.Watch(out="runs/exp1", stop=True)])
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lightning.pytorch import Callback
 from lightning.pytorch.utilities import rank_zero_info
 
-from traindx.capture.watch import news, why_stop
+from traindx.capture.watch import new_findings, why_stop
 from traindx.pipeline import Diagnosis, watch
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Watch(Callback):  # type: ignore[misc]  # Lightning's types are not relied on
-    """Records every `fit`. `check_every`: steps between looks at what was recorded; each finding that the look before
-    had not is said once, and logged as `traindx/<finding>` by the trainer's loggers. `stop`: end the fit where such a
-    look says that going on is of no use. What was said is part of the checkpoint, so that a run that is resumed does
-    not say it again. `options` are those of `Session`."""
+    """Records every `fit`. `check_every`: steps between diagnoses of what was recorded; each new finding is
+    printed once, and logged as `traindx/<finding>` by the trainer's loggers. `stop`: end the fit when a
+    diagnosis says that going on is of no use. The checkpoint holds what was printed, so a resumed run does
+    not repeat it. `options` are those of `Session`."""
 
     def __init__(
         self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False, **options: Any
@@ -31,7 +31,7 @@ class Watch(Callback):  # type: ignore[misc]  # Lightning's types are not relied
         self._out, self._check_every, self._stop, self._options = out, check_every, stop, options
         self._recording: Recording[Diagnosis] | None = None
         self._trainer: Any = None
-        self._told: set[str] = set()
+        self._known: set[str] = set()
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self._trainer = trainer
@@ -57,10 +57,10 @@ class Watch(Callback):  # type: ignore[misc]  # Lightning's types are not relied
         self._end(None)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"told": sorted(self._told)}
+        return {"told": sorted(self._known)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self._told = set(state_dict["told"])
+        self._known = set(state_dict["told"])
 
     def _end(self, error: BaseException | None) -> None:
         recording, self._recording = self._recording, None
@@ -69,11 +69,11 @@ class Watch(Callback):  # type: ignore[misc]  # Lightning's types are not relied
 
     def _found(self, diagnosis: Diagnosis) -> None:
         run, trainer = diagnosis.document.runs[0], self._trainer
-        for slug, said in news(run, self._told):
-            rank_zero_info(f"traindx: {said}")
+        for slug, sentence in new_findings(run, self._known):
+            rank_zero_info(f"traindx: {sentence}")
             for logger in trainer.loggers:
                 logger.log_metrics({f"traindx/{slug}": 1.0}, step=trainer.global_step)
-            self._told.add(slug)
+            self._known.add(slug)
         if self._stop and (why := why_stop(run)):
             rank_zero_info(f"traindx: {why}")
             trainer.should_stop = True

@@ -8,7 +8,7 @@
             watch.log(loss=loss)
             watch.step(state)
 
-A script under `traindx run` needs none of it: there the compiled step itself tells more.
+A script under `traindx run` needs none of this: there the compiled step itself reports more.
 """
 
 from __future__ import annotations

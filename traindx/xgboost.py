@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from xgboost.callback import TrainingCallback
 
-from traindx.capture.rounds.backend import of_xgboost
+from traindx.capture.rounds.backend import evaluated_by_xgboost
 from traindx.capture.rounds.callback import Record
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class Watch(TrainingCallback):  # type: ignore[misc]
-    """Records every training that it is given to. `out`: the record's folder (None: a temporary one); `settings`:
-    those of the model, as facts (`learning_rate`, `max_depth` ...)."""
+    """Records every training that it is given to. `out`: the record's folder (None: a temporary one);
+    `settings`: those of the model, as facts (`learning_rate`, `max_depth` ...)."""
 
     def __init__(
         self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any
@@ -33,7 +33,7 @@ class Watch(TrainingCallback):  # type: ignore[misc]
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Called by XGBoost; never ends the training."""
-        self.record.told(epoch, of_xgboost(evals_log))
+        self.record.add(epoch, evaluated_by_xgboost(evals_log))
         return False
 
     def diagnose(self) -> Diagnosis:

@@ -124,7 +124,7 @@ def test_a_second_softmax_fails_its_check(tmp_path: Path) -> None:
     assert done.status == 1
     assert "FAILED" in done.out.splitlines()[0]
     assert "1 failed, " in done.out.splitlines()[1]
-    assert "expects scores and is given probabilities" in done.out
+    assert "expects logits and is given probabilities" in done.out
     assert "traindx explain probabilities-fed-to-cross-entropy" in done.out
     assert "double-softmax" in done.out
     assert "Environment" not in done.out

@@ -97,7 +97,9 @@ def test_no_suggestion_where_there_is_only_noise(tmp_path: Path) -> None:
     folder = project(tmp_path / "project", NOISE)
     done = find_lr("--seeds", "0", "--steps", "60", cwd=folder)
     assert done.status == 1
-    assert "No suggestion: the loss falls at no rate by more than its noise" in " ".join(done.out.split())
+    assert "No suggestion: at no learning rate does the loss fall by more than its noise" in " ".join(
+        done.out.split()
+    )
     assert "in 180 steps" in done.err
 
 

@@ -52,7 +52,7 @@ NOTHING = {
 SEARCHES = {
     "whole": found(),
     "without trials": found(tried=(), good=None),
-    "nothing": found(**NOTHING, reason="the loss falls at no rate by more than its noise"),
+    "nothing": found(**NOTHING, reason="at no learning rate does the loss fall by more than its noise"),
     "open end": found(open_end=True),
     "hostile": found(command=("python", HOSTILE), optimizer=HOSTILE, notes=(HOSTILE,)),
     "empty": found(**NOTHING, reason="none", sweeps=(trace(0, 0),)),

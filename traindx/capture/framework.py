@@ -1,8 +1,9 @@
-"""What traindx knows of each framework: one frozen value, declared in `traindx/capture/<framework>/framework.py`.
+"""What traindx knows of each framework: one frozen value, declared in
+`traindx/capture/<framework>/framework.py`.
 
-Those modules are walked, and nothing registers itself. Importing them imports no framework: the launcher reads them in
-its own process, where no framework need be installed. A function of a value imports its room when it is called.
-"""
+Those modules are walked, and nothing registers itself. Importing them imports no framework: the launcher
+reads them in its own process, where no framework need be installed. A function of a value imports its room
+when it is called."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ Ability = Literal["experiment", "trace", "memory"]
 
 @dataclass(frozen=True, kw_only=True)
 class Framework:
-    """A framework whose trainings are recorded. Only `name`, `label`, `attach` and the texts of the page are needed;
-    without the rest its trainings are recorded by `traindx run`, and nothing else is offered for them."""
+    """A framework whose trainings are recorded. Only `name`, `label`, `attach` and the texts of the page are
+    needed; without the rest its trainings are recorded by `traindx run`, and nothing else is offered for
+    them."""
 
     name: (
         str  # as `constraints.txt`, stages of a start and the columns of docs/frameworks.md know it: "torch"

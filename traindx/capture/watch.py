@@ -1,4 +1,4 @@
-"""`traindx.watch`: record the loop that is running; its framework is told by what it is given."""
+"""`traindx.watch`: record the loop that is running. The framework is that of the model and optimizer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Batch = TypeVar("Batch")
 
 
 def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dict[str, Any]) -> Loop:
-    """The loop of the framework that `model` and `optimizer` are of. A framework that is not imported cannot have made
-    them, and is not asked. `options` are those of `Session`. Raises ConfigError."""
+    """The loop of the framework that `model` and `optimizer` are of. A framework that is not imported cannot
+    have made them, and is not asked. `options` are those of `Session`. Raises ConfigError."""
     # Models of Keras may be modules of PyTorch, too: whoever computes with others is asked first.
     for framework in sorted(frameworks(), key=lambda f: len(f.computes_with), reverse=True):
         if framework.imported in sys.modules:
@@ -36,22 +36,22 @@ def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: 
     )
 
 
-def news(run: RunDiagnosis, told: Container[str]) -> list[tuple[str, str]]:
-    """What a look at a recording finds beyond what was `told`: each finding's slug, and the sentence to say."""
+def new_findings(run: RunDiagnosis, known: Container[str]) -> list[tuple[str, str]]:
+    """The findings of a diagnosis that are not `known` yet: each slug, with the sentence to print."""
     return [
-        (f.slug, f"step {f.onset_step or 0:.0f}: {f.message}") for f in run.findings if f.slug not in told
+        (f.slug, f"step {f.onset_step or 0:.0f}: {f.message}") for f in run.findings if f.slug not in known
     ]
 
 
 def why_stop(run: RunDiagnosis) -> str:
-    """The sentence to end a training with; "" where going on is of use."""
+    """The sentence to end a training with; "" where it should go on."""
     return f"stopped: {run.decision.reason}" if run.decision.action == "stop" else ""
 
 
 class Watch(Generic[Diagnosis]):
-    """A session over a loop that is at hand. A context manager: hooks are there from entering to leaving.
-    `diagnose` is what turns a store into a diagnosis; `on_finding` is called with one every `check_every` steps, when
-    it has findings that the last one had not."""
+    """A session over a loop in this process. A context manager: hooks are there from entering to leaving.
+    `diagnose` is what turns a store into a diagnosis; `on_finding` is called with one every `check_every`
+    steps, when it has findings that the last one had not."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Watch(Generic[Diagnosis]):
     ) -> None:
         self.session, self._loop = loop.session, loop
         self._diagnose, self._on_finding, self._check_every = diagnose, on_finding, check_every
-        self._told: set[str] = set()
+        self._known: set[str] = set()
 
     def __enter__(self) -> Watch[Diagnosis]:
         self._loop.begin(self._stepped)
@@ -81,7 +81,7 @@ class Watch(Generic[Diagnosis]):
         self.session.close()
 
     def log(self, loss: Any = None, **metrics: Any) -> None:
-        """What hooks cannot see: the training loss of this micro-batch, and any metric (names that
+        """Record what hooks cannot see: the training loss of this micro-batch, and any metric (names that
         begin with `val_` or `val/` are on held-out data). Call it before the optimizer's step."""
         if loss is not None:
             self.session.loss(loss)
@@ -98,8 +98,8 @@ class Watch(Generic[Diagnosis]):
         self.session.batch(inputs, targets)
 
     def step(self, state: Any) -> None:
-        """JAX: a step was made, and `state` is the optimizer's after it. Raises ConfigError for other frameworks, whose
-        steps are seen."""
+        """JAX: a step was made, and `state` is the optimizer's after it. Raises ConfigError for other
+        frameworks, whose steps are observed."""
         self._loop.step(state)
 
     @property
@@ -131,7 +131,7 @@ class Watch(Generic[Diagnosis]):
 
     def _check(self, on_finding: Callable[[Diagnosis], None]) -> None:
         diagnosis = self.diagnose()
-        found = {f.slug for run in diagnosis.document.runs for f in run.findings}  # type: ignore[attr-defined]
-        if found - self._told:
+        slugs = {f.slug for run in diagnosis.document.runs for f in run.findings}  # type: ignore[attr-defined]
+        if slugs - self._known:
             on_finding(diagnosis)
-        self._told = found
+        self._known = slugs

@@ -42,7 +42,7 @@ def find(slug: str) -> Fix | None:
 
 
 def offers(cause_slug: str, setup: Setup, boosted: bool = False) -> tuple[FixOffer, ...]:
-    """The fixes for a cause, best first, worded with the numbers of the run; `boosted`: only those for trees.
+    """The fixes for a cause, best first, worded with the run's numbers; `boosted`: only those for trees.
 
     Best is the fix that lists the cause earliest. Among equals, a fix that can be tried from outside comes
     first, then the one that cures fewer causes.

@@ -27,8 +27,8 @@ def fix(
     """The fix that module `home` declares. The first line of its docstring `doc` is the title, the rest
     the page.
 
-    `propose` is a sentence, a function of the setup, or several sentences with {facts}. Of several sentences,
-    the first whose facts are all known is used. Other arguments: see `Fix`.
+    `propose` is a sentence, a function of the setup, or several sentences with {facts}. Of several
+    sentences, the first whose facts are all known is used. Other arguments: see `Fix`.
     """
     title, _, page = (doc or "").partition("\n\n")
     return Fix(

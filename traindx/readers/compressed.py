@@ -73,10 +73,14 @@ class Bounded(io.BufferedIOBase):
         if len(found) > left:
             found = found[:left]
             if not found:
-                raise Cut(f"more than {self.most >> 20} MiB come out of it, far more than is stored")
+                raise Cut(
+                    f"it expands to more than {self.most >> 20} MiB, far more than its size on disk allows"
+                )
         self.given += len(found)
         if self.lines > self.most_lines:
-            raise Cut(f"more than {self.most_lines} lines come out of it, far more than is stored")
+            raise Cut(
+                f"it expands to more than {self.most_lines} lines, far more than its size on disk allows"
+            )
         self.lines += found.count(b"\n")
         return found
 

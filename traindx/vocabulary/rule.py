@@ -21,7 +21,7 @@ import msgspec
 
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 
-Basis = Literal["measured", "theory", "paper", "convention", "seed"]
+Basis = Literal["measured", "theory", "paper", "convention"]
 
 
 class Threshold(float):

@@ -13,11 +13,12 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
 
+from traindx.capture.compiled.backend import CompiledBackend  # noqa: E402
+from traindx.capture.compiled.steps import READINGS, Steps  # noqa: E402
 from traindx.capture.jax.names import leaves_of  # noqa: E402
 from traindx.capture.jax.near import Near  # noqa: E402
-from traindx.capture.jax.readings import at_hand, far, tell_step  # noqa: E402
+from traindx.capture.jax.readings import at_hand, far, send_step  # noqa: E402
 from traindx.capture.session.session import Session  # noqa: E402
-from traindx.capture.session.traced import READINGS, Steps, TracedBackend  # noqa: E402
 
 CHANCE = np.random.default_rng(0)
 WEIGHTS = {"bias": np.zeros(7, "f4"), "kernel": CHANCE.normal(size=(5, 7)).astype("f4")}
@@ -28,27 +29,27 @@ class Told:
     """Hears the steps of a computation, by either way, and keeps the readings that the session was told."""
 
     def __init__(self, folder: Path, every: int = 1) -> None:
-        self.backend = TracedBackend("jax")
+        self.backend = CompiledBackend("jax")
         self.backend.trained = leaves_of(WEIGHTS)
         self.session = Session(folder, self.backend, every=every)
         self.session.add_model(self.backend.trained)
         self.session.add_optimizer(self.backend)
         self.read: list[Any] = []
-        self.steps = Steps(self.session, self.backend, lambda step: self.read.append(self.backend.held))
+        self.steps = Steps(self.session, self.backend, lambda step: self.read.append(self.backend.readings))
         self.near = Near(self.steps, self.backend)
         self.ways: list[str] = []
 
     def here(self, place: int, *values: Any) -> None:
         self.ways.append("here")
-        self.near.heard(place, *values)
+        self.near.receive(place, *values)
 
     def elsewhere(self, readings: Any) -> None:
         self.ways.append("elsewhere")
-        self.steps.step(readings)
+        self.steps.add_step(readings)
 
     def end(self) -> np.ndarray[Any, Any]:
         jax.effects_barrier()
-        self.steps.end()
+        self.steps.finish_steps()
         self.session.close()
         return np.stack(self.read)
 
@@ -58,7 +59,7 @@ def step(told: Told, given: bool, computed: list[Any], w: Any, x: Any) -> tuple[
     gradient = jax.grad(lambda w: jnp.mean(jax.nn.relu(x @ w["kernel"] + w["bias"] - 1.0) ** 2))(w)
     update = jax.tree.map(lambda g: -0.1 * g, gradient)
     leaves = [jax.tree.leaves(tree) for tree in (gradient, update, w if given else {})]
-    tell_step(told.here, told.elsewhere, *leaves)
+    send_step(told.here, told.elsewhere, *leaves)
     return jax.tree.map(jnp.add, w, update), far([v for part in leaves for v in part], 2)[0][0]
 
 

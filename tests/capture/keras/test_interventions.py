@@ -187,7 +187,7 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         timeout=900,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "let go" not in done.stderr
+    assert "capture stopped" not in done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 

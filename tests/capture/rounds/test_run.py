@@ -68,7 +68,7 @@ def started(folder: Path, *under: str) -> list[str]:
         timeout=600,
     )
     assert done.returncode in (0, 1), done.stderr
-    assert "capture let go" not in done.stderr
+    assert "capture stopped" not in done.stderr
     return done.stdout.splitlines()
 
 

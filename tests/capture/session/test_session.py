@@ -389,5 +389,5 @@ def test_clipping_after_the_step(late: bool, tmp_path: Path) -> None:
 
 def test_what_is_not_measured_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fit(tmp_path, 2, curvature=True)
-    assert "the loss must be told before its backward pass" in capsys.readouterr().err
+    assert "the loss must be given before its backward pass" in capsys.readouterr().err
     assert [e.code for e in read(tmp_path).events] == ["not-measured"]

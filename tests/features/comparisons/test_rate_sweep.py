@@ -84,7 +84,7 @@ def test_noise_alone_suggests_nothing() -> None:
             losses = 3 + scale * chance.standard_normal((2, len(RATES)))
             found = read([Sweep(RATES, one, False) for one in losses])
             assert isinstance(found, str)
-            assert "no rate" in found
+            assert "at no learning rate" in found
 
 
 def test_a_loss_that_only_rises() -> None:

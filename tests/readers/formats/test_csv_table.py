@@ -164,12 +164,12 @@ def test_one_row_is_a_table() -> None:
         (b"dear diary,\ntoday I trained\n", "no table"),
         (
             b"index,class,f1,support\n0,leaf,0.93,152\n1,nut,0.97,472\n2,trunk,0.98,359\n3,bud,0.88,36\n4,foot,1.0,13\n",
-            "another thing in each",
+            "differs in every row",
         ),
         (
             b"data,model,epochs,acc\nage,gcn,10,0.4\nage,gat,10,0.5\nsex,gcn,10,0.6\nsex,gat,10,0.7\n"
             b"age,gcn,100,0.5\nage,gat,100,0.6\nsex,gcn,100,0.7\n2y,gat,100,0.8\n",
-            "data with model names another thing",
+            "data with model differs in every row",
         ),
     ],
 )

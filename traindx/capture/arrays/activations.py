@@ -107,7 +107,7 @@ def _saturated(values: Array, kind: Kind, before: Array | None) -> float:
 
 def rank_part(output: Any) -> Any:
     """The samples and features (of an output, tensor or array) whose rank is taken: RANK_ROWS by
-    RANK_COLUMNS at most, evenly spread features. None where there are too few samples to tell."""
+    RANK_COLUMNS at most, evenly spread features. None where there are too few samples."""
     if output.ndim < 2 or len(output) < 4:
         return None
     features = output[:RANK_ROWS].reshape(min(len(output), RANK_ROWS), -1)

@@ -1,4 +1,5 @@
-"""What outputs say by themselves and beside their targets, of arrays on the host (docs/capture.md has the names)."""
+"""Measures of a model's outputs, alone and against their targets, from arrays on the host (names:
+docs/capture.md)."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ TINY = 1e-30
 
 
 def answers(output: Array, target: Array | None, data: Data) -> dict[str, float]:
-    """Of `output[n, ..., width]` and what it is compared with: spread and majority, and accuracy, cross-entropy or the
-    explained share. Nothing of outputs that are not finite."""
+    """Of `output[n, ..., width]` and what it is compared with: spread and majority, and accuracy,
+    cross-entropy or the explained share. Nothing of outputs that are not finite."""
     rows = output.reshape(-1, output.shape[-1]) if output.ndim > 1 else output.reshape(-1, 1)
     rows = rows[:: max(1, -(-rows.size // READ))].astype(np.float64)
     if len(rows) < 2 or not np.isfinite(rows).all():
@@ -23,7 +24,7 @@ def answers(output: Array, target: Array | None, data: Data) -> dict[str, float]
     found = {"outputs_sample_spread": float(np.sqrt(np.square(apart).sum() / max(size, TINY)))}
     if data.classified(rows.shape[1]):
         found["outputs_majority_share"] = majority(rows, data.probabilities)
-    return found | ({} if target is None else beside(output, target, data.probabilities))
+    return found | ({} if target is None else against_targets(output, target, data.probabilities))
 
 
 def majority(rows: Array, probabilities: bool) -> float:
@@ -34,7 +35,7 @@ def majority(rows: Array, probabilities: bool) -> float:
     return float(np.bincount(rows.argmax(1)).max() / len(rows))
 
 
-def beside(output: Array, target: Array, probabilities: bool) -> dict[str, float]:
+def against_targets(output: Array, target: Array, probabilities: bool) -> dict[str, float]:
     """How well outputs answer their targets; nothing where they do not belong together."""
     if target.dtype.kind == "f" or output.size == target.size:
         return numbers(output, target.astype(np.float64), 0.5 if probabilities else 0.0)
@@ -65,8 +66,8 @@ def classes(scores: Array, labels: Array) -> dict[str, float]:
 
 
 def numbers(output: Array, target: Array, half: float) -> dict[str, float]:
-    """Of outputs and targets with as many values: accuracy and cross-entropy where all targets are 0 or 1, else the
-    share of the targets' variance that the outputs explain."""
+    """Of outputs and targets with as many values: accuracy and cross-entropy where all targets are 0 or 1,
+    else the share of the targets' variance that the outputs explain."""
     if output.size != target.size or target.size < 2:
         return {}
     score, wanted = output.reshape(-1)[:READ].astype(np.float64), target.reshape(-1)[:READ]

@@ -13,17 +13,18 @@ from traindx.capture.arrays.reservoir import Reservoir
 from traindx.redaction import outward
 from traindx.vocabulary.setup import Fact
 
-CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
-START_SECONDS, SHARE = 0.05, 0.001  # time for looking at batches: at the start, and of the run's
-FEWEST = 16  # parts of batches, in training and of each data set evaluated, that are looked at in any case
-MOST_SOURCES = 16  # data sets evaluated that are told apart in that
+CLOSE = 20  # first batches that are all read; of n later ones about sqrt(CLOSE * n) are
+START_SECONDS, SHARE = 0.05, 0.001  # time for reading batches: at the start, and of the run's
+FEWEST = 16  # parts of batches, in training and of each data set evaluated, that are read in any case
+MOST_SOURCES = 16  # evaluated data sets that are distinguished in that
 HASHED = 2000  # batches whose samples are hashed
 
 
 class Data:
-    """What the batches of a run say about its data. `look` takes a batch, `facts` sums up. A framework tells how the
-    first tensor of a batch's part becomes an array (`host`; None where there is none to be had), and what tells the
-    samples of a batch apart (`together`: an array with a row for each, from the inputs and their first array)."""
+    """What the batches of a run say about its data. `look` takes a batch, `facts` sums up. A framework says
+    how the first tensor of a batch's part becomes an array (`host`; None where there is none), and by what
+    samples of a batch are compared (`together`: an array with a row for each, from the inputs and their
+    first array)."""
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class Data:
 
     @property
     def due(self) -> bool:
-        """Whether there is time for another look."""
+        """Whether there is time to read another batch."""
         return self.patient or self._spent < START_SECONDS + SHARE * (time.perf_counter() - self._since)
 
     def look(

@@ -1,4 +1,5 @@
-"""Facts about the data from the batches that pass by. Nothing of a sample is kept but hashes (see `reservoir`)."""
+"""Facts about the data from the batches that pass by. Nothing of a sample is kept but hashes (see
+`reservoir`)."""
 
 from __future__ import annotations
 
@@ -220,7 +221,7 @@ class Batches:
 
 def _batch_hash(values: Array) -> int:
     """Hash of evenly spread values of a batch. The stride shares no factor with the length of a sample:
-    otherwise the same few features (a dead pixel) of all samples would stand for the batch."""
+    otherwise the same few features (a dead pixel) of all samples would represent the batch."""
     flat = values.reshape(-1)
     length, stride = len(flat) // max(len(values), 1), max(1, len(flat) // PROBE)
     while length and math.gcd(stride, length) > 1:

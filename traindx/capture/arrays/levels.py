@@ -1,4 +1,5 @@
-"""Levels that the values of a quantized weight lie on, and what is left of what is kept: of arrays on the host."""
+"""Levels that the values of a quantized weight lie on, and what is left of what is kept: of arrays on the
+host."""
 
 from __future__ import annotations
 
@@ -19,9 +20,10 @@ FEWEST_STEPS = (
 
 
 def measured(used: Array, own: Array) -> list[float]:
-    """As `measured` of `torch/measure/quantized/levels.py`, of a quantized weight and what it was made of, both
-    `[rows, values]`: share of zeros and of the commonest of zero and each row's ends, |used - own| / |own|,
-    (used * own) / (own * own), share beyond the grid. `own` all NaN where it is not kept: the last three are NaN."""
+    """As `measured` of `torch/measure/quantized/levels.py`, of a quantized weight and what it was made of,
+    both `[rows, values]`: share of zeros and of the commonest of zero and each row's ends, |used - own| /
+    |own|, (used * own) / (own * own), share beyond the grid. `own` all NaN where it is not kept: the last
+    three are NaN."""
     used, own = used.astype(np.float64), own.astype(np.float64)
     zero = float((used == 0).mean())
     ends = [used.max(1, keepdims=True), used.min(1, keepdims=True)]
@@ -42,7 +44,8 @@ def spacing(rows: Array) -> Array:
 
 
 def clipped(used: Array, own: Array) -> float:
-    """Share of the weights that lie more than half a level beyond the last one; NaN where the rows have few levels."""
+    """Share of the weights that lie more than half a level beyond the last one; NaN where the rows have few
+    levels."""
     step, high, low = spacing(used), used.max(1, keepdims=True), used.min(1, keepdims=True)
     fine = (high - low) >= (FEWEST_STEPS - STRAY) * np.where(np.isfinite(step), step, np.inf)
     if not fine.any():
@@ -52,7 +55,8 @@ def clipped(used: Array, own: Array) -> float:
 
 
 def moved(now: Array, before: Array) -> float:
-    """Share of the values `[rows, values]` that lie on another level than before, whatever became of the scale."""
+    """Share of the values `[rows, values]` that lie on another level than before, whatever became of the
+    scale."""
     rates = np.full((len(now), 1), 1.0)
     for row, (new, old) in enumerate(zip(now, before, strict=True)):
         known = new[old != 0] / old[old != 0]
@@ -65,8 +69,8 @@ def moved(now: Array, before: Array) -> float:
 
 
 def quantized_levels(used: Array, own: Array) -> int:
-    """How many levels the values of `used` lie on (`[rows, values]`), by tensor or by row; 0 where they are no fewer
-    than those of the parameter, or where some are its own (pruned weights)."""
+    """How many levels the values of `used` lie on (`[rows, values]`), by tensor or by row; 0 where they are
+    no fewer than those of the parameter, or where some are its own (pruned weights)."""
     if used.shape != own.shape or not (np.isfinite(used).all() and np.isfinite(own).all()):
         return 0
     there = used != 0
@@ -81,7 +85,8 @@ def quantized_levels(used: Array, own: Array) -> int:
 
 
 def grouped_levels(rows: Array) -> int:
-    """The most levels of a group of values in a row with a scale of its own; 0 where there are no such groups."""
+    """The most levels of a group of values in a row that has its own scale; 0 where there are no such
+    groups."""
     for size in GROUPS:
         if (
             rows.shape[1] > size
@@ -93,8 +98,8 @@ def grouped_levels(rows: Array) -> int:
 
 
 def levels(rows: Array) -> int:
-    """The most levels of a row where nearly all rows lie on few levels (their number), or on an even grid (its
-    length); else 0."""
+    """The most levels of a row where nearly all rows lie on few levels (their number), or on an even grid
+    (its length); else 0."""
     found, by_chance = [], 0
     for row in rows:
         places = steps(row)
@@ -116,8 +121,8 @@ def steps(values: Array) -> Array:
 
 
 def on_grid(places: Array) -> int:
-    """Length of the even grid that levels are places on, in levels; 0 where they are on none. No two of a few
-    values need be neighbours on it: so parts of their least distance are tried, too."""
+    """Length of the even grid that levels are places on, in levels; 0 where they are on none. No two of a
+    few values need be neighbours on it: so parts of their least distance are tried, too."""
     if len(places) == 1:
         return 1
     away = (places - places[0]) / np.diff(places).min()

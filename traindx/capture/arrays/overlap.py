@@ -1,7 +1,7 @@
 """Samples that training and evaluation share, judged for each evaluated data set by itself.
 
-A pass over the training data with gradients off (a training accuracy) is no leak, and must not look like
-one: it is told apart by the data set object where the loader is seen, else by stretches of batches that
+A pass over the training data with gradients off (a training accuracy) is no leak, and must not be taken for
+one: it is recognized by the data set object where the loader is seen, else by stretches of batches that
 are training samples throughout while others are not, or that cover the training set."""
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class HeldOut:
                 self._trained.add(source)
 
     def facts(self, training: set[int], *, complete: bool) -> dict[str, Fact]:
-        """`training`: hashes of the training samples; `complete`: of nearly all of them. The share is that of
-        the worst data set which is not the training data itself; without all hashes it is a lower bound, and
-        nothing is said of an unknown data set."""
+        """`training`: hashes of the training samples; `complete`: of nearly all of them. The share is that
+        of the worst data set which is not the training data itself; without all hashes it is a lower bound,
+        and an unknown data set is not judged."""
         if not training or not self._batches:
             return {}
         known = np.fromiter(training, np.uint64, len(training))
@@ -70,8 +70,8 @@ def _shared(batches: list[Hashes], known: Hashes) -> tuple[float, int]:
 
 
 def _blocks(batches: list[Hashes]) -> list[Hashes]:
-    """Batches in blocks of about BLOCK samples: large ones cut, each by itself, for the next may be of other data;
-    small ones joined."""
+    """Batches in blocks of about BLOCK samples: large ones cut, each by itself, for the next may be of other
+    data; small ones joined."""
     blocks: list[Hashes] = []
     small: list[Hashes] = []
     for batch in batches:
@@ -87,7 +87,7 @@ def _blocks(batches: list[Hashes]) -> list[Hashes]:
 
 def _without_training_data(batches: list[Hashes], known: Hashes, *, others: bool) -> list[Hashes]:
     """Blocks of batches of no known data set, without those of an evaluation of the training data.
-    `others`: evaluated data sets are known besides."""
+    `others`: there are other evaluated data sets."""
     blocks = _blocks(batches)
     wholly = [bool(np.isin(hashes, known).mean() >= WHOLLY) for hashes in blocks]
     inside = [hashes for hashes, w in zip(blocks, wholly, strict=True) if w]

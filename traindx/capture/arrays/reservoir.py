@@ -1,5 +1,5 @@
-"""A few of the training samples, kept while a run is recorded, so that simple predictors can be fitted when it is
-over. Nothing of them is written: only how well those predictors do."""
+"""A few of the training samples, kept while a run is recorded, so that simple predictors can be fitted when
+it is over. Nothing of them is written: only how well those predictors do."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ MOST_CLASSES, MOST_TOKENS = 200, 2048  # kinds of labels, and of tokens
 
 
 class Reservoir:
-    """The first training samples that are looked at, with their targets."""
+    """The first training samples that are read, with their targets."""
 
     def __init__(self) -> None:
-        self._waiting: Array | None = None  # inputs whose targets are told later
+        self._waiting: Array | None = None  # inputs whose targets are reported later
         self._kept: list[tuple[Array, Array]] = []
         self._count = 0
 
     def add(self, inputs: Array | None, targets: Array | None) -> None:
-        """A training batch, or one half of it: targets may be told after the inputs."""
+        """A training batch, or one half of it: targets may be reported after the inputs."""
         if self._count >= MOST_SAMPLES:
             return
         if inputs is not None:
@@ -36,7 +36,7 @@ class Reservoir:
             return  # pictures and the like, which no simple predictor makes
         if given.dtype.kind in "iu" and targets.size == given.size:
             targets = targets.reshape(given.shape)  # of tokens, flattened for the loss
-        if len(given) == len(targets) and (not self._kept or alike(self._kept[0], given, targets)):
+        if len(given) == len(targets) and (not self._kept or same_kind(self._kept[0], given, targets)):
             self._kept.append((given, targets.copy()))
             self._count += len(given)
 
@@ -85,8 +85,10 @@ def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
         )
     if found is None:
         return {}
-    told = {f"reference_{name}_{kind}": getattr(found, name) for name in ("trivial", "linear", "neighbours")}
-    return {**told, "reference_samples_held": found.held}
+    scores = {
+        f"reference_{name}_{kind}": getattr(found, name) for name in ("trivial", "linear", "neighbours")
+    }
+    return {**scores, "reference_samples_held": found.held}
 
 
 def counted(tokens: Array) -> Array | None:
@@ -104,7 +106,7 @@ def spread(values: Array) -> Array:
     return rows[:, :: max(1, -(-rows.shape[1] // MOST_VALUES))].copy()
 
 
-def alike(kept: tuple[Array, Array], inputs: Array, targets: Array) -> bool:
+def same_kind(kept: tuple[Array, Array], inputs: Array, targets: Array) -> bool:
     """Whether a batch is of the same kind as the first."""
     same = kept[0].shape[1:] == inputs.shape[1:] and kept[1].shape[1:] == targets.shape[1:]
     return same and kept[0].dtype.kind == inputs.dtype.kind and kept[1].dtype.kind == targets.dtype.kind

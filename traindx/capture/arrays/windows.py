@@ -1,5 +1,5 @@
-"""How a step changes weights, seen through a part of each that moves on from sample to sample. A framework copies the
-parts before the step and after it."""
+"""How a step changes weights, seen through a part of each that moves on from sample to sample. A framework
+copies the parts before the step and after it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ WINDOW = 1 << 13  # values of a parameter that its update is judged by
 
 
 def window(values: Array, turn: int, size: int = WINDOW) -> Array:
-    """`size` of the values, in single precision: the first ones in turn 1, and those that follow in each later one.
-    All, where there are no more."""
+    """`size` of the values, in single precision: the first ones in turn 1, and those that follow in each
+    later one. All, where there are no more."""
     flat = values.reshape(-1)
     start = (turn - 1) * size % (len(flat) - size + 1) if len(flat) > size else 0
     return np.array(flat[start : start + size], np.float32)
 
 
 class Windows:
-    """`Updates` of a session, where whole steps are told once they were made: `before` is called when a step is about
-    to be, with the parts of the parameters; `now` gives those after it, `shares` the zeros of their gradients."""
+    """`Updates` of a session whose steps are reported after they were made. `before` is called ahead of a
+    step; `now` returns the parts of the parameters at the time, `shares` the zeros of their gradients."""
 
     number_format = ""
 
@@ -53,8 +53,9 @@ class Windows:
 
 
 def changed(old: Array, new: Array) -> tuple[float, float, float]:
-    """Norm of the change from `old[n]` to `new[n]`, norm of `old`, share that did not change. Of weights that are not
-    finite any more the norms are infinite, so that nothing is told of their module by what else it holds."""
+    """Norm of the change from `old[n]` to `new[n]`, norm of `old`, share that did not change. Of weights
+    that are not finite any more the norms are infinite, so that the rest of their module does not hide
+    it."""
     change = new - old
     moved, size = square_sum(change) ** 0.5, square_sum(old) ** 0.5
     if not (np.isfinite(moved) and np.isfinite(size)):
@@ -69,8 +70,9 @@ def sizes(values: Sequence[Array]) -> Array:
 
 
 def gains(matrices: Sequence[tuple[str, Array]]) -> dict[str, str | int | float | bool]:
-    """Facts of the smallest and the largest gain of layers, from their names and `weights[..., inputs, units]`: root
-    mean square times the root of what one unit takes in. What starts at zero does so on purpose."""
+    """Facts of the smallest and the largest gain of layers, from their names and `weights[..., inputs,
+    units]`: root mean square times the root of what one unit takes in. What starts at zero does so on
+    purpose."""
     found = []
     for name, weight in matrices:
         rms = float(np.sqrt(np.mean(np.square(weight, dtype=np.float64)))) if weight.size else 0.0

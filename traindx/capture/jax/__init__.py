@@ -1,13 +1,13 @@
 """JAX: loops with optax.
 
-- `launched`: scripts under `traindx run`, unmodified. What is called while a step is traced also tells the host what
-  was computed (`tell`, a primitive without results; `readings`: what of a step; `near`: what the host reads of it
-  itself; `dispatch`: how it is started); `session/traced` pairs it and hands it to a session.
-- `monitor`: an optax transformation whose state holds the gradient's norm of each leaf. It is compiled with the step,
-  calls nothing on the host, and changes no number of the training. `discover` finds that state in the optimizer's for
-  `traindx.watch`, `backend` speaks for it.
+- `launched`: scripts under `traindx run`, unmodified. What is called while a step is traced also sends the
+  host what was computed (`send`, a primitive without results; `readings`: what of a step; `near`: what the
+  host reads of it itself; `dispatch`: how it is started); `compiled/steps` pairs it and hands it to a
+  session.
+- `monitor`: an optax transformation whose state holds the gradient's norm of each leaf. It is compiled with
+  the step, calls nothing on the host, and changes no number of the training. `discover` finds that state in
+  the optimizer's for `traindx.watch`, `backend` speaks for it.
 - `names`: leaves as Flax, Equinox, Haiku and plain trees name them.
 
-What is to come: several optimizers (the first one's parameters are recorded), `pmap` (each device tells), micro-batches
-of `MultiSteps`, which count as steps; activations by module; interventions.
-"""
+Not there yet: several optimizers (the first one's parameters are recorded), `pmap` (each device would
+report), micro-batches of `MultiSteps`, which count as steps; activations by module; interventions."""

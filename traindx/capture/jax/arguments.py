@@ -8,8 +8,8 @@ import jax
 
 
 def batch_in(given: Any) -> list[Any]:
-    """The inputs of a batch among arrays in nested tuples, lists and dicts: the first that is no column; and with them
-    its targets, the first other with as many rows."""
+    """The inputs of a batch among arrays in nested tuples, lists and dicts: the first that is no column; and
+    with them its targets, the first other with as many rows."""
     arrays = [
         a for a in jax.tree.leaves(given) if getattr(a, "ndim", 0) and getattr(a.dtype, "kind", "") in "fiub"
     ]
@@ -20,8 +20,8 @@ def batch_in(given: Any) -> list[Any]:
 
 
 def closed_over(function: Any, depth: int = 4) -> list[Any]:
-    """The arrays that a loss function has from around it, and those that functions within it have (Flax and Equinox
-    wrap the user's)."""
+    """The arrays that a loss function has from around it, and those that functions within it have (Flax and
+    Equinox wrap the user's)."""
     found: list[Any] = []
     cells = [
         cell.cell_contents for cell in getattr(function, "__closure__", None) or () if cell_filled(cell)

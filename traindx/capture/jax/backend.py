@@ -1,4 +1,5 @@
-"""What a session knows of JAX: leaves of a tree, by name. Their arrays are others after each step, and are not kept."""
+"""What a session knows of JAX: leaves of a tree, by name. Their arrays are others after each step, and are
+not kept."""
 
 from __future__ import annotations
 
@@ -10,40 +11,40 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.jax.norms import norm
 from traindx.capture.session.backend import Backend
 from traindx.capture.session.layout import Part
-from traindx.capture.session.leaves import Leaf
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
 
 class Optimizer(NamedTuple):
-    """Stands for the states of an optimizer: the leaves whose gradients its monitor sees."""
+    """Represents the states of an optimizer: the leaves whose gradients its monitor sees."""
 
     leaves: list[Leaf]
 
 
 @functools.partial(jax.jit, static_argnums=1)
 def stacked(norms: list[Any], count: int) -> Any:
-    """`norms[count]` in one new array, as the loop may give those of its state away (`donate_argnums`); zeros for the
-    leaves that have none."""
+    """`norms[count]` in one new array, as the loop may give those of its state away (`donate_argnums`);
+    zeros for the leaves that have none."""
     return jnp.pad(jnp.stack(norms), (0, count - len(norms)))
 
 
 whole_norm = jax.jit(norm)
 
 
-class JaxBackend(Backend):
-    """Leaves, and the norms that a monitor left. Numbers count as elsewhere: the loop goes on while JAX computes."""
+class MonitorBackend(Backend):
+    """Leaves, and the norms that a monitor left. Numbers count as elsewhere: the loop goes on while JAX
+    computes."""
 
     name = "jax"
     libraries = ("jax", "flax", "optax")
 
     def __init__(self) -> None:
-        self.norms: Any = (
-            None  # `norms[p]` of the last step: the optimizer's leaves, then those that it does not have
-        )
+        # `norms[p]` of the last step: the optimizer's leaves, then those that it does not have.
+        self.norms: Any = None
 
     def parts(self, model: Sequence[Leaf], prefix: str) -> Sequence[Part] | None:
         return [Part(leaf, leaf.name, leaf.owner) for leaf in model]
@@ -55,7 +56,7 @@ class JaxBackend(Backend):
         return optimizer.leaves
 
     def optimizer_facts(self, optimizer: Optimizer) -> dict[str, Fact]:
-        return {}  # an optax transformation is two functions, which tell nothing of what they are made of
+        return {}  # an optax transformation is two functions, which do not show what they were made from
 
     def elsewhere(self, parameters: Sequence[Leaf]) -> bool:
         return True

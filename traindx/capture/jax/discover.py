@@ -1,4 +1,5 @@
-"""The steps of an optax loop: nobody can look into a compiled one, so the loop tells the state that it left."""
+"""The steps of an optax loop. A compiled step cannot be observed from outside, so the loop reports the state
+that it returned."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from typing import Any
 
 import jax
 
-from traindx.capture.jax.backend import JaxBackend, Optimizer, stacked
+from traindx.capture.compiled.leaves import Leaf
+from traindx.capture.jax.backend import MonitorBackend, Optimizer, stacked
 from traindx.capture.jax.monitor import MonitorState
 from traindx.capture.jax.names import leaves_of
-from traindx.capture.session.leaves import Leaf
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
 from traindx.errors import ConfigError
@@ -31,8 +32,8 @@ def monitored(state: Any) -> MonitorState | None:
 
 
 class JaxLoop(Loop):
-    """The leaves of `params`, and the state that `optimizer.init(params)` gave. Raises ConfigError where no monitor is
-    in it. `options` are those of `Session`."""
+    """The leaves of `params`, and the state that `optimizer.init(params)` gave. Raises ConfigError where no
+    monitor is in it. `options` are those of `Session`."""
 
     def __init__(self, params: Any, state: Any, out: Path | None, **options: Any) -> None:
         found = monitored(state)
@@ -41,7 +42,7 @@ class JaxLoop(Loop):
                 "traindx.watch: no monitor is in the optimizer's state; make it with optax.chain(monitor(), ...), "
                 "monitor being that of traindx.optax, and give what its init(params) returns"
             )
-        self._backend = JaxBackend()
+        self._backend = MonitorBackend()
         self._leaves = leaves_of(params)
         self._optimizer = Optimizer(self._known(found))
         self.session = Session(out, self._backend, **options)

@@ -1,8 +1,8 @@
-"""How JAX starts what is compiled and tells the host something.
+"""How JAX starts a compiled computation that sends the host something.
 
-A computation with effects goes through Python each time that it is called, which takes up to two milliseconds on a
-busy machine, as tokens are handed on from one to the next: calls of `jax.debug.print` can be waited for. What is told
-here needs none, as long as the host's part is over with the computation."""
+A computation with effects goes through Python each time that it is called, which takes up to two
+milliseconds on a busy machine, as tokens are handed on from one to the next: calls of `jax.debug.print` can
+be waited for. What is sent here needs none, as long as the host's part is over with the computation."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 
 import jax
 
-from traindx.capture.jax.tell import Telling
+from traindx.capture.jax.send import Sending
 
 
 def without_tokens(original: Callable[..., None]) -> Callable[..., None]:
-    """For `ExecuteReplicated.__init__`, of what is compiled: where the only effects are ours, and all is computed by
-    the processor as one device, it is called as though it had none."""
+    """For `ExecuteReplicated.__init__`, of what is compiled: where the only effects are ours, and all is
+    computed by the processor as one device, it is called as though it had none."""
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -26,7 +26,7 @@ def without_tokens(original: Callable[..., None]) -> Callable[..., None]:
         original(self, *args, **named)
         given = signature.bind(self, *args, **named).arguments
         effects, compiled = given.get("unordered_effects"), given.get("xla_executable")
-        if not effects or compiled is None or not all(isinstance(effect, Telling) for effect in effects):
+        if not effects or compiled is None or not all(isinstance(effect, Sending) for effect in effects):
             return
         devices = compiled.local_devices()
         if len(devices) == 1 and devices[0].platform == "cpu":
@@ -36,7 +36,7 @@ def without_tokens(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def settle() -> None:
-    """Wait until what was started is over, and with it what it tells."""
+    """Wait until what was started is over, and with it what it sends."""
     jax.effects_barrier()
     for array in jax.live_arrays():
         try:
@@ -44,5 +44,5 @@ def settle() -> None:
                 array.block_until_ready()
         except (
             RuntimeError
-        ):  # it failed to be computed, which the training is told itself where it asks for it
+        ):  # its computation failed, which the training itself learns where it reads the array
             continue

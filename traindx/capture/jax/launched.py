@@ -1,9 +1,9 @@
 """optax in a script that `traindx run` started.
 
-`jax.value_and_grad` and `jax.grad` tell the loss and the batch, an optimizer's `update` the gradients, updates and
-weights by leaf, activations and losses of `jax.nn` and optax what they give and take: each computes what it did, and
-besides calls the host. Nothing is put into states or parameters. Keras and others that compute through JAX without
-optax are left alone."""
+`jax.value_and_grad` and `jax.grad` report the loss and the batch, an optimizer's `update` the gradients,
+updates and weights by leaf, activations and losses of `jax.nn` and optax their arguments and results: each
+computes what it did, and also calls the host. Nothing is put into states or parameters. Keras and others
+that compute through JAX without optax are not recorded here."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ import jax.numpy as jnp
 from jax._src.interpreters import pxla
 
 from traindx.capture.arrays.activations import Kind
+from traindx.capture.compiled.backend import CompiledBackend
+from traindx.capture.compiled.callbacks import HostCallback, count_step
+from traindx.capture.compiled.leaves import Leaf
+from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.arguments import batch_in, closed_over
 from traindx.capture.jax.dispatch import settle, without_tokens
 from traindx.capture.jax.names import leaves_of
 from traindx.capture.jax.near import Near
-from traindx.capture.jax.readings import at_hand, of_weights, tell_step
-from traindx.capture.jax.stateless import described, leaves_trained, rate_of
-from traindx.capture.jax.tell import tell
-from traindx.capture.session.leaves import Leaf
+from traindx.capture.jax.readings import at_hand, of_weights, send_step
+from traindx.capture.jax.send import send
+from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
 from traindx.capture.session.recorded_process import RecordedProcess
-from traindx.capture.session.traced import Hearing, Steps, TracedBackend, counted
 from traindx.vocabulary.setup import Fact
 
 OPTIMIZERS = ("sgd", "adam", "adamw", "adamax", "adagrad", "adadelta", "rmsprop", "lion", "lamb", "nadam", "nadamw",
@@ -47,17 +49,18 @@ LOSSES = {"softmax_cross_entropy_with_integer_labels": "cross_entropy", "softmax
 KERAS = (
     "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with
 )
-MOST_ACTIVATIONS = 64  # calls in one computation that are told apart
+MOST_ACTIVATIONS = 64  # calls in one computation that are distinguished
 
 
 class Launched:
-    """What is wrapped. Nothing is told before an optimizer's `update` is called with optax at hand."""
+    """What is wrapped. Nothing is reported before an optimizer's `update` is called and optax is
+    imported."""
 
     def __init__(self, process: RecordedProcess) -> None:
-        self._process, self._backend = process, TracedBackend("jax")
+        self._process, self._backend = process, CompiledBackend("jax")
         self._stream = process.stream(lambda: self._backend)
         self._steps: Steps | None = None
-        self._given = False  # weights are told with the step
+        self._given = False  # weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
         self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
         self._calls: dict[str, int] = {}
@@ -81,7 +84,7 @@ class Launched:
     def end(self) -> None:
         if self._steps is not None:
             settle()
-            self._steps.end()
+            self._steps.finish_steps()
         self._stream.detach()
 
     @property
@@ -89,8 +92,13 @@ class Launched:
         """Whether a training may be under way."""
         return self._stream.active and ("optax" in sys.modules or KERAS in sys.modules)
 
-    def _tell(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
-        tell(Hearing(self._stream, hook, tuple(about)), *values)
+    def _report(self, method: str, *values: Any, about: tuple[Any, ...] = ()) -> None:
+        """Have the host call this method of `Steps` with the values, each time that they are computed."""
+        send(HostCallback(self._stream, self._call_steps, (method, *about)), *values)
+
+    def _call_steps(self, method: str, *given: Any) -> None:
+        if self._steps is not None:
+            getattr(self._steps, method)(*given)
 
     # Losses.
 
@@ -99,7 +107,7 @@ class Launched:
             fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any
         ) -> Any:
             inner = original(fun, argnums, has_aux, *args, **named)
-            return self._told(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
+            return self._wrapped(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
 
         return value_and_grad
 
@@ -120,7 +128,7 @@ class Launched:
 
         return grad
 
-    def _told(
+    def _wrapped(
         self, fun: Any, inner: Callable[..., Any], argnums: Any, loss: Callable[[Any], Any]
     ) -> Callable[..., Any]:
         @functools.wraps(inner)
@@ -144,11 +152,7 @@ class Launched:
             [args[place] for place in sorted(trained) if place < len(args)]
         )
         batch = batch_in([[arg for place, arg in enumerate(args) if place not in trained], named])
-        self._tell(self._heard_loss, value, *(batch or batch_in(closed_over(fun))))
-
-    def _heard_loss(self, *values: Any) -> None:
-        if self._steps is not None:
-            self._steps.loss(*values)
+        self._report("add_loss", value, *(batch or batch_in(closed_over(fun))))
 
     # Activations, and what losses are fed with.
 
@@ -169,11 +173,7 @@ class Launched:
             self._used.add(NAMES.get(name, name))
             self._stream.fact("activations", ", ".join(sorted(self._used)))
             self._last = name, found
-            self._tell(self._heard_activation, found, about=(own, KINDS[name]))
-
-    def _heard_activation(self, name: str, kind: Kind, values: Any) -> None:
-        if self._steps is not None:
-            self._steps.activation(name, kind, values)
+            self._report("add_activation", found, about=(own, KINDS[name]))
 
     def _loss_function(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -209,11 +209,7 @@ class Launched:
             self._last = "", None
             for fact, value in facts.items():
                 self._stream.fact(fact, value)
-        self._tell(self._heard_answer, outputs, targets, found, about=(LOSSES[name], training))
-
-    def _heard_answer(self, name: str, training: bool, outputs: Any, targets: Any, losses: Any) -> None:
-        if self._steps is not None:
-            self._steps.answered(name, training, outputs, targets, losses)
+        self._report("add_answer", outputs, targets, found, about=(LOSSES[name], training))
 
     # Steps.
 
@@ -261,13 +257,13 @@ class Launched:
     def _settings(
         self, name: str, signature: inspect.Signature, args: Any, named: Any
     ) -> inspect.BoundArguments | None:
-        """Facts of an optimizer; the arguments to make it with where its schedule is to tell its rates."""
+        """Facts of an optimizer; the arguments to make it with where its schedule is to send its rates."""
         bound = signature.bind_partial(*args, **named)
         asked = signature.bind_partial(*args, **named)
         bound.apply_defaults()
         given = bound.arguments
         found: dict[str, Fact] = {"optimizer": name}
-        found |= {f: given[told] for told, f in SETTINGS.items() if isinstance(given.get(told), float | int)}
+        found |= {f: given[name] for name, f in SETTINGS.items() if isinstance(given.get(name), float | int)}
         if "beta1" in found:
             found["momentum"] = found["beta1"]
         rate = given.get("learning_rate")
@@ -275,25 +271,28 @@ class Launched:
             found["lr"] = self._rate = float(rate)
         elif callable(rate):
             found["schedule"] = str(getattr(rate, "__qualname__", "function")).split(".")[0]
-            asked.arguments["learning_rate"] = self._telling(rate)
+            asked.arguments["learning_rate"] = self._reporting(rate)
         self._backend.optimizer = found
         return asked
 
-    def _telling(self, schedule: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """A schedule that tells the host its rates as they are computed."""
+    def _reporting(self, schedule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """A schedule that sends the host its rates as they are computed."""
 
         @functools.wraps(schedule)
         def scheduled(count: Any) -> Any:
             rate = schedule(count)
             if jnp.ndim(rate) == 0:
-                self._stream.safely(self._tell, self._heard_rate, rate)
+                self._stream.safely(self._report_rate, rate)
             return rate
 
         return scheduled
 
-    def _heard_rate(self, rate: Any) -> None:
+    def _report_rate(self, rate: Any) -> None:
+        send(HostCallback(self._stream, self._on_rate), rate)
+
+    def _on_rate(self, rate: Any) -> None:
         if self._steps is not None:
-            self._steps.rated(float(rate))
+            self._steps.add_rate(float(rate))
         else:
             self._rate = float(rate)
 
@@ -328,7 +327,8 @@ class Launched:
         self._stream.patches.replace(module.BaseOptimizer, "stateless_apply", self._stateless)
 
     def _stateless(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """An optimizer of Keras in a loop of the script's own. Those of `fit` come after this stream was detached."""
+        """An optimizer of Keras in a loop of the script's own. Those of `fit` come after this stream was
+        detached."""
 
         @functools.wraps(original)
         def stateless_apply(optimizer: Any, held: Any, grads: Any, trainable: Any) -> Any:
@@ -342,10 +342,10 @@ class Launched:
 
     def _applied_statelessly(self, optimizer: Any, held: Any, grads: Any, before: Any, after: Any) -> None:
         if self._steps is None:
-            self._backend.optimizer, self._rate = described(optimizer)
+            self._backend.optimizer, self._rate = settings_of(optimizer)
         rate = rate_of(optimizer, held)
         if rate is not None:
-            self._tell(self._heard_rate, rate)
+            self._report_rate(rate)
         updates = [new - old for new, old in zip(after, before, strict=True)]
         self._stepped(leaves_trained(optimizer, before), grads, updates, before)
 
@@ -357,8 +357,10 @@ class Launched:
         known, self._differentiated = self._differentiated, []
         weights = weights if len(weights) == len(leaves) else at_hand(known, gradients)
         self._given = bool(weights)
-        here = Hearing(self._stream, self._heard_arrays, ())
-        tell_step(here, Hearing(self._stream, self._heard_step, ()), gradients, updates, weights)
+        here = HostCallback(self._stream, self._on_arrays)
+        send_step(
+            here, HostCallback(self._stream, self._call_steps, ("add_step",)), gradients, updates, weights
+        )
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""
@@ -371,19 +373,15 @@ class Launched:
         session.fact("device", jax.default_backend())
         session.add_model(leaves)
         session.add_optimizer(self._backend)
-        self._steps = Steps(session, self._backend, functools.partial(counted, self._stream))
+        self._steps = Steps(session, self._backend, functools.partial(count_step, self._stream))
         self._near = Near(self._steps, self._backend)
         if self._rate is not None:
-            self._steps.rated(self._rate)
+            self._steps.add_rate(self._rate)
         return True
 
-    def _heard_arrays(self, place: int, *values: Any) -> None:
+    def _on_arrays(self, place: int, *values: Any) -> None:
         if self._steps is not None:
-            self._near.heard(place, *values)
-
-    def _heard_step(self, readings: Any) -> None:
-        if self._steps is not None:
-            self._steps.step(readings)
+            self._near.receive(place, *values)
 
     def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -397,8 +395,4 @@ class Launched:
     def _weights(self, params: Any) -> None:
         weights = jax.tree.leaves(params)
         if len(weights) == len(self._backend.trained):
-            self._tell(self._heard_weights, of_weights(weights))
-
-    def _heard_weights(self, values: Any) -> None:
-        if self._steps is not None:
-            self._steps.weights(values)
+            self._report("add_weights", of_weights(weights))

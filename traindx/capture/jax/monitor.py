@@ -12,15 +12,15 @@ from traindx.capture.jax.norms import norm
 
 
 class MonitorState(NamedTuple):
-    """`norms`: a tree like the parameters', with the L2 norm of each leaf of the last gradient, float32 (0 before the
-    first)."""
+    """`norms`: a tree like the parameters', with the L2 norm of each leaf of the last gradient, float32 (0
+    before the first)."""
 
     norms: Any
 
 
 def monitor() -> optax.GradientTransformation:
-    """A transformation that hands gradients on as they are. First in an `optax.chain` it sees them before clipping; in
-    a masked one it sees the leaves that are trained."""
+    """A transformation that hands gradients on as they are. First in an `optax.chain` it sees them before
+    clipping; in a masked one it sees the leaves that are trained."""
 
     def init(params: Any) -> MonitorState:
         return MonitorState(jax.tree.map(lambda _: jnp.zeros((), jnp.float32), params))

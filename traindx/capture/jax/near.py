@@ -1,5 +1,5 @@
-"""Weights as they lie in the host's memory, where a step is sampled: a part of each that moves on from one to the next,
-before the step and after it, and now and then all of them."""
+"""Weights in the host's memory, read where a step is sampled: a part of each, before the step and after it,
+which moves on from sample to sample; and on some samples all of them."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import numpy as np
 
 from traindx.capture.arrays.data import Array
 from traindx.capture.arrays.windows import changed, sizes, window
-from traindx.capture.session.traced import READINGS, ROWS, Steps, TracedBackend
+from traindx.capture.compiled.backend import ROWS, CompiledBackend
+from traindx.capture.compiled.steps import READINGS, Steps
 from traindx.capture.signals import weights as of_weights
 
 
 class Near:
-    """Hears what a step tells, and hands its readings on. What is kept is copied: arrays end with the call."""
+    """Receives what a step sends, and hands its readings on. What is kept is copied: arrays end with the
+    call."""
 
-    def __init__(self, steps: Steps, backend: TracedBackend) -> None:
+    def __init__(self, steps: Steps, backend: CompiledBackend) -> None:
         self._steps, self._session, self._backend = steps, steps.session, backend
         self._turn = 0
-        self._sizes = np.full(
-            (2, 1), np.nan
-        )  # of the weights before the step that is being told, where they were read
+        self._sizes = np.full((2, 1), np.nan)  # of the weights before the step at hand, where they were read
         self._before: list[Array] = []  # parts of them, where it is sampled
         self._open: Array | None = None  # readings of a sampled step, which lack what changed
 
-    def heard(self, place: int, *values: Array) -> None:
-        """The weights before a step, where there are any; then norms and shares of zeros of its gradients, and of
-        updates where there are no weights."""
+    def receive(self, place: int, *values: Array) -> None:
+        """The weights before a step, where there are any; then norms and shares of zeros of its gradients,
+        and of updates where there are no weights."""
         if place == 0:
             self._over(values)
-            self._steps.comes()  # now it is known whether this step is sampled
+            self._steps.finish_steps()  # now it is known whether this step is sampled
             self._begin(values)
             return
         held = np.full((ROWS if len(values) == 2 else READINGS, len(values[0])), np.nan)
@@ -39,7 +39,7 @@ class Near:
         held[3:5] = self._sizes
         if self._before:
             self._open = held
-        self._steps.add(held)
+        self._steps.add_readings(held)
 
     def _over(self, weights: Sequence[Array]) -> None:
         """The weights after the step before."""
@@ -64,5 +64,5 @@ class Near:
         self._spent(began)
 
     def _spent(self, began: float) -> None:
-        if self._backend.seen is not None:
-            self._backend.seen.seconds += time.perf_counter() - began
+        if self._backend.observer is not None:
+            self._backend.observer.seconds += time.perf_counter() - began

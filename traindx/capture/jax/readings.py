@@ -1,10 +1,10 @@
-"""What is computed of gradients, updates and weights within a compiled step, for the host to be told.
+"""What is computed of gradients, updates and weights within a compiled step, and sent to the host.
 
-`near`: on the processor the host is given the weights as they lie in memory, and reads them where a step is sampled
-(`near` module); the update is what changed from one step to the next. Only what is there anyway may be given: a
-gradient or an update that the host is given has to be written to memory where it was part of a larger computation
-before, and the training is not the same to the last bit (nor where `lax.cond` reads it at some steps only). So
-gradients are summed up within the step. `far`: elsewhere all of it is."""
+`near`: on the processor the host is given the weights in place, and reads them where a step is sampled
+(`near` module); the update is what changed from one step to the next. Only what is there anyway may be
+given: a gradient or an update that the host is given has to be written to memory where it was part of a
+larger computation before, and the training is not the same to the last bit (nor where `lax.cond` reads it at
+some steps only). So gradients are summed up within the step. `far`: elsewhere all of it is."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ import jax.numpy as jnp
 import numpy as np
 
 from traindx.capture.jax.norms import norm
-from traindx.capture.jax.tell import Hear, Way, tell_by
+from traindx.capture.jax.send import Receive, Way, send_by
 
 READ_HERE = (np.dtype(np.float32), np.dtype(np.float64))  # numpy has fast arithmetic for no other
 
 
 def at_hand(known: Sequence[Any], gradients: Sequence[Any]) -> Sequence[Any]:
-    """The weights that these are the gradients of, where they are known within the same computation; none else."""
+    """The weights that these are the gradients of, where they are known within the same computation; none
+    else."""
     traces = {id(getattr(value, "_trace", None)) for value in (*known, *gradients)}
-    alike = [np.shape(value) for value in known] == [np.shape(value) for value in gradients]
+    same_shapes = [np.shape(value) for value in known] == [np.shape(value) for value in gradients]
     gone = any(isinstance(value, jax.Array) and value.is_deleted() for value in known if not traced(value))
-    return known if alike and len(traces) == 1 and not gone else []
+    return known if same_shapes and len(traces) == 1 and not gone else []
 
 
 def traced(value: Any) -> bool:
-    """Whether this stands for an array of a computation that is being traced."""
+    """Whether this is a placeholder of a computation that is being traced."""
     return isinstance(value, jax.core.Tracer)
 
 
-def tell_step(here: Hear, elsewhere: Hear, gradients: Any, updates: Any, weights: Any) -> None:
-    """Tell the arrays of a step; of weights there may be none. `here` hears what `near` gives, `elsewhere` what `far`
-    does."""
-    told = [jnp.asarray(value) for value in (*gradients, *updates, *weights)]
+def send_step(here: Receive, elsewhere: Receive, gradients: Any, updates: Any, weights: Any) -> None:
+    """Send the arrays of a step; of weights there may be none. `here` receives what `near` makes,
+    `elsewhere` what `far` does."""
+    sent = [jnp.asarray(value) for value in (*gradients, *updates, *weights)]
     otherwise = Way(far, elsewhere)
-    plain = all(value.dtype in READ_HERE for value in told[2 * len(gradients) :])
-    tell_by(Way(near, here, placed=True) if plain else otherwise, otherwise, len(gradients), *told)
+    plain = all(value.dtype in READ_HERE for value in sent[2 * len(gradients) :])
+    send_by(Way(near, here, placed=True) if plain else otherwise, otherwise, len(gradients), *sent)
 
 
 def divided(values: Sequence[Any], count: int) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
@@ -49,15 +50,15 @@ def divided(values: Sequence[Any], count: int) -> tuple[Sequence[Any], Sequence[
 
 
 def near(values: Sequence[Any], count: int) -> list[list[Any]]:
-    """Weights, where there are any; then norms and shares of zeros of gradients, and norms of updates where there are
-    no weights."""
+    """Weights, where there are any; then norms and shares of zeros of gradients, and norms of updates where
+    there are no weights."""
     gradients, updates, weights = divided(values, count)
     rest = [] if weights else [norms(updates)]
     return [list(weights), [norms(gradients), zeros(gradients), *rest]]
 
 
 def far(values: Sequence[Any], count: int) -> list[list[Any]]:
-    """`[READINGS, p]` (`session/traced.py`); NaN of weights that are not given."""
+    """`[READINGS, p]` (`compiled/steps.py`); NaN of weights that are not given."""
     gradients, updates, weights = divided(values, count)
     rows = jnp.stack([norms(gradients), zeros(gradients), norms(updates)])
     return [[jnp.concatenate([rows, of_weights(weights) if weights else jnp.full((2, count), jnp.nan)])]]

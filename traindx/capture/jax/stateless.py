@@ -1,4 +1,4 @@
-"""Optimizers of Keras in loops of one's own on JAX (`stateless_apply`): what they say of themselves."""
+"""Optimizers of Keras in custom loops on JAX (`stateless_apply`): their settings, rate and variables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.capture.session.leaves import Leaf
+from traindx.capture.compiled.leaves import Leaf
 from traindx.vocabulary.setup import Fact
 
 SETTINGS = {"momentum": "momentum", "beta_1": "beta1", "beta_2": "beta2", "epsilon": "eps", "nesterov": "nesterov",
@@ -14,11 +14,11 @@ SETTINGS = {"momentum": "momentum", "beta_1": "beta1", "beta_2": "beta2", "epsil
             "clipvalue": "clip_value"}  # fmt: skip
 
 
-def described(optimizer: Any) -> tuple[dict[str, Fact], float | None]:
+def settings_of(optimizer: Any) -> tuple[dict[str, Fact], float | None]:
     """Setup facts, and the rate where it is a number."""
     config = optimizer.get_config()
     out: dict[str, Fact] = {"optimizer": type(optimizer).__name__}
-    out |= {f: config[told] for told, f in SETTINGS.items() if isinstance(config.get(told), float | int)}
+    out |= {f: config[name] for name, f in SETTINGS.items() if isinstance(config.get(name), float | int)}
     if "beta1" in out:
         out["momentum"] = out["beta1"]
     rate = config.get("learning_rate")
@@ -31,8 +31,8 @@ def described(optimizer: Any) -> tuple[dict[str, Fact], float | None]:
 
 
 def rate_of(optimizer: Any, held: Any) -> Any:
-    """The rate that a schedule gives for the steps made, which are the first of the optimizer's variables; None where
-    there is no schedule."""
+    """The rate that a schedule gives for the steps made, which are the first of the optimizer's variables;
+    None where there is no schedule."""
     rate = optimizer._learning_rate
     return rate(held[0]) if callable(rate) and not hasattr(rate, "assign") else None
 

@@ -1,7 +1,8 @@
 """Models of Keras changed in place: which layers are hidden ones, and layers put in their places.
 
-Sequential and functional models are graphs of layers, which are drawn anew: what is saved of such a model holds the
-new layers. The code of a subclassed model calls its layers itself; there only what a layer is can be changed."""
+Sequential and functional models are graphs of layers, which are drawn anew: what is saved of such a model
+holds the new layers. The code of a subclassed model calls its layers itself; there only what a layer is can
+be changed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def is_graph(model: Any) -> bool:
 
 
 def followers(model: Any) -> dict[int, list[Any]]:
-    """By the id of a layer, those that its output goes into: of a graph as it is drawn, else the next in order."""
+    """By the id of a layer, those that its output goes into: of a graph as it is drawn, else the next in
+    order."""
     graph = getattr(model, "_functional", None) or (model if isinstance(model, Functional) else None)
     if graph is None:
         layers = plain_layers(model)
@@ -46,8 +48,8 @@ def followers(model: Any) -> dict[int, list[Any]]:
 
 
 def hidden(model: Any) -> list[Any]:
-    """The layers after which a layer with weights comes, none of them recurrent, and whose output is not multiplied
-    with something else (a gate)."""
+    """The layers after which a layer with weights comes, none of them recurrent, and whose output is not
+    multiplied with something else (a gate)."""
     after = followers(model)
 
     def leads(layer: Any, seen: set[int]) -> bool:
@@ -68,7 +70,8 @@ def hidden(model: Any) -> list[Any]:
 
 
 def has_weights(layer: Any) -> bool:
-    """Whether a layer, or one inside of it, multiplies with weights; one that is not built yet, by its kind."""
+    """Whether a layer, or one inside of it, multiplies with weights; one that is not built yet, by its
+    kind."""
     inside = plain_layers(layer) if getattr(layer, "_layers", None) else [layer]
     return any(weighted(one) or (not one.built and hasattr(one, "kernel_initializer")) for one in inside)
 
@@ -86,8 +89,8 @@ def linear(layer: Any) -> bool:
 
 
 def redraw(model: Any, places: Mapping[int, Sequence[Any]]) -> None:
-    """Put layers in the place of others, by their ids; a layer that stays is among its own. The model is a graph, at
-    its top, and keeps its identity, weights and what it was compiled with."""
+    """Put layers in the place of others, by their ids; a layer that stays is among its own. The model is a
+    graph, at its top, and keeps its identity, weights and what it was compiled with."""
     if isinstance(model, keras.Sequential):
         model._layers = [new for layer in model._layers for new in places.get(id(layer), [layer])]
         model._maybe_rebuild()

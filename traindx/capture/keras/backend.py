@@ -10,18 +10,20 @@ import numpy as np
 
 from traindx.capture.arrays.data import Array
 from traindx.capture.arrays.windows import Windows, gains, sizes, window
+from traindx.capture.compiled.reported import ReportedBackend
 from traindx.capture.keras import facts
 from traindx.capture.keras.observer import KerasObserver
 from traindx.capture.keras.state import values_of
-from traindx.capture.session.backend import Updates, View
+from traindx.capture.session.backend import Updates
 from traindx.capture.session.layout import Part
-from traindx.capture.session.told import ToldBackend
+from traindx.capture.session.watched import Watched
 from traindx.vocabulary.setup import Fact
 
 
-class KerasBackend(ToldBackend):
-    """Variables are Keras's own. What a step did is told after it was made: `held[2, p]` (gradients' norms and shares
-    of zeros, in the model's order) and `rate`; `before` is called ahead of a sampled one."""
+class KerasBackend(ReportedBackend):
+    """Variables are Keras's own. What a step did is reported after it was made: `readings[2, p]` (gradients'
+    norms and shares of zeros, in the model's order) and `rate`; `before` is called ahead of a sampled
+    one."""
 
     name = "keras"
     libraries = ("keras", "tensorflow", "jax", "torch")
@@ -31,10 +33,10 @@ class KerasBackend(ToldBackend):
         self.model: Any = None
         self._known: list[Any] = []
         self._given: dict[int, list[Any]] = {}  # what optimizers hold, by their ids: the session keeps them
-        self.held: Array = np.zeros((2, 0))
+        self.readings: Array = np.zeros((2, 0))
         self.windows = Windows(self._parts, lambda: self._of(self.asked, 1, np.nan))
         self.asked: Sequence[Any] = ()  # the parameters of the session's plan, in its order
-        self.seen: KerasObserver | None = None
+        self.observer: KerasObserver | None = None
 
     def parts(self, model: Any, prefix: str) -> Sequence[Part] | None:
         if any(known is model for known in self._known):
@@ -47,8 +49,8 @@ class KerasBackend(ToldBackend):
         ]
 
     def trains(self, model: Any, optimizer: Any, every: Sequence[Any]) -> None:
-        """A training of a model begins, of whose optimizers (`every`) the session knows this one, which stands for all.
-        Those of models that were trained before keep what they hold."""
+        """A training of a model begins, of whose optimizers (`every`) the session knows this one, which
+        represents all. Those of models that were trained before keep what they hold."""
         self.model, self.trained = model, list(model.trainable_variables)
         own = [getattr(one, "inner_optimizer", one) for one in every]
         if all(one.built for one in own):
@@ -91,7 +93,7 @@ class KerasBackend(ToldBackend):
 
     def _of(self, parameters: Sequence[Any], row: int, other: float) -> Array:
         """A row of what is held, for these parameters; `other` for those that are not trained."""
-        found = {id(v): value for v, value in zip(self.trained, self.held[row], strict=True)}
+        found = {id(v): value for v, value in zip(self.trained, self.readings[row], strict=True)}
         return np.array([found.get(id(parameter), other) for parameter in parameters])
 
     def updates(self, elsewhere: bool) -> Updates:
@@ -111,9 +113,9 @@ class KerasBackend(ToldBackend):
     def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
         return sizes(self._values(parameters)) if kind == "weights" else None
 
-    def observers(self, view: View) -> Sequence[object]:
-        self.seen = KerasObserver(view)
-        return [self.seen]
+    def observers(self, view: Watched) -> Sequence[object]:
+        self.observer = KerasObserver(view)
+        return [self.observer]
 
     def names(self) -> dict[int, str]:
         """What a layer's readings are called, by its id."""

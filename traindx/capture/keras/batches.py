@@ -1,4 +1,4 @@
-"""The batches that Keras draws from its data, heard on their way to the compiled step."""
+"""The batches that Keras draws from its data, read on their way to the compiled step."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 from traindx.capture.process.patches import Patches
 
 WAITING = 64  # batches that are kept until they are taken
-MADE = 4  # iterators that are told apart
+MADE = 4  # iterators that are distinguished
 Batch = tuple[Any, Any, Any]  # the data that it is of, inputs, targets
 
 
 class Batches:
-    """Every `EpochIterator` that is made from now on tells what it draws. Each has its own adapter of data; nothing is
-    drawn that would not have been, and nothing otherwise. TensorFlow draws in threads of its own: what is drawn waits
-    to be taken."""
+    """Every `EpochIterator` that is made from now on reports what it draws. Each has its own adapter of
+    data; nothing is drawn that would not have been, and nothing otherwise. TensorFlow draws in threads of
+    its own: what is drawn waits to be taken."""
 
     def __init__(self) -> None:
         self._patches = Patches()
@@ -34,7 +34,7 @@ class Batches:
         self.forget()
 
     def forget(self) -> None:
-        """Let go of what was drawn, and of what drew it."""
+        """Forget what was drawn, and what drew it."""
         self._waiting.clear()
         self.made.clear()
 
@@ -64,13 +64,13 @@ class Batches:
         return data
 
     def _of_dataset(self, iterator: Any, dataset: Any) -> Any:
-        """The same data set, whose elements are told to Python as they are drawn."""
+        """The same data set, whose elements are reported to Python as they are drawn."""
         from keras.src.utils.module_utils import tensorflow
 
         if not hasattr(dataset, "map"):
             return dataset
 
-        def told(*data: Any) -> Any:
+        def report(*data: Any) -> Any:
             element = (
                 data if isinstance(dataset.element_spec, tuple) else data[0]
             )  # of a tuple `map` hands out the parts
@@ -82,10 +82,10 @@ class Batches:
             if len(flat) != len(keras.tree.flatten(data)):
                 return element  # parts that may be missing, or are not dense
 
-            def tell(*values: Any) -> None:
+            def keep(*values: Any) -> None:
                 self._heard(iterator, keras.tree.pack_sequence_as(data, list(values)))
 
-            tensorflow.numpy_function(tell, flat, [])
+            tensorflow.numpy_function(keep, flat, [])
             return element
 
-        return dataset.map(told)
+        return dataset.map(report)

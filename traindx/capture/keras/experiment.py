@@ -1,7 +1,8 @@
-"""In the script's process: applies interventions to trainings in Keras, and ends the script when one of them fails.
+"""In the script's process: applies interventions to trainings in Keras, and ends the script when one of them
+fails.
 
-Models, data and settings are changed when a `fit` (or the first `train_on_batch`) begins; gradients and rates where
-the optimizer uses them, in functions of `keras.ops` that are compiled along with the step."""
+Models, data and settings are changed when a `fit` (or the first `train_on_batch`) begins; gradients and
+rates where the optimizer uses them, in functions of `keras.ops` that are compiled along with the step."""
 
 from __future__ import annotations
 
@@ -53,25 +54,28 @@ class Site(shared.Site):
         self.hooks.models.append((self, hook))
 
     def on_data(self, hook: Callable[[Any, Arguments], None]) -> None:
-        """`hook(model, arguments)` before each `fit`, whose arguments may be changed. A script that makes its batches
-        itself is refused."""
+        """`hook(model, arguments)` before each `fit`, whose arguments may be changed. A script that makes
+        its batches itself is refused."""
         self.hooks.data.append((self, hook))
 
     def on_gradients(self, hook: Callable[[Any, list[Any]], list[Any]]) -> None:
-        """`hook(optimizer, gradients)` returns others; after the script's own clipping, within the compiled step."""
+        """`hook(optimizer, gradients)` returns others; after the script's own clipping, within the compiled
+        step."""
         self.hooks.gradients.append((self, hook))
 
     def on_rate(self, hook: Callable[[Any, Any, Any], Any]) -> None:
-        """`hook(optimizer, rate, step)` returns another rate: of tensors within the compiled step, and of numbers when
-        the rate is recorded. `step` counts from 0."""
+        """`hook(optimizer, rate, step)` returns another rate: of tensors within the compiled step, and of
+        numbers when the rate is recorded. `step` counts from 0."""
         self.hooks.rates.append((self, hook))
 
     def around_apply(self, hook: Callable[..., Any]) -> None:
-        """`hook(apply, optimizer, gradients, variables)` around the optimizer's step, within the compiled one."""
+        """`hook(apply, optimizer, gradients, variables)` around the optimizer's step, within the compiled
+        one."""
         self.hooks.applied.append((self, hook))
 
     def on_step(self, hook: Callable[[Any, float], None]) -> None:
-        """`hook(model, norm)` on the host after each step: `norm` of all gradients, as they were measured."""
+        """`hook(model, norm)` on the host after each step: `norm` of all gradients, as they were
+        measured."""
         self.hooks.steps.append((self, hook))
 
     def base(self, optimizer: Any) -> float:
@@ -220,7 +224,7 @@ class Experiment:
         """A step was made; not in a guard of capture."""
         if not self.sites:
             return
-        norm = float(np.sqrt(np.sum(np.square(backend.held[0])))) if backend.held.size else 0.0
+        norm = float(np.sqrt(np.sum(np.square(backend.readings[0])))) if backend.readings.size else 0.0
         for site, hook in self.hooks.steps:
             self.hooks.guarded(site, hook, backend.model, norm)
         tell_touched(self.hooks, self.sites)

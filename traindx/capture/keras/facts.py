@@ -1,4 +1,4 @@
-"""Setup facts of a Keras model, its optimizer and what `compile` and `fit` were told, under the names of
+"""Setup facts of a Keras model, its optimizer and the arguments of `compile` and `fit`, under the names of
 docs/capture.md."""
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def of_optimizer(optimizer: Any) -> dict[str, Fact]:
         out["lr"] = float(rate)
     elif isinstance(rate, dict):
         out["schedule"] = str(rate.get("class_name", "function"))
-    for told, fact in SETTINGS.items():
-        value = config.get(told)
+    for setting, fact in SETTINGS.items():
+        value = config.get(setting)
         if isinstance(value, float | int | bool) and value is not False:
             out[fact] = value
     if "beta1" in out:
@@ -106,8 +106,8 @@ def of_optimizer(optimizer: Any) -> dict[str, Fact]:
 
 
 class Loss:
-    """What `compile` was told of the loss. Keras's losses of probabilities take their logarithm: what a cross-entropy
-    of scores is fed with elsewhere is that, so the facts are told of it."""
+    """The loss that `compile` was given. Keras's losses of probabilities take their logarithm, which is what
+    a cross-entropy of scores gets elsewhere, so the facts are those of the logarithm."""
 
     def __init__(self, model: Any) -> None:
         given = model.loss
@@ -115,7 +115,7 @@ class Loss:
         given = given[0] if isinstance(given, list | tuple) and given else given
         found = keras.losses.get(given) if isinstance(given, str) else given
         config = found.get_config() if isinstance(found, keras.losses.Loss) else {}
-        if callable(found) and not config:  # a function of keras.losses stands for its class
+        if callable(found) and not config:  # a function of keras.losses is taken for its class
             name = "".join(part.capitalize() for part in str(getattr(found, "__name__", "")).split("_"))
             name = {"Mse": "MeanSquaredError", "Mae": "MeanAbsoluteError"}.get(name, name)
         else:
@@ -135,8 +135,8 @@ class Loss:
         return self.name == "cross_entropy" and not self.logits
 
     def scores(self, output: Any) -> Any:
-        """The scores that the cross-entropy is of: logarithms of probabilities; and of outputs that are none, what the
-        loss leaves of them, which is nothing below 0."""
+        """The scores that the cross-entropy is of: logarithms of probabilities; and of outputs that are
+        none, what the loss leaves of them, which is nothing below 0."""
         if not self.of_probabilities:
             return output
         return np.log(np.clip(output, 1e-7, 1.0)) if self.last == "softmax" else np.maximum(output, 0.0)

@@ -13,7 +13,8 @@ FILE = "model.keras"
 
 
 class Kept:
-    """The model of the last `fit`, beside the record; where several models have a record each, that of the longest."""
+    """The model of the last `fit`, next to the record; where several models have a record each, that of the
+    longest."""
 
     def __init__(self, stream: Stream, out: Path) -> None:
         self._stream, self._path = stream, out / FILE

@@ -34,8 +34,8 @@ PROBES = (
 
 
 class Launched:
-    """The trainings of a script, one after another. Those of one model, and of others that take up its weights, are
-    recorded into one session, other models into one of their own."""
+    """The trainings of a script, one after another. Those of one model, and of others that take up its
+    weights, are recorded into one session, each other model into its own."""
 
     def __init__(self, process: RecordedProcess) -> None:
         self._process = process
@@ -63,8 +63,8 @@ class Launched:
         self._stream.patches.replace(Trainer, "train_on_batch", self._train_on_batch)
 
     def _of_request(self, process: RecordedProcess) -> Experiment:
-        """What was asked for. Where that cannot be done in Keras, the experiment ends when Keras trains: until then the
-        script may be one of PyTorch."""
+        """What was asked for. Where that cannot be done in Keras, the experiment ends when Keras trains:
+        until then the script may be one of PyTorch."""
         asked, self._unknown = process.request.get("with") or (), ""
         given = parse(asked)
         missing = [one.spec for one in given if one.kind.name not in implemented(INTERVENTIONS)]
@@ -83,8 +83,8 @@ class Launched:
         self._stream.detach()
 
     def _claim(self) -> bool:
-        """Keras trains: other frameworks, through which it computes, keep silent and change nothing. False where one of
-        them is recorded already."""
+        """Keras trains: other frameworks, through which it computes, keep silent and change nothing. False
+        where one of them is recorded already."""
         if self._unknown or self._process.session is not None:
             return False
         self._process.last_check = self._look
@@ -123,7 +123,7 @@ class Launched:
         return not takes_up(model, training.model)
 
     def _begin_anew(self, training: Training) -> None:
-        """What comes is a record of its own (a fold, another setting)."""
+        """The next training gets its own record (a fold, another setting)."""
         self._before += training.session.step
         self._experiment.told()
         training.end()
@@ -133,7 +133,7 @@ class Launched:
         self._stream.anew()
 
     def _take_turns(self, message: str) -> None:
-        """What the record leaves out is said once."""
+        """Say once what the record leaves out."""
         say(message)
         self._stream.fact("models_in_turns", True)
         if self._stream.opened is not None:
@@ -165,7 +165,7 @@ class Launched:
         return set_random_seed
 
     def _told(self, named: dict[str, Any]) -> None:
-        """What `fit` was given besides data."""
+        """The arguments of `fit` other than data."""
         weights = any(named.get(name) is not None for name in ("class_weight", "sample_weight"))
         self._stream.fact("loss_weighted", weights)
         self._stream.fact("planned_epochs", named.get("epochs"))

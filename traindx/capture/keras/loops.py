@@ -1,10 +1,11 @@
-"""Loops of one's own with an optimizer of Keras: in TensorFlow with `GradientTape`, within `tf.function` or without; in
-PyTorch with `backward` or `torch.autograd.grad`.
+"""Custom loops with an optimizer of Keras: in TensorFlow with `GradientTape`, within `tf.function` or
+without; in PyTorch with `backward` or `torch.autograd.grad`.
 
-`gradient` or `backward` tells the loss, the optimizer's `apply` gradients, updates and weights by variable, Keras's
-losses what they are fed with. In a compiled function the host is told through `numpy_function`, which nothing that is
-computed depends on. Functions compiled by XLA, which cannot call the host, and several replicas are left alone, with a
-sentence. Loops on JAX, and those whose optimizer is one of PyTorch, are seen by their rooms."""
+`gradient` or `backward` reports the loss, the optimizer's `apply` gradients, updates and weights by
+variable, Keras's losses their arguments. In a compiled function the host is called through `numpy_function`,
+which nothing that is computed depends on. Functions compiled by XLA, which cannot call the host, and several
+replicas are not recorded, and a sentence says so. `capture/jax` records loops on JAX, `capture/torch` those
+whose optimizer is one of PyTorch."""
 
 from __future__ import annotations
 
@@ -19,23 +20,26 @@ import numpy as np
 from keras import ops
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 
+from traindx.capture.compiled.backend import CompiledBackend
+from traindx.capture.compiled.callbacks import HostCallback, count_step
+from traindx.capture.compiled.leaves import Leaf
+from traindx.capture.compiled.steps import READINGS, Steps
 from traindx.capture.keras import facts
 from traindx.capture.keras.notes import norm
 from traindx.capture.process.guard import say
 from traindx.capture.process.patches import Patches
-from traindx.capture.session.leaves import Leaf
 from traindx.capture.session.stream import Stream
-from traindx.capture.session.traced import READINGS, Hearing, Steps, TracedBackend, counted
 
 
 class Loops:
-    """The loops of a script. `free()`: whether nothing else trains, as `fit` does; `opened()`: the stream's session,
-    which is of such a loop from here on; `claim()`: other frameworks, through which Keras computes, keep silent."""
+    """The loops of a script. `free()`: whether nothing else trains, as `fit` does; `opened()`: the stream's
+    session, which is of such a loop from here on; `claim()`: other frameworks, through which Keras computes,
+    keep silent."""
 
     def __init__(
         self, stream: Stream, free: Callable[[], bool], opened: Callable[[], Any], claim: Callable[[], bool]
     ) -> None:
-        self.backend = TracedBackend("keras")
+        self.backend = CompiledBackend("keras")
         self._stream, self._free, self._opened, self._claim = stream, free, opened, claim
         self._steps: Steps | None = None
         self._optimizer: Any = None  # the one that counts the steps
@@ -74,7 +78,7 @@ class Loops:
 
     @contextlib.contextmanager
     def lifted(self) -> Iterator[None]:
-        """Meanwhile PyTorch is as it was."""
+        """PyTorch without our wrappers, for as long as this lasts."""
         self._ways.undo()
         try:
             yield
@@ -84,7 +88,7 @@ class Loops:
 
     def end(self) -> None:
         if self._steps is not None:
-            self._steps.end()
+            self._steps.finish_steps()
 
     # What is wrapped.
 
@@ -103,7 +107,8 @@ class Loops:
         return init
 
     def _backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Gradients of PyTorch. With an optimizer of Keras, and none of PyTorch, they are on their way to it."""
+        """Gradients of PyTorch. With an optimizer of Keras, and none of PyTorch, they are on their way to
+        it."""
 
         def backward(outputs: Any, *args: Any, **named: Any) -> Any:
             if self._made["keras"] and not self._made["torch"] and not self._inside and self._at_work():
@@ -117,13 +122,13 @@ class Loops:
         if self._steps is None and not self._claim():
             return
         if len(loss.shape) == 0 or loss.numel() == 1:
-            self._tell(self._heard_loss, loss.reshape(()))
+            self._report(self._on_loss, loss.reshape(()))
 
     def _gradient(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def gradient(tape: Any, target: Any, *args: Any, **named: Any) -> Any:
             found = original(tape, target, *args, **named)
             if self._at_work() and hasattr(target, "shape"):
-                self._stream.safely(self._tell, self._heard_loss, ops.mean(target))
+                self._stream.safely(self._report, self._on_loss, ops.mean(target))
             return found
 
         return gradient
@@ -165,7 +170,7 @@ class Loops:
 
         return apply
 
-    # What is told.
+    # What is reported.
 
     def _at_work(self) -> bool:
         if not self._stream.active or not self._free():
@@ -176,17 +181,18 @@ class Loops:
             say(f"not recorded: {why}")
         return not why
 
-    def _tell(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
-        heard = Hearing(self._stream, hook, about)
+    def _report(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
+        callback = HostCallback(self._stream, hook, about)
         if at_once():
-            heard(*(ops.convert_to_numpy(value) for value in values))
+            callback(*(ops.convert_to_numpy(value) for value in values))
         else:
             from keras.src.utils.module_utils import tensorflow
 
-            tensorflow.numpy_function(heard, [ops.convert_to_tensor(value) for value in values], [])
+            tensorflow.numpy_function(callback, [ops.convert_to_tensor(value) for value in values], [])
 
     def _copies(self, optimizer: Any, variables: list[Any]) -> list[Any] | None:
-        """Rate and values before a step, of the optimizer that counts the steps. None where it cannot be recorded."""
+        """Rate and values before a step, of the optimizer that counts the steps. None where it cannot be
+        recorded."""
         if self._optimizer is None and not self._open(optimizer, variables):
             return None
         if optimizer is not self._optimizer:
@@ -205,9 +211,9 @@ class Loops:
         session.fact("keras_backend", keras.backend.backend())
         session.add_model(self.backend.trained)
         session.add_optimizer(self.backend)
-        self._steps = Steps(session, self.backend, partial(counted, self._stream))
+        self._steps = Steps(session, self.backend, partial(count_step, self._stream))
         if self._early is not None:
-            self._steps.loss(self._early)
+            self._steps.add_loss(self._early)
         return True
 
     def _stepped(self, rate: Any, grads: list[Any], variables: list[Any], before: list[Any]) -> None:
@@ -223,7 +229,7 @@ class Loops:
             rows[2].append(norm(ops.convert_to_tensor(variable) - old))
             rows[3].append(norm(old))
             rows[4].append(ops.cast(ops.max(ops.abs(old)), "float32"))
-        self._tell(self._heard_step, ops.stack([ops.stack(row) for row in rows]), rate)
+        self._report(self._on_step, ops.stack([ops.stack(row) for row in rows]), rate)
 
     def _fed(self, loss: Any, targets: Any, outputs: Any, value: Any) -> None:
         kind = type(loss).__name__
@@ -235,22 +241,22 @@ class Loops:
         if training:
             self._stream.fact("loss", name)
             self._stream.fact("loss_name", name)
-        self._tell(self._heard_answer, targets, outputs, value, about=(name, training, logits, columns))
+        self._report(self._on_answer, targets, outputs, value, about=(name, training, logits, columns))
 
     # On the host.
 
-    def _heard_loss(self, value: Any) -> None:
+    def _on_loss(self, value: Any) -> None:
         if self._steps is not None:
-            self._steps.loss(value)
+            self._steps.add_loss(value)
         else:
             self._early = value
 
-    def _heard_step(self, readings: Any, rate: Any) -> None:
+    def _on_step(self, readings: Any, rate: Any) -> None:
         if self._steps is not None:
-            self._steps.rated(float(rate))
-            self._steps.step(readings)
+            self._steps.add_rate(float(rate))
+            self._steps.add_step(readings)
 
-    def _heard_answer(
+    def _on_answer(
         self, name: str, training: bool, logits: bool, columns: bool, targets: Any, outputs: Any, value: Any
     ) -> None:
         if self._steps is None:
@@ -261,7 +267,7 @@ class Loops:
             targets = targets.argmax(-1)
         elif name == "cross_entropy" and targets.ndim == outputs.ndim and targets.shape[-1] == 1:
             targets = targets[..., 0]
-        self._steps.answered(name, training, outputs, targets, np.atleast_1d(value))
+        self._steps.add_answer(name, training, outputs, targets, np.atleast_1d(value))
 
 
 def leaves_of(variables: list[Any]) -> list[Leaf]:
@@ -276,7 +282,7 @@ def leaves_of(variables: list[Any]) -> list[Leaf]:
 
 
 def at_once() -> bool:
-    """Whether values are at hand, and not those of a function that is being traced."""
+    """Whether there are values, and not the placeholders of a function that is being traced."""
     if keras.backend.backend() != "tensorflow":
         return True
     from keras.src.utils.module_utils import tensorflow
@@ -303,7 +309,7 @@ def no_gradients() -> contextlib.AbstractContextManager[Any]:
 
 
 def why_not() -> str:
-    """Why a function that is being traced cannot tell the host anything; "" where it can."""
+    """Why a function that is being traced cannot call the host; "" where it can."""
     from keras.src.utils.module_utils import tensorflow
 
     if tensorflow.distribute.get_strategy().num_replicas_in_sync > 1:
@@ -312,6 +318,6 @@ def why_not() -> str:
     while frame is not None:
         tracing = frame.f_code.co_filename.endswith("polymorphic_function.py")
         if tracing and getattr(frame.f_locals.get("self"), "_jit_compile", None):
-            return "the step is compiled by XLA (`jit_compile`), and cannot tell what it computes; without it, it can"
+            return "the step is compiled by XLA (`jit_compile`), which cannot be observed; train without it"
         frame = frame.f_back
     return ""

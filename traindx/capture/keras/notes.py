@@ -1,9 +1,9 @@
 """The loss and the gradients' norms of a batch, out of a train step that may be compiled.
 
-What a compiled step computes leaves it by variables alone, and which of them it takes along depends on the backend: on
-JAX the optimizer runs in a scope of its own, and the metrics in one after it. So what is read where the optimizer gets
-its gradients waits until the loss tracker gets the loss, in the same step; the other backends, where the loss comes
-first, assign it at once."""
+What a compiled step computes leaves it by variables alone, and which of them it takes along depends on the
+backend: on JAX the optimizer runs in its own scope, and the metrics in one after it. So what is read
+where the optimizer gets its gradients waits until the loss tracker gets the loss, in the same step; the
+other backends, where the loss comes first, assign it at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Failed = Callable[[str, Exception], None]
 
 
 class Notes:
-    """Two variables beside a loss tracker's own, and what writes them. `seen`: what has been written since."""
+    """Two variables next to a loss tracker's own, and what writes them. `seen`: what has been written
+    since."""
 
     def __init__(self, model: Any, failed: Failed) -> None:
         self.tracker = tracker_of(model)
@@ -43,7 +44,7 @@ class Notes:
             hook = self._applied if name == "apply" else self._applied_statelessly
             setattr(optimizer, name, partial(hook, optimizer, getattr(optimizer, name)))
 
-    def stand(self, model: Any) -> bool:
+    def are_in(self, model: Any) -> bool:
         """Whether all is as it was when they were made, the compiled step with it."""
         same = self.function is not None and model.train_function is self.function
         same = same and tracker_of(model) is self.tracker
@@ -52,7 +53,7 @@ class Notes:
         return same and ids == list(self._place) and [id(one) for one in optimizers_of(model)] == own
 
     def remove(self) -> None:
-        """As it was before. Not amid an epoch: the compiled step counts the variables."""
+        """Make the model what it was before. Not during an epoch: the compiled step counts the variables."""
         for optimizer, name in zip(self._optimizers, self._names, strict=True):
             delattr(optimizer, name)
         del self.tracker.update_state
@@ -60,13 +61,13 @@ class Notes:
         self.tracker._variables[:] = [v for v in self.tracker._variables if id(v) not in own]
 
     def read(self, model: Any) -> tuple[float, Array]:
-        """The loss of the last batch, and `[2, p]` in the order of the model's trainable variables: the gradients'
-        norms, and their shares of zeros (NaN where there is no gradient)."""
+        """The loss of the last batch, and `[2, p]` in the order of the model's trainable variables: the
+        gradients' norms, and their shares of zeros (NaN where there is no gradient)."""
         loss, held = (ops.convert_to_numpy(value) for value in values_of(model, [self._loss, self._held]))
         return float(loss), np.asarray(held, np.float64)
 
     def _applied(self, optimizer: Any, apply: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        """Stands for an optimizer's `apply`."""
+        """Replaces an optimizer's `apply`."""
         grads = list(grads)
         variables = (
             optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
@@ -78,7 +79,7 @@ class Notes:
         return apply(grads) if trainable_variables is None else apply(grads, variables)
 
     def _applied_statelessly(self, optimizer: Any, apply: Any, held: Any, grads: Any, trainable: Any) -> Any:
-        """Stands for `stateless_apply` of a loss scale."""
+        """Replaces `stateless_apply` of a loss scale."""
         try:
             place = next(i for i, v in enumerate(optimizer.variables) if v is optimizer.dynamic_scale)
             self._note(list(grads), optimizer._trainable_variables, held[place])
@@ -87,7 +88,8 @@ class Notes:
         return apply(held, grads, trainable)
 
     def _note(self, grads: Sequence[Any], variables: Sequence[Any], scale: Any) -> None:
-        """What an optimizer gets, for its own variables: others have others. `scale`: of the gradients, or None."""
+        """What an optimizer gets, for its own variables: others have others. `scale`: of the gradients, or
+        None."""
         places = [self._place.get(id(variable)) for variable in variables]
         found = self._read_of(grads, places, scale)
         before = self._waiting if on_jax() else self._held
@@ -101,7 +103,7 @@ class Notes:
             self.seen.add("gradients")
 
     def _updated(self, values: Any, *args: Any, **named: Any) -> Any:
-        """Stands for the loss tracker's `update_state`."""
+        """Replaces the loss tracker's `update_state`."""
         try:
             self._loss.assign(ops.mean(ops.cast(values, self._loss.dtype)))
             self.seen.add("loss")
@@ -129,8 +131,8 @@ class Notes:
 
 
 def tracker_of(model: Any) -> Any:
-    """The metric that the train step tells its loss: the model's own, or the one that a class has put in its place; of
-    several losses the first."""
+    """The metric that the train step updates with its loss: the model's own, or the one that a class has put
+    in its place; of several losses the first."""
     own = [metric for metric in model.metrics if metric is not model._loss_tracker]
     named = [metric for metric in own if metric.name == "loss"]
     if not named and model._loss_tracker not in model.metrics:
@@ -139,7 +141,7 @@ def tracker_of(model: Any) -> Any:
 
 
 def optimizers_of(model: Any) -> list[Any]:
-    """Those that a model's class holds besides the one of `compile`, or that one."""
+    """Those that a model's class holds in addition to the one of `compile`, or that one."""
     held = [value for value in vars(model).values() if isinstance(value, keras.optimizers.Optimizer)]
     others = [one for one in held if one is not model.optimizer]
     return others or [model.optimizer]
@@ -160,8 +162,8 @@ def on_jax() -> bool:
 
 
 def norm(values: Any) -> Any:
-    """The L2 norm of a tensor, float32. Divided by the largest value first: squares of a gradient that explodes would
-    not be finite long before it is."""
+    """The L2 norm of a tensor, float32. Divided by the largest value first: squares of a gradient that
+    explodes would not be finite long before it is."""
     sizes = ops.cast(ops.abs(values), "float32")
     most = ops.max(sizes)
     scale = ops.where(ops.logical_and(ops.isfinite(most), most > 0), most, 1.0)

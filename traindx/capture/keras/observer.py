@@ -1,4 +1,5 @@
-"""What is seen of a training in Keras besides gradients and weights: batches, and what the model makes of them."""
+"""What is observed of a training in Keras next to gradients and weights: batches, and the model's outputs
+for them."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ import numpy as np
 
 from traindx.capture.arrays.answers import answers
 from traindx.capture.arrays.data import Array
+from traindx.capture.compiled.reported import BatchObserver
 from traindx.capture.keras.facts import Loss, plain_layers
 from traindx.capture.keras.passes import Pass
 from traindx.capture.keras.rounded import loss_of
-from traindx.capture.session.backend import View
-from traindx.capture.session.told import HostObserver
+from traindx.capture.session.watched import Watched
 
 GAP_EVERY = 4  # passes between those without rounding
 
@@ -28,10 +29,10 @@ def array(found: Any) -> Array | None:
     return np.atleast_1d(values) if values.dtype.kind in "fiub" else None
 
 
-class KerasObserver(HostObserver):
+class KerasObserver(BatchObserver):
     """Observes batches, and on sampled steps the outputs of the layers."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: Watched) -> None:
         super().__init__(view, array)
         self._loss: Loss | None = None
         self._pass: Pass | None = None
@@ -49,7 +50,7 @@ class KerasObserver(HostObserver):
         wanted = {id(layer): names[id(layer)] for layer in plain_layers(model) if id(layer) in names}
         self._pass, self._model, self._names = Pass(model, wanted), model, names
 
-    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
+    def batch(self, inputs: Any, targets: Any, training: bool | None, reported: bool, *whose: Any) -> None:
         wanted = array(targets)
         if self._loss is not None and wanted is not None:
             wanted = self._loss.labels(wanted)
@@ -91,24 +92,24 @@ class KerasObserver(HostObserver):
             if np.isfinite(scores).all():
                 self.data.outputs(np.moveaxis(scores, -1, 1) if scores.ndim > 3 else scores)
                 self._view.facts_seen["loss_input_shape"] = "x".join(map(str, scores.shape))
-            beside = None if wanted is None or len(wanted) < count else wanted[:count]
-            if beside is not None:
+            targets = None if wanted is None or len(wanted) < count else wanted[:count]
+            if targets is not None:
                 column = scores.shape == (
-                    *beside.shape,
+                    *targets.shape,
                     1,
                 )  # Keras gives targets the last dimension that they lack
                 self._view.facts_seen["loss_target_shape"] = "x".join(
-                    map(str, (scores if column else beside).shape)
+                    map(str, (scores if column else targets).shape)
                 )
             if scores.ndim > 1 and self._loss is not None and self._loss.name == "cross_entropy":
                 self._view.facts_seen["classes"] = int(scores.shape[-1])
             elif self._loss is not None and "binary" in self._loss.name and scores.size == len(scores):
                 self._view.facts_seen["classes"] = 2
-            self._view.scalars.update(answers(scores, beside, self.data))
+            self._view.scalars.update(answers(scores, targets, self.data))
         self.seconds += time.perf_counter() - began
 
     def _quantized(self, seen: Pass, output: Array | None, count: int) -> None:
-        """What the pass says of rounded weights; now and then another one, without rounding."""
+        """Readings of rounded weights in the pass; after some of them another pass without rounding."""
         self._view.facts_seen.update(seen.rounded.facts(plain_layers(self._model), self._names))
         if seen.quantized:
             values = np.array(list(seen.quantized.values()))

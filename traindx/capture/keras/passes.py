@@ -1,7 +1,9 @@
-"""What the layers of a model put out for a batch, by a pass of its own between two steps of the training.
+"""What the layers of a model put out for a batch, in a separate forward pass between two steps of the
+training.
 
-Nothing of the pass stays: in Keras's stateless scope what layers assign (statistics, seeds, losses) goes nowhere, and
-the generators of numpy and Python are put back. Rates of dropout and statistics of batches are those of training."""
+Nothing of the pass stays: in Keras's stateless scope what layers assign (statistics, seeds, losses) goes
+nowhere, and the generators of numpy and Python are put back. Rates of dropout and statistics of batches are
+those of training."""
 
 from __future__ import annotations
 
@@ -46,8 +48,8 @@ class Pass:
         self._rows, self._turn = 0, 0
 
     def __call__(self, inputs: Any) -> tuple[dict[str, list[float]], Array | None, int]:
-        """By layer, the fields of `signals/activations.py`; the model's output, and the rows that it is of. `inputs`:
-        nested arrays. Nothing of a batch that has too few rows."""
+        """By layer, the fields of `signals/activations.py`; the model's output, and the rows that it is of.
+        `inputs`: nested arrays. Nothing of a batch that has too few rows."""
         flat = keras.tree.flatten(inputs)
         count = min(ROWS, len(flat[0])) if flat else 0
         self._rows = self._rows or count
@@ -56,7 +58,7 @@ class Pass:
         taken = keras.tree.map_structure(lambda part: part[: self._rows], inputs)
         try:
             outputs = self._outputs(taken)
-        except TypeError:  # on JAX: of a layer with a gradient of its own, whose inside is traced by itself
+        except TypeError:  # on JAX: of a layer with a custom gradient, whose inside is traced separately
             if self.rounded.off:
                 raise
             self.rounded.off = True
@@ -87,7 +89,8 @@ class Pass:
         return [*act.measured(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
 
     def _outputs(self, inputs: Any, exchanged: bool = False) -> dict[str, Array]:
-        """Arrays by layer, in the order of their calls; `exchanged`: weights that are rounded are used as kept."""
+        """Arrays by layer, in the order of their calls; `exchanged`: weights that are rounded are used as
+        kept."""
         chance, numbers = random.getstate(), np.random.get_state()
         try:
             backend = keras.backend.backend()
@@ -114,7 +117,7 @@ class Pass:
             np.random.set_state(numbers)
 
     def _forward(self, variables: list[Any], values: Any, inputs: Any, exchanged: bool) -> dict[str, Any]:
-        heard: dict[str, Any] = {}
+        outputs: dict[str, Any] = {}
         weights: dict[str, Any] = {}
         within = self.rounded.layers = []
         kinds, names = self._kinds, self._names
@@ -127,8 +130,8 @@ class Pass:
             finally:
                 within.pop()
             name = names.get(id(layer))
-            if name and hasattr(output, "shape") and name not in heard and len(heard) < MOST_LAYERS:
-                heard[name] = output
+            if name and hasattr(output, "shape") and name not in outputs and len(outputs) < MOST_LAYERS:
+                outputs[name] = output
                 applied = activation_of(layer)
                 kinds[name] = "rectifier" if applied in RECTIFIERS else SQUASHERS.get(applied, "")
             return output
@@ -142,7 +145,7 @@ class Pass:
             finally:
                 keras.layers.Layer.__call__ = original
         answer = keras.tree.flatten(answer)[0]
-        for name, output in heard.items():
+        for name, output in outputs.items():
             if output is answer:
                 kinds[name] = ""  # answers that are sure are no fault
-        return {OUTPUT: answer} if exchanged else {**heard, **weights, OUTPUT: answer}
+        return {OUTPUT: answer} if exchanged else {**outputs, **weights, OUTPUT: answer}

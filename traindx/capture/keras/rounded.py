@@ -1,10 +1,10 @@
-"""Weights that layers use rounded, seen where a pass multiplies with them: Keras's own quantization (`quantize`), and
-layers of the script's own that are trained straight through.
+"""Weights that layers use rounded, seen where a pass multiplies with them: Keras's own quantization
+(`quantize`), and layers of the script's own that are trained straight through.
 
-What a layer multiplies with is compared with its variable of that shape. Where it is not the variable itself, it goes
-out of the pass along with what the layers put out; its levels are counted on the host. Only the functions of
-`keras.ops` are heard, and the second of what they are given: what is multiplied by an operator, or by functions of a
-backend, is not."""
+What a layer multiplies with is compared with its variable of that shape. Where it is not the variable
+itself, it goes out of the pass along with what the layers put out; its levels are counted on the host. Only
+the functions of `keras.ops` are wrapped, and the second of what they are given: what is multiplied by an
+operator, or by functions of a backend, is not."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ class Rounded:
         self._looks = 0
 
     @contextmanager
-    def watching(self, names: dict[int, str], heard: dict[str, Any], exchanged: bool) -> Iterator[None]:
-        """While a model is called: what is used goes into `heard`; `exchanged`: what is kept is used in its place."""
+    def watching(self, names: dict[int, str], readings: dict[str, Any], exchanged: bool) -> Iterator[None]:
+        """While a model is called: what is used goes into `readings`; `exchanged`: what is kept is used in
+        its place."""
         patches = Patches()
 
         def wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +53,7 @@ class Rounded:
                 )  # `einsum` begins with what it is to do
                 if len(args) <= place:
                     return original(*args, **named)
-                weight = self._seen(args[place], names, heard, exchanged)
+                weight = self._seen(args[place], names, readings, exchanged)
                 return original(*args[:place], weight, *args[place + 1 :], **named)
 
             return product
@@ -65,7 +66,7 @@ class Rounded:
         finally:
             patches.undo()
 
-    def _seen(self, operand: Any, names: dict[int, str], heard: dict[str, Any], exchanged: bool) -> Any:
+    def _seen(self, operand: Any, names: dict[int, str], readings: dict[str, Any], exchanged: bool) -> Any:
         """An operand; in its place, where that is wanted, the variable that it was made of."""
         shape = tuple(getattr(operand, "shape", ()))
         layer = self.layers[-1] if self.layers else None
@@ -76,9 +77,9 @@ class Rounded:
         if any(operand is v or operand is v.value for v in own):
             self.plain.add(name)
             return operand
-        if len(own) != 1 or USED + name in heard:
+        if len(own) != 1 or USED + name in readings:
             return operand
-        heard[USED + name], heard[KEPT + name] = rows_of(operand), rows_of(own[0].value)
+        readings[USED + name], readings[KEPT + name] = rows_of(operand), rows_of(own[0].value)
         return own[0].value if exchanged else operand
 
     def whole(self, layers: list[Any], names: dict[int, str]) -> dict[str, Array]:
@@ -93,8 +94,8 @@ class Rounded:
         }
 
     def take(self, outputs: dict[str, Array], step: int) -> dict[str, list[float]]:
-        """Take what was used out of a pass's `outputs`; by layer, the fields of `signals/quantization.py` (of gradients
-        nothing is known)."""
+        """Take what was used out of a pass's `outputs`; by layer, the fields of `signals/quantization.py`
+        (of gradients nothing is known)."""
         self._looks += 1
         found = {}
         for name in [key.removeprefix(USED) for key in outputs if key.startswith(USED)]:
@@ -107,7 +108,8 @@ class Rounded:
         return found
 
     def _changes(self, name: str, used: Array, step: int) -> tuple[float, float]:
-        """Shares of the values on another level: than a step before, and than when they were last looked at."""
+        """Shares of the values on another level: than a step before, and than when they were last looked
+        at."""
         before = self._before.get(name)
         self._before[name] = step, used
         if before is None or before[1].shape != used.shape or step <= before[0]:
@@ -120,7 +122,8 @@ class Rounded:
         return any(self.levels.values())
 
     def facts(self, layers: list[Any], names: dict[int, str]) -> dict[str, Fact]:
-        """Whether weights are rounded: nothing where some of the script's own layers are used in ways unseen."""
+        """Whether weights are rounded: nothing where some of the script's own layers are used in ways
+        unseen."""
         counts = [count for count in self.levels.values() if count]
         if counts:
             return {"quantized": True, "quantized_levels": min(counts), "quantized_modules": len(counts),

@@ -1,4 +1,5 @@
-"""The values of variables amid an epoch. On JAX they are not in the variables then, and putting them there is dear."""
+"""The values of variables during an epoch. On JAX the variables do not hold them then, and syncing is
+expensive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One model as it is fitted: its batches, steps and epochs, told to a session."""
+"""One model as it is fitted: its batches, steps and epochs, reported to a session."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def refusal(model: Any) -> str:
 
 
 def device_of(model: Any) -> str:
-    """Where the first of a model's variables lies."""
+    """The device of the first of a model's variables."""
     held = values_of(model, model.variables[:1])
     where = str(getattr(held[0], "device", "cpu")).lower() if held else "cpu"
     return "cpu" if "cpu" in where else where
 
 
 def schedule_of(model: Any, schedule: Any) -> Callable[[int], Any]:
-    """Called with a step. On JAX compiled once, like the train step that it is part of: the branches of a warmup are
-    functions that it makes anew whenever it is called, which would be compiled at every step."""
+    """Called with a step. On JAX compiled once, like the train step that it is part of: the branches of a
+    warmup are functions that it makes anew whenever it is called, which would be compiled at every step."""
     if keras.backend.backend() != "jax" or model.run_eagerly or not model.jit_compile:
         return lambda step: schedule(step)
     from keras.src.backend.jax.trainer import jit
@@ -51,15 +51,15 @@ def is_built_later(model: Any) -> bool:
 
 
 class Training:
-    """From the beginning of a `fit` (or of the first `train_on_batch`) to `end`. `stepped` is called whenever a step
-    was, outside of all guards: it may end the script."""
+    """From the beginning of a `fit` (or of the first `train_on_batch`) to `end`. `stepped` is called
+    whenever a step was, outside of all guards: it may end the script."""
 
     def __init__(
         self, session: Session, backend: KerasBackend, stepped: Callable[[], None], batches: Batches,
         altered: Callable[[Any, float | None, int], float | None] = lambda _, rate, step: rate, again: bool = False,
     ) -> None:  # fmt: skip
-        """`again`: of a model that is fitted again and again the notes stay in it until `end`, for its step is not to
-        be compiled each time."""
+        """`again`: of a model that is fitted again and again the notes stay in it until `end`, for its step
+        is not to be compiled each time."""
         self._again, self._fits = again, 0
         self.session, self._backend, self._stepped, self._batches = session, backend, stepped, batches
         self._altered = altered  # what an experiment makes of an optimizer's rate in a step
@@ -76,13 +76,14 @@ class Training:
         self._first = 0  # steps that the optimizer had made before
 
     def begin(self, model: Any) -> None:
-        """`fit` begins: the data are there, the compiled step is not yet called. Of a model that its first step builds,
-        as TensorFlow does with those whose code calls their layers, the second step is the first that is recorded."""
+        """`fit` begins: the data are there, the compiled step is not yet called. Of a model that its first
+        step builds, as TensorFlow does with those whose code calls their layers, the second step is the
+        first that is recorded."""
         if self._unbuilt is None and self.model is not model and is_built_later(model):
             self._unbuilt = model
             return
         made = tuple(self._batches.made)
-        if self._notes is None or not self._notes.stand(model):
+        if self._notes is None or not self._notes.are_in(model):
             self._release()  # of a `fit` that was broken off, or of a model that was compiled anew
         self._fits = self._fits + 1 if self.model is model else 1
         self._optimizer, *others = optimizers_of(model)
@@ -98,10 +99,10 @@ class Training:
             model, "_eval_epoch_iterator", None
         )  # made before the training begins, in some versions
         self._iterator = next((one for one in reversed(made) if one is not judging), None)
-        self._told_data()
+        self._record_data_facts()
         self.session.fact("device", device_of(model))
-        if self._backend.seen is not None:
-            self._backend.seen.compiled(model, self._backend.names())
+        if self._backend.observer is not None:
+            self._backend.observer.compiled(model, self._backend.names())
         if self._notes is None:
             self._notes = Notes(model, self.session.failed)
             model.make_train_function(force=True)  # one that was compiled before knows nothing of the notes
@@ -117,7 +118,7 @@ class Training:
         """The optimizer inside of a loss scale."""
         return getattr(self._optimizer, "inner_optimizer", self._optimizer)
 
-    def _told_data(self) -> None:
+    def _record_data_facts(self) -> None:
         """What the data's adapter knows."""
         adapter = getattr(self._iterator, "data_adapter", None)
         samples, shuffle = getattr(adapter, "_num_samples", None), getattr(adapter, "_shuffle", None)
@@ -150,7 +151,8 @@ class Training:
             self.model.train_function = None
 
     def safely(self, hook: Callable[..., None], *given: Any) -> None:
-        """Call a hook; if it fails, the session lets go. The variables stay until `fit` ends, which counts them."""
+        """Call a hook; if it fails, the session stops. The variables stay until `fit` ends, which counts
+        them."""
         if self.session.active:
             outermost = self.session.clock.enter()
             try:
@@ -178,17 +180,17 @@ class Training:
             self._say_once(f"the train step of this model does not show its {missing}")
             return
         self.drain()
-        loss, self._backend.held = self._notes.read(self.model)
+        loss, self._backend.readings = self._notes.read(self.model)
         if has_scale(self._optimizer):
             self.session.metric("loss_scale", self._scale())
-            if not np.isfinite(self._backend.held[0]).all():
+            if not np.isfinite(self._backend.readings[0]).all():
                 self.session.skipped()
                 return
         optimizer = self._optimizer
         self._backend.rate = self._altered(optimizer, self._rate(), self._first + self.session.step)
         self.session.loss(loss)
-        if self._backend.seen is not None:
-            self._backend.seen.step = self.session.step
+        if self._backend.observer is not None:
+            self._backend.observer.step = self.session.step
         self.session.optimizer_step_begin(self._counts, timed=False)
         self.session.optimizer_step_end(self._counts)
 
@@ -197,7 +199,7 @@ class Training:
         return float(keras.ops.convert_to_numpy(held))
 
     def stepped(self) -> None:
-        """Whoever counts the steps is told; not in a guard."""
+        """Report the step to whoever counts them; not in a guard, as it may end the script."""
         if self._notes is not None and self._notes.seen == WANTED:
             self._stepped()
 

@@ -14,12 +14,12 @@ FEW = 16  # steps that are no record by themselves
 
 
 class Turns:
-    """Models that are trained one after the other are recorded one after the other. Those that take turns (the players
-    of a GAN, an actor and its critic) are not: the one that comes back first is recorded from then on, with `told`
-    called once."""
+    """Models that are trained one after the other are recorded one after the other. Those that take turns
+    (the players of a GAN, an actor and its critic) are not: the one that comes back first is recorded from
+    then on, with `report` called once."""
 
-    def __init__(self, told: Callable[[str], None]) -> None:
-        self._told = told
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
         self._known: list[weakref.ref[Any]] = []  # in the order in which they were taken up
         self._current: Any = None
         self._locked = False
@@ -56,7 +56,7 @@ class Turns:
 
     def _lock(self, model: Any) -> None:
         self._locked = True
-        self._told(
+        self._report(
             f"several models are trained in turns: {model.name} is recorded, of the others only their losses"
         )
 
@@ -70,6 +70,6 @@ def takes_up(model: Any, before: Any) -> bool:
 
 
 def weights_of(model: Any) -> list[Any]:
-    """The values that a model trains, on the host, but for those that begin all alike (biases)."""
+    """The values that a model trains, on the host, but for those that begin with equal values (biases)."""
     found = [np.asarray(keras.ops.convert_to_numpy(v)) for v in model.trainable_variables]
     return [values for values in found if values.size > 1 and (values != values.flat[0]).any()]

@@ -1,4 +1,4 @@
-"""`traindx.watch(model)` and the callback of `traindx.keras.Watch`: a training whose model is at hand."""
+"""`traindx.watch(model)` and the callback of `traindx.keras.Watch`: a training of a given model."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def watches(model: Any) -> bool:
 
 
 class KerasLoop(Loop):
-    """A compiled model, from the beginning of each `fit` to its end. Raises ConfigError for a model that is not
-    compiled, for an optimizer that is not the model's, and for loss scaling. `options` are those of `Session`."""
+    """A compiled model, from the beginning of each `fit` to its end. Raises ConfigError for a model that is
+    not compiled, for an optimizer that is not the model's, and for loss scaling. `options` are those of
+    `Session`."""
 
     def __init__(self, model: Any, optimizer: Any, out: Path | None, **options: Any) -> None:
         why = refusal(model)

@@ -1,8 +1,7 @@
 """In the script's process: called by the bootstrap once the script has imported a framework.
 
-Nothing is recorded until something trains. The session is opened by the first framework that does, in the first
-process of each rank; a forked child of it keeps silent.
-"""
+Nothing is recorded until something trains. The session is opened by the first framework that does, in the
+first process of each rank; a forked child of it keeps silent."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ class Process:
         self.pid = os.getpid()
         self.session: Session | None = None
         self.stops = 0
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
         self.lines = Lines(request.get("folder") or os.getcwd())
         self.streams: list[Stream] = []  # of each framework
         self.ends: list[Callable[[], None]] = []  # before the record is closed
@@ -54,15 +53,16 @@ class Process:
         self.watch: Any = None  # the bootstrap's finder
 
     def stream(self, backend: Callable[[], Backend]) -> Stream:
-        """A stream of events. When something trains, it opens a session with the backend that `backend()` returns."""
+        """A stream of events. When something trains, it opens a session with the backend that `backend()`
+        returns."""
         made = Stream(lambda: self.open_session(backend), self.lines, self.after_step, self.report)
         self.streams.append(made)
         scrape(made, self.watch.wanted)
         return made
 
     def taken_over(self, by: Stream) -> bool:
-        """A framework trains: the others, through which it may compute, keep silent. False where one of them is
-        recorded already. An experiment that this one knows nothing of ends the script."""
+        """A framework trains: the others, through which it may compute, keep silent. False where one of them
+        is recorded already. An experiment that this one knows nothing of ends the script."""
         if self.session is not None:
             return False
         if self.request.get("with") and by not in self.experiments:
@@ -78,11 +78,11 @@ class Process:
         return True
 
     def report(self, stage: str, **more: Any) -> None:
-        """Tell the launcher, once for each stage."""
-        if stage in self.told:
+        """Report to the launcher, once for each stage."""
+        if stage in self.reported:
             return
-        self.told.add(stage)
-        diary.tell(self.out, stage, **more)
+        self.reported.add(stage)
+        diary.write_stage(self.out, stage, **more)
 
     def open_session(self, backend: Callable[[], Backend]) -> Session | None:
         """The session of this process; None where another process of the same rank was first, or
@@ -116,7 +116,8 @@ class Process:
         return self.session
 
     def begin_anew(self) -> None:
-        """Another model is trained, by itself: what was recorded is closed, and the next session is one of its own."""
+        """Another model is trained, by itself: what was recorded is closed, and the next session is one of
+        its own."""
         if self.session is not None:
             self.session.close()
         self.session = None
@@ -186,8 +187,8 @@ PROCESS: list[Process] = []  # at most one: a process is recorded once
 
 
 def attach(request: dict[str, Any], watch: Any, imported: str) -> None:
-    """Start to look for trainings of the framework whose module was imported. `watch.wanted` takes what is to be called
-    once a module has been imported."""
+    """Start to look for trainings of the framework whose module was imported. `watch.wanted` takes what is
+    to be called once a module has been imported."""
     if not PROCESS and not watch.last:
         hide_wrappers()
     if request.get("profile"):

@@ -2,8 +2,8 @@
 
 The command's process gets an environment in which Python loads `bootstrap/sitecustomize.py` first;
 everything else (files, folder, arguments, signals, terminal) is what it would have been. Its output
-passes through unchanged and is kept, up to a bound, beside the store: what the script prints is
-evidence too.
+passes through unchanged and is kept, up to a bound, next to the store: what the script prints is
+evidence, too.
 """
 
 from __future__ import annotations
@@ -37,21 +37,19 @@ class Request(NamedTuple):
     every: int | None = None
     curvature: bool = False
     interventions: tuple[str, ...] = ()  # NAME=VALUE each
-    patient: bool = False  # look at every batch, however long that takes
-    updates: bool = True  # copy parts of the weights, to see how steps change them
+    patient: bool = False  # read every batch, however long that takes
+    updates: bool = True  # copy parts of the weights, to measure how steps change them
     overhead: float | None = None  # share of the run's time that capture may take
-    probes: bool | str = (
-        False  # look at the live model after the last of `steps`; "room", "speed": at that alone
-    )
-    keep: bool = False  # write the weights beside the record when the script has ended
+    probes: bool | str = False  # probe the live model after the last of `steps`; "room", "speed": that alone
+    keep: bool = False  # write the weights next to the record when the script has ended
     slices: tuple[str, ...] = ()  # columns by which held-out data is looked at in groups
     profile: tuple[int, int] | None = None  # trace so many steps after so many, and record nothing else
     asked: bool = False  # an experiment, that is asked to end by SIGTERM: close the record then
 
 
 class Ended(NamedTuple):
-    """How the command ended: its exit status, or the signal that killed it; `seconds` it took, and the last signal
-    that was sent to us for it (0: none)."""
+    """How the command ended: its exit status, or the signal that killed it; `seconds` it took, and the last
+    signal that was sent to us for it (0: none)."""
 
     status: int
     signal: int
@@ -100,8 +98,8 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
 def launch(command: Sequence[str], request: Request, *, stdout: int = 1, stderr: int = 2) -> Ended:
     """Run `command` under capture, its output passed to the descriptors given. In the main thread.
 
-    Raises ConfigError when there is no such program, or another start is at work in the folder. The command has
-    ended when this returns."""
+    Raises ConfigError when there is no such program, or another start is at work in the folder. The command
+    has ended when this returns."""
     check_program(command[0])
     with Claim(request.out):
         begun = time.monotonic()
@@ -111,7 +109,7 @@ def launch(command: Sequence[str], request: Request, *, stdout: int = 1, stderr:
             except OSError as error:
                 raise ConfigError(f"the script's output cannot be passed on: {error.strerror}") from error
             try:
-                code = held.wait_for(started(command, request, relayed, held), relayed.heard)
+                code = held.wait_for(started(command, request, relayed, held), relayed.received)
             except BaseException:
                 relayed.close()
                 raise

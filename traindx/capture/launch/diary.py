@@ -1,4 +1,4 @@
-"""The folder's diary, from which the launcher tells what happened in the script's process."""
+"""The folder's diary, from which the launcher learns what happened in the script's process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from traindx.redaction import redact_facts
 
 
-def tell(out: Path, stage: str, **more: Any) -> None:
-    """Append one line. A disk that is full will be told of when the record is written."""
+def write_stage(out: Path, stage: str, **more: Any) -> None:
+    """Append one line. A full disk is reported when the record is written."""
     line = dumps({"stage": stage, "pid": os.getpid(), **redact_facts(more)}) + "\n"
     with contextlib.suppress(OSError), open(out / ".launch", "ab", buffering=0) as diary:
         diary.write(line.encode())

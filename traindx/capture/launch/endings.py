@@ -1,4 +1,4 @@
-"""How a recorded script ends is its own affair: nothing of ours stands where it could find or miss it.
+"""A recorded script ends as it would without us: nothing of ours is where the script could find it.
 
 No handler of signals, no `sys.excepthook`; the record is closed by the last exit handler (registered
 by the bootstrap before any other, so that it runs after all of them), and what a signal leaves unwritten
@@ -24,8 +24,8 @@ class StopRun(SystemExit):
 
 
 def hide_wrappers() -> None:
-    """Tracebacks of errors that nobody catches show the user's frames only, whoever prints them: Python
-    tells its audit hooks of such an error before it calls `sys.excepthook`."""
+    """Tracebacks of uncaught errors show the user's frames only, whoever prints them: Python calls its audit
+    hooks with such an error before it calls `sys.excepthook`."""
 
     def hook(event: str, given: tuple[object, ...], wanted: str = "sys.excepthook") -> None:
         if event == wanted and isinstance(given[2], BaseException):
@@ -46,7 +46,7 @@ def without_stop(error: BaseException) -> None:
 
 
 def close_when_asked(close: Callable[[str], None]) -> None:
-    """Call `close(how)` before SIGTERM ends this process, where the script has no handler of its own."""
+    """Call `close(how)` before SIGTERM ends this process, where the script has no handler for it."""
 
     def terminated(number: int, _frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""The folder of a record: made, and claimed, so that two starts never write into one."""
+"""The folder of a record: made, and claimed, so that two starts never write into the same one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from pathlib import Path
 from traindx.errors import ConfigError
 from traindx.whole import make_folder
 
-DIARY = ".launch"  # what the processes of a command tell about how far they got; locked while it runs
+DIARY = ".launch"  # how far the processes of a command got; locked while it runs
 LEFT = (".claim-*", "events-*-*.jsonl", "setup.json")  # by a start that recorded no numbers
 
 
 def run_folder(command: Sequence[str], base: Path, now: float | None = None) -> Path:
-    """Make `base`/<script>-<local time>, or the first of <that>-2, -3 ... that is not there. Raises ConfigError."""
+    """Make `base`/<script>-<local time>, or the first of <that>-2, -3 ... that is not there. Raises
+    ConfigError."""
     name = f"{script_name(command)}-{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}"
     for i in count(1):
         folder = base / (name if i == 1 else f"{name}-{i}")
@@ -49,8 +50,9 @@ def start_folder(folder: Path) -> None:
 
 
 def forget_start(folder: Path) -> None:
-    """Remove the diary of a start that recorded nothing from a folder of the user's, unless another one is at work
-    there. What the script printed stays; so does a record that was begun, which the next start knows by the diary."""
+    """Remove the diary of a start that recorded nothing from a folder of the user's, unless another one is
+    at work there. What the script printed stays; so does a record that was begun, which the next start knows
+    by the diary."""
     if any(folder.glob(".claim-*")):
         return
     with contextlib.suppress(OSError), open(folder / DIARY, "rb") as diary:
@@ -88,7 +90,7 @@ class Claim:
             ) from None
         if any(self.folder.glob("steps-*.arrows")):
             raise ConfigError(f"--out {self.folder}: holds a recorded run; give another folder")
-        if os.fstat(self.lock).st_size:  # else what lies there is not ours
+        if os.fstat(self.lock).st_size:  # else the files are not ours
             for file in [file for pattern in LEFT for file in self.folder.glob(pattern)]:
                 file.unlink()
             os.ftruncate(self.lock, 0)

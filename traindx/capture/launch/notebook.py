@@ -3,10 +3,10 @@
 %load_ext traindx
 ...train, in as many cells as you like...
 %traindx                    the diagnosis so far
-%unload_ext traindx         close the record and let go of everything
+%unload_ext traindx         close the record and remove all hooks
 
-A cell that begins with %%traindx is a record of its own, each time that it is run; its page is shown below it.
-"""
+A cell that begins with %%traindx has its own record, each time that it is run; its page is shown below
+it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ HEIGHT = 720  # pixels of the page below a cell; it scrolls
 
 
 class Notebook:
-    """The capture of one kernel, or of one cell, in any framework that is recorded. A record begins when something
-    trains, in `folder` (None until then); `diagnose` says what is wrong with the run in a folder."""
+    """The capture of one kernel, or of one cell, in any framework that is recorded. A record begins when
+    something trains, in `folder` (None until then); `diagnose` says what is wrong with the run in a
+    folder."""
 
     def __init__(self, diagnose: Callable[[Path], Any]) -> None:
         from traindx.capture.framework import frameworks
@@ -62,7 +63,7 @@ class Notebook:
         return self.folder
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close the record and remove all hooks."""
         atexit.unregister(self.close)
         self._watch.wanted.clear()
         if self._watch in sys.meta_path:
@@ -90,8 +91,8 @@ def new_folder() -> Path:
 
 
 class Shown:
-    """A diagnosis as the value of a cell: the page where there is HTML, in a frame of its own that shares no style and
-    no script with the notebook; else the text."""
+    """A diagnosis as the value of a cell: the page where there is HTML, in a frame that shares no
+    style and no script with the notebook; else the text."""
 
     def __init__(self, diagnosis: Any) -> None:
         self.diagnosis = diagnosis
@@ -122,7 +123,7 @@ def load(shell: Any, diagnose: Callable[[Path], Any]) -> None:
 
 
 def unload(shell: Any) -> None:
-    """Let go of everything."""
+    """Close the record and remove all hooks."""
     for notebook in LOADED:
         notebook.close()
     LOADED.clear()
@@ -141,7 +142,7 @@ def diagnosis(line: str = "") -> Shown | None:
 
 
 def cell(line: str, text: str) -> Shown | None:
-    """`%%traindx`: run the cell as it is, in a record of its own, and show what it says."""
+    """`%%traindx`: run the cell as it is, in its own record, and show the diagnosis."""
     before = LOADED.pop()
     before.close()
     own = Notebook(before.diagnose)

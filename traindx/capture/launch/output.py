@@ -1,4 +1,5 @@
-"""The script's output: passed on byte by byte, and kept beside the store, by a process of its own (relay.py)."""
+"""The script's output: a separate process (relay.py) passes it on byte by byte, and keeps a copy next to the
+store."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ class Relayed:
             streams.append({"ours": ours, "target": os.dup(target), "log": log, "terminal": terminal})
         self.stdout, self.stderr = self.theirs[0], self.theirs[-1]
         self.control, other = socket.socketpair()
-        passed = [told[end] for told in streams for end in ("ours", "target")]
+        passed = [stream[end] for stream in streams for end in ("ours", "target")]
         request: dict[str, Any] = {
             "home": str(HOME),
             "module": "traindx.capture.launch.relay",
@@ -90,7 +91,7 @@ class Relayed:
         self.theirs = []
         self._tell(b"S", script)
 
-    def heard(self, number: int) -> bool:
+    def received(self, number: int) -> bool:
         """Whether a signal that came here was sent to the whole group."""
         return self._tell(b"H", number) and self.control.recv(1) == b"\x01"
 
@@ -102,7 +103,7 @@ class Relayed:
                 self.control.recv(1)
 
     def close(self) -> None:
-        """Let go of the relay; before `ended` that ends the script."""
+        """Close the relay; before `ended` that ends the script."""
         for theirs in self.theirs:
             os.close(theirs)
         self.theirs = []

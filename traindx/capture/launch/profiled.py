@@ -18,7 +18,8 @@ PATIENCE = 20  # times that a script may catch the end before it is ended withou
 
 
 class Profiled:
-    """The process of one rank while it is traced. `stop` is raised in the script after the last traced step."""
+    """The process of one rank while it is traced. `stop` is raised in the script after the last traced
+    step."""
 
     def __init__(self, request: dict[str, Any], stop: Callable[[], BaseException]) -> None:
         self.out, self.stop, self.pid, self.ends = Path(request["out"]), stop, os.getpid(), 0
@@ -32,7 +33,7 @@ class Profiled:
         if os.getpid() != self.pid:
             return
         if not self.ends:
-            diary.tell(self.out, "profiled", steps=steps)
+            diary.write_stage(self.out, "profiled", steps=steps)
         self.ends += 1
         if self.ends > PATIENCE:
             atexit._run_exitfuncs()
@@ -54,4 +55,4 @@ class Profiled:
             say(f"the trace could not be written ({type(error).__name__}: {error})")
             return
         if not self.ends:
-            diary.tell(self.out, "profiled" if begun else "short", steps=self.profiling.count)
+            diary.write_stage(self.out, "profiled" if begun else "short", steps=self.profiling.count)

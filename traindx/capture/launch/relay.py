@@ -1,6 +1,6 @@
 """A small process that carries the script's output, and stays for as long as anyone writes to it.
 
-It is a process of its own for three reasons. What a daemon of the script writes after the launcher
+It is a separate process for three reasons. What a daemon of the script writes after the launcher
 has ended still arrives. When the launcher is killed (SIGKILL), the script is killed too, as it would
 be if the signal had gone to it. And a signal that reaches this process as well was sent to the whole
 group (by Ctrl-C, `timeout`, a batch system): the script has it already, and the launcher asks here
@@ -9,7 +9,7 @@ before it hands one on.
 Started with a JSON object on stdin: `control` (a socket of the launcher's), `out` (the record's
 folder) and `streams`, each with `ours` (where the script's output is read), `target` (where it goes),
 `log` (the copy's path) and `terminal`. A message is a letter and a number: S the script's process id,
-H a signal ("did you hear it?": one byte comes back), E the script has ended (one byte comes back when
+H a signal ("did you receive it?": one byte comes back), E the script has ended (one byte comes back when
 what it printed has been passed on and its copy is closed).
 """
 
@@ -37,7 +37,8 @@ MESSAGE = struct.Struct("<cI")
 FAULTS = frozenset(
     {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS}
 )
-# Of the process itself; those that the kernel alone acts on; and those of terminals, for who reads and writes them.
+# Of the process itself; those that the kernel alone acts on; and those of terminals, for who reads and
+# writes them.
 OWN = FAULTS | {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGTTIN, signal.SIGTTOU}
 HELD = frozenset(signal.valid_signals()) - OWN
 
@@ -150,22 +151,22 @@ class Script:
 
 
 class Relay:
-    """Output goes through a thread of its own: a reader that takes none must not keep us from answering."""
+    """Output goes through a separate thread: a reader that takes none must not keep us from answering."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         self.out: str = request["out"]
         self.control = socket.socket(fileno=request["control"])
-        self.streams = {told["ours"]: Stream(**told) for told in request["streams"]}
+        self.streams = {given["ours"]: Stream(**given) for given in request["streams"]}
         self.terminals = [stream for stream in self.streams.values() if stream.terminal]
         self.said_to = max(stream.target for stream in self.streams.values())
         self.script: Script | None = None
-        self.heard: dict[int, float] = {}
+        self.received: dict[int, float] = {}
         self.woken, wake = os.pipe()
         for end in (self.woken, wake):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         for number in HELD:
-            signal.signal(number, self.hear)
+            signal.signal(number, self.receive)
         signal.signal(
             signal.SIGTTOU, signal.SIG_IGN
         )  # the terminal is the script's: its output is not held up here
@@ -174,8 +175,8 @@ class Relay:
         self.pumped, self.tell_pumped = os.pipe()
         self.thread = threading.Thread(target=self.pump)
 
-    def hear(self, number: int, _frame: object) -> None:
-        self.heard[number] = time.monotonic()
+    def receive(self, number: int, _frame: object) -> None:
+        self.received[number] = time.monotonic()
         if number == signal.SIGWINCH:
             changed = [resized(stream.target, stream.ours) for stream in self.terminals]
             if any(changed) and self.script is not None:  # it may have looked before
@@ -220,11 +221,11 @@ class Relay:
     def was_heard(self, number: int) -> bool:
         """Whether a signal came here, too, since it was asked for last."""
         end = time.monotonic() + TOGETHER
-        while number not in self.heard and (left := end - time.monotonic()) > 0:
+        while number not in self.received and (left := end - time.monotonic()) > 0:
             select.select([self.woken], [], [], left)
             with contextlib.suppress(BlockingIOError):
                 os.read(self.woken, 4096)
-        return time.monotonic() - self.heard.pop(number, -STALE) < STALE
+        return time.monotonic() - self.received.pop(number, -STALE) < STALE
 
     def pump(self) -> None:
         """Pass on until every writer has gone. When the script has, its copy is closed."""

@@ -41,7 +41,7 @@ def both(first: Callable[[Any], None] | None, second: Callable[[Any], None]) -> 
     return call
 
 
-def tell(stream: Stream, name: Any, value: Any) -> None:
+def report_metric(stream: Stream, name: Any, value: Any) -> None:
     """One logged number, under the name that the script gave it."""
     session = stream.opened
     number = as_number(value)
@@ -63,7 +63,7 @@ def as_number(value: Any) -> float | None:
 def tensorboard(stream: Stream, writer: Any) -> None:
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def add_scalar(self: Any, tag: Any, scalar_value: Any, *args: Any, **named: Any) -> Any:
-            stream.safely(tell, stream, tag, scalar_value)
+            stream.safely(report_metric, stream, tag, scalar_value)
             return original(self, tag, scalar_value, *args, **named)
 
         return add_scalar
@@ -85,7 +85,7 @@ def wandb(stream: Stream, run: Any) -> None:
 def tell_all(stream: Stream, data: Any) -> None:
     if isinstance(data, Mapping):
         for name, value in data.items():
-            tell(stream, name, value)
+            report_metric(stream, name, value)
 
 
 def mlflow(stream: Stream, client: Any) -> None:
@@ -93,21 +93,21 @@ def mlflow(stream: Stream, client: Any) -> None:
 
     def one(original: Callable[..., Any]) -> Callable[..., Any]:
         def log_metric(self: Any, run_id: Any, key: Any, value: Any, *args: Any, **named: Any) -> Any:
-            stream.safely(tell, stream, key, value)
+            stream.safely(report_metric, stream, key, value)
             return original(self, run_id, key, value, *args, **named)
 
         return log_metric
 
     def many(original: Callable[..., Any]) -> Callable[..., Any]:
         def log_batch(self: Any, run_id: Any, metrics: Any = (), *args: Any, **named: Any) -> Any:
-            stream.safely(told, metrics)
+            stream.safely(report, metrics)
             return original(self, run_id, metrics, *args, **named)
 
         return log_batch
 
-    def told(metrics: Any) -> None:
+    def report(metrics: Any) -> None:
         for metric in metrics:
-            tell(stream, metric.key, metric.value)
+            report_metric(stream, metric.key, metric.value)
 
     stream.patches.replace(client, "log_metric", one)
     stream.patches.replace(client, "log_batch", many)

@@ -46,15 +46,15 @@ class Held:
         signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
 
     def begin(self) -> None:
-        """In the script's process, before it is the script: without our handlers, which it has not when it is, and
-        which must not raise here what has come meanwhile."""
+        """In the script's process, before it is the script: without our handlers, which it has not when it
+        is, and which must not raise here what has come meanwhile."""
         for number in HELD:
             if callable(signal.getsignal(number)):
                 signal.signal(number, signal.SIG_DFL)
         self.restore()
 
-    def wait_for(self, script: subprocess.Popen[bytes], heard: Callable[[int], bool]) -> int:
-        """Stand in for the script until it ends; its return code, -n for a signal n. `heard(number)`: a
+    def wait_for(self, script: subprocess.Popen[bytes], received: Callable[[int], bool]) -> int:
+        """Stand in for the script until it ends; its return code, -n for a signal n. `received(number)`: a
         signal went to the whole group, so that the script has it."""
         while True:
             number = signal.sigwait(WATCHED)
@@ -67,7 +67,7 @@ class Held:
                     return script.returncode
                 continue
             self.asked = number
-            if not heard(number):
+            if not received(number):
                 os.kill(script.pid, number)  # not yet waited for: it is no other process
 
 

@@ -1,4 +1,4 @@
-"""What the processes of a launched command told about how far they got, and why nothing was recorded."""
+"""How far the processes of a launched command got, and why nothing was recorded."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def stages(folder: Path) -> list[dict[str, Any]]:
         data = (folder / DIARY).read_bytes()[:DIARY_BYTES]
     except OSError:
         return []
-    told = []
+    entries = []
     for line in data.splitlines():
         try:
             entry = json.loads(line)
         except ValueError:
             continue  # the last line of a process that was killed
         if isinstance(entry, dict):
-            told.append(entry)
-    return told
+            entries.append(entry)
+    return entries
 
 
 def recorded(folder: Path) -> bool:
@@ -67,7 +67,8 @@ def experiment_stopped(folder: Path) -> str:
 def why_nothing(
     folder: Path, command: Sequence[str], ended: Ended, recordable: Sequence[Framework] = ()
 ) -> str:
-    """One sentence on why a command left no record. `recordable`: frameworks that would have left one (none: any)."""
+    """One sentence on why a command left no record. `recordable`: frameworks that would have left one (none:
+    any)."""
     entries = stages(folder)
     reached = {str(entry.get("stage")) for entry in entries}
     failed = next((entry for entry in entries if entry.get("stage") == "failed"), None)
@@ -96,9 +97,9 @@ def why_nothing(
     return next(reasons, f"{names} was imported, but nothing was trained by it that can be recorded") + end
 
 
-def why_no_trace(told: list[dict[str, Any]], skip: int) -> str:
-    """Why a script left no trace, from what it told; "" where that is for others to say."""
-    short = next((entry for entry in told if entry.get("stage") == "short"), None)
+def why_no_trace(entries: list[dict[str, Any]], skip: int) -> str:
+    """Why a script left no trace, from its diary; "" where its steps are not the reason."""
+    short = next((entry for entry in entries if entry.get("stage") == "short"), None)
     if short is None:
         return ""
     steps = int(short.get("steps", 0))
@@ -121,8 +122,8 @@ def note_end(folder: Path, ended: Ended) -> None:
     """Add to the store what only the launcher sees: a status that is not 0, or a deadly signal."""
     if not ended.shell_status or not recorded(folder):
         return
-    told = [event for file in folder.glob("events-*.jsonl") for event in file.read_bytes().splitlines()]
-    if any(b'"crash"' in line or b'"stopped"' in line or b'"out-of-memory"' in line for line in told):
+    events = [event for file in folder.glob("events-*.jsonl") for event in file.read_bytes().splitlines()]
+    if any(b'"crash"' in line or b'"stopped"' in line or b'"out-of-memory"' in line for line in events):
         return
     kind, code = ("stopped", "terminated") if ended.signal in ASKING else ("crash", "exit-status")
     message = how_it_ended(ended)
@@ -132,7 +133,7 @@ def note_end(folder: Path, ended: Ended) -> None:
     with (
         contextlib.suppress(OSError),
         open(last_events(folder), "ab") as file,
-    ):  # a full disk was told of before
+    ):  # of a full disk the user knows
         file.write(json.dumps({**event, "step": None}).encode() + b"\n")
 
 

@@ -1,5 +1,6 @@
-"""How often frameworks compile while a training runs, and how long that takes, as they count it themselves: graphs of
-`torch.compile` (and their recompilations), programs that JAX gives to XLA, traces of `tf.function`."""
+"""How often frameworks compile while a training runs, and how long that takes, as they count it themselves:
+graphs of `torch.compile` (and their recompilations), programs that JAX gives to XLA, traces of
+`tf.function`."""
 
 from __future__ import annotations
 
@@ -15,11 +16,9 @@ from traindx.capture.process.patches import Patches
 TORCH, COMPILED = (
     "torch._dynamo.utils",
     "_compile.compile_inner",
-)  # where dynamo notes how long each compilation took
+)  # dynamo notes there how long compilations took
 JAX, EVENT = "jax.monitoring", "/jax/core/compile/backend_compile_duration"
-PLACE = re.compile(
-    r"^\d+/\d+: |\s+# .*", re.DOTALL
-)  # of a reason: which graph it is of, where the guard stands
+PLACE = re.compile(r"^\d+/\d+: |\s+# .*", re.DOTALL)  # of a reason: its graph, and the line of the guard
 LONGEST = 200  # characters of a reason
 TENSORFLOW, TRACED = (
     "tensorflow.python.eager.polymorphic_function.tracing_compilation",
@@ -28,9 +27,9 @@ TENSORFLOW, TRACED = (
 
 
 class Compilations:
-    """What was compiled since the last lap, by the frameworks that are loaded (none is, by asking). What JAX and
-    TensorFlow compile while `ours` says that capture is at work is its own, and not counted; dynamo compiles what it
-    was given, which capture gives nothing."""
+    """What was compiled since the last lap, by the frameworks that are loaded (none is, by asking). What JAX
+    and TensorFlow compile while `ours` says that capture is at work is its own, and not counted; dynamo
+    compiles what it was given, which capture gives nothing."""
 
     def __init__(self, ours: Callable[[], bool] = lambda: False) -> None:
         self._ours = ours
@@ -52,23 +51,22 @@ class Compilations:
     def _listen(self) -> None:
         if self._jax is None and JAX in sys.modules:
             self._jax = sys.modules[JAX]
-            self._jax.register_event_duration_secs_listener(self._heard)
+            self._jax.register_event_duration_secs_listener(self._compiled_by_jax)
         if not self._traced and TENSORFLOW in sys.modules:
             self._traced = True
             self._patches.replace(sys.modules[TENSORFLOW], TRACED, self._timed)
 
     def _from_torch(self) -> None:
         utils = sys.modules.get(TORCH)
-        told = getattr(utils, "compilation_time_metrics", None)
-        if not told or not isinstance(times := told.get(COMPILED), list):
+        metrics = getattr(utils, "compilation_time_metrics", None)
+        if not metrics or not isinstance(times := metrics.get(COMPILED), list):
             return
         self._noted = min(self._noted, len(times))  # `torch._dynamo.reset` may empty it
         self._count += len(times) - self._noted
         self._seconds += sum(times[self._noted :])
         self._noted = len(times)
 
-    def _heard(self, event: str, seconds: float, **about: Any) -> None:
-        """JAX tells."""
+    def _compiled_by_jax(self, event: str, seconds: float, **about: Any) -> None:
         if event == EVENT and not self._ours():
             self._count += 1
             self._seconds += seconds
@@ -90,10 +88,10 @@ class Compilations:
         return wrapper
 
     def facts(self) -> dict[str, str]:
-        """Why something was compiled again the last time, as dynamo tells it, and the function, where it is not a
-        module's call: `recompiled_for`."""
-        told: Any = getattr(sys.modules.get(TORCH), "get_compilation_metrics", list)()
-        again = [(entry, why) for entry in told if (why := getattr(entry, "recompile_reason", None))]
+        """Why something was compiled again the last time, in the words of dynamo, and the function, where it
+        is not a module's call: `recompiled_for`."""
+        entries: Any = getattr(sys.modules.get(TORCH), "get_compilation_metrics", list)()
+        again = [(entry, why) for entry in entries if (why := getattr(entry, "recompile_reason", None))]
         if not again:
             return {}
         entry, why = again[-1]
@@ -110,5 +108,5 @@ class Compilations:
         self._patches.undo()
         forget = getattr(self._jax, "unregister_event_duration_listener", None)
         if forget is not None:
-            forget(self._heard)
+            forget(self._compiled_by_jax)
         self._jax, self._traced = None, True

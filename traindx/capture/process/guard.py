@@ -1,5 +1,5 @@
-"""Capture never stops the training it watches, and no failure but one to write ends the recording: what fails is
-said once, and left out."""
+"""Capture never stops the training it watches, and no failure but one to write ends the recording: what
+fails is reported once, and left out."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ import numpy as np
 NO_MEMORY = ("out of memory", "can't allocate memory", "Cannot allocate memory")
 UNWRITABLE = (OSError, MemoryError)  # failures after which nothing can be recorded
 ONCE, FROM_HERE = "could not be measured at step {}", "not measured from step {} on"
-MOST_WORDS = 300  # characters of an error that are said
+MOST_WORDS = 300  # characters of an error that are printed
 OLD_NUMPY = int(np.__version__.split(".")[0]) < 2
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
 class Stopwatch(Protocol):
-    """Stands still between `enter` and `leave`; `enter` is False where it does already."""
+    """Stops between `enter` and `leave`; `enter` returns False where it is stopped already."""
 
     def enter(self) -> bool: ...
     def leave(self) -> None: ...
 
 
 class Fallible(Protocol):
-    """What can be guarded: it has an on/off state, a clock that stands still while it is at work, and
-    a way to let go of everything."""
+    """What can be guarded: it has an on/off state, a clock that is stopped while it is at work, and
+    a way to give up."""
 
     active: bool
 
@@ -45,9 +45,9 @@ Self = TypeVar("Self", bound=Fallible)
 
 
 def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:
-    """A method that does nothing once its object is inactive, that hands any exception to `leave_out`
-    (or `failed`, where a record cannot be written) instead of to the training loop that called it, and whose time is
-    no part of the training's."""
+    """A method that does nothing once its object is inactive, that hands any exception to `leave_out` (or
+    `failed`, where a record cannot be written) instead of to the training loop that called it, and whose
+    time is no part of the training's."""
 
     @functools.wraps(method)
     def inner(self: Self, *args: Given.args, **kwargs: Given.kwargs) -> None:
@@ -103,7 +103,7 @@ def say(message: str) -> None:
 
 
 def ran_out_of_memory(error: BaseException) -> bool:
-    """Whether a failure is one of memory: Python's, an accelerator's, or that of PyTorch's allocator on the host,
-    which is a RuntimeError."""
+    """Whether a failure is one of memory: Python's, an accelerator's, or that of PyTorch's allocator on the
+    host, which is a RuntimeError."""
     named = isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__
     return named or any(words in str(error) for words in NO_MEMORY)

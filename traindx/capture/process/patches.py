@@ -101,7 +101,7 @@ def kept_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 class Lines:
-    """Tells which line of the user's code is at work. File names are relative to `folder`, or
+    """Finds which line of the user's code is running. File names are relative to `folder`, or
     to that of the script."""
 
     def __init__(self, folder: str) -> None:

@@ -1,9 +1,8 @@
 """The code of a function with two more calls in it: one as it is entered, one with what it returns.
 
-A wrapper in a function's place is another object: who compares functions sees it, who pickles or compiles them
-takes it along, and each call has one more frame in tracebacks. A function that is given other code stays the same
-function, with its name, file and lines, and is given back its own later.
-"""
+A wrapper in a function's place is another object: who compares functions sees it, who pickles or compiles
+them takes it along, and each call has one more frame in tracebacks. A function that is given other code
+stays the same function, with its name, file and lines, and is given back its own later."""
 
 from __future__ import annotations
 
@@ -14,12 +13,12 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Protocol
 
-MARK = "traindx listens here"  # stands for the listener until the code is made
+MARK = "traindx listens here"  # a placeholder for the listener until the code is made
 RESULT = "_returned"
 
 
 class Listener(Protocol):
-    """What is told of calls. `in` asks whether an object's id is one of those that are listened to."""
+    """Receives calls. `in` asks whether an object's id is one of those that are listened to."""
 
     def __contains__(self, key: object, /) -> bool: ...
     def before(self, owner: Any, args: tuple[Any, ...], named: dict[str, Any], /) -> None: ...
@@ -27,24 +26,24 @@ class Listener(Protocol):
 
 
 class NotRecodable(Exception):
-    """The function's source is not at hand, or it is not one that takes an object and anything else."""
+    """The function's source is not available, or it does not take an object and arbitrary arguments."""
 
 
 def listening(
     function: Callable[..., Any], listener: Listener, unless: str, everyone: bool = False
 ) -> CodeType:
-    """The code of a method `(self, *args, **named)` that tells the listener of the calls of those objects whose id
-    is in it, or of all. `unless`: an expression, in the function's own names, under which nothing is told (and which
-    a compiler may take for a constant). Raises NotRecodable."""
+    """The code of a method `(self, *args, **named)` that reports to the listener the calls of those objects
+    whose id is in it, or of all. `unless`: an expression, in the function's own names, under which nothing
+    is reported (and which a compiler may take for a constant). Raises NotRecodable."""
     tree, method = parsed(function)
-    heard = [Answers(method).visit(copy.deepcopy(statement)) for statement in method.body]
-    heard = [part for found in heard for part in (found if isinstance(found, list) else [found])]
+    changed = [Answers(method).visit(copy.deepcopy(statement)) for statement in method.body]
+    changed = [part for found in changed for part in (found if isinstance(found, list) else [found])]
     owner, args, named = names_of(method)
     asked = f"not {unless}" if everyone else f"not {unless} and id({owner}) in {MARK!r}"
     condition = ast.parse(asked, mode="eval").body
     begin = ast.parse(f"{MARK!r}.before({owner}, {args}, {named})").body
     method.decorator_list = []
-    method.body = [ast.If(condition, [*begin, *heard], []), *method.body]
+    method.body = [ast.If(condition, [*begin, *changed], []), *method.body]
     for node in (condition, *begin):
         for part in ast.walk(node):
             ast.copy_location(part, method.body[1])
@@ -80,7 +79,7 @@ def names_of(method: ast.FunctionDef) -> tuple[str, str, str]:
 
 
 class Answers(ast.NodeTransformer):
-    """Tells the listener what is returned."""
+    """Reports to the listener what is returned."""
 
     def __init__(self, method: ast.FunctionDef) -> None:
         self.names = names_of(method)

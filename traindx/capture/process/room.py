@@ -12,7 +12,7 @@ NEEDED = 512 << 20  # pyarrow's libraries and pools take 400 MiB of addresses (p
 
 
 def why_no_room() -> str:
-    """Why nothing can be recorded here; "" where there is room, or where that cannot be told."""
+    """Why nothing can be recorded here; "" where there is room, or where that is not known."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return ""

@@ -1,4 +1,4 @@
-"""References that keep nothing alive: what a script lets go is gone at the same moment as in a plain run."""
+"""References that keep nothing alive: what a script frees is freed at the same moment as in a plain run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ OWN = 3  # references to a table of variables: the frame's, ours, and that of wh
 
 
 def reference(thing: Any, gone: Callable[[Any], None] | None = None) -> Callable[[], Any]:
-    """A weak reference, and `gone` is called when the thing is. Some things cannot have one (a tuple of JAX's
-    states): those are held."""
+    """A weak reference, and `gone` is called when the thing is. Some things cannot have one (a tuple of
+    JAX's states): those are held."""
     try:
         return weakref.ref(thing, gone)
     except TypeError:
@@ -22,8 +22,8 @@ def reference(thing: Any, gone: Callable[[Any], None] | None = None) -> Callable
 
 
 def variables_of(frame: FrameType) -> Mapping[str, Any]:
-    """Names and values in a function. Before Python 3.13 its table of them stays with the frame, and would hold what
-    the function lets go: it is emptied, unless the script itself has asked for it (`locals()`)."""
+    """Names and values in a function. Before Python 3.13 its table of them stays with the frame, and would
+    hold what the function frees: it is emptied, unless the script itself has asked for it (`locals()`)."""
     there = frame.f_locals
     if type(there) is not dict or not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         return there

@@ -53,18 +53,21 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Fact]:
     }
 
 
-def of_xgboost(log: Any) -> Evaluated:
+def evaluated_by_xgboost(log: Any) -> Evaluated:
     """What a round evaluated, of the log that XGBoost hands to its callbacks."""
-    return {name: {metric: last(values) for metric, values in found.items()} for name, found in log.items()}
+    return {
+        name: {metric: newest_value(values) for metric, values in found.items()}
+        for name, found in log.items()
+    }
 
 
-def last(values: Any) -> float:
+def newest_value(values: Any) -> float:
     """The newest value of a metric; of a pair the mean."""
     newest = values[-1]
     return float(newest[0] if isinstance(newest, tuple | list) else newest)
 
 
-def of_lightgbm(environment: Any) -> Evaluated:
+def evaluated_by_lightgbm(environment: Any) -> Evaluated:
     """The same, of LightGBM's environment."""
     evaluated: Evaluated = {}
     for name, metric, value, *_ in environment.evaluation_result_list or ():
@@ -72,16 +75,16 @@ def of_lightgbm(environment: Any) -> Evaluated:
     return evaluated
 
 
-def of_catboost(info: Any) -> Evaluated:
-    """The same, of what CatBoost tells of an iteration."""
+def evaluated_by_catboost(info: Any) -> Evaluated:
+    """The same, of what CatBoost reports of an iteration."""
     return {
         name: {metric: float(v[-1]) for metric, v in found.items()} for name, found in info.metrics.items()
     }
 
 
 def signals(evaluated: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Signals of `evaluated[set][metric]`. A set is the training's by its name, or as the first of several; the last
-    of the others is the validation. The first metric that is a loss is `loss`."""
+    """Signals of `evaluated[set][metric]`. A set is the training's by its name, or as the first of several;
+    the last of the others is the validation. The first metric that is a loss is `loss`."""
     names = list(evaluated)
     first = names[0] if len(names) > 1 else ""
     trained = next((n for n in names if any(word in n.lower() for word in TRAINED)), first)

@@ -12,14 +12,15 @@ from traindx.capture.session.session import Session
 
 
 class Record:
-    """The rounds of one library, one training after the other. `out`: the record's folder (None: a temporary one)."""
+    """The rounds of one library, one training after the other. `out`: the record's folder (None: a temporary
+    one)."""
 
     def __init__(self, library: str, out: str | Path | None, given: Mapping[str, Any]) -> None:
         self.library, self.out, self.given = library, None if out is None else Path(out), given
         self.session: Session | None = None
         self._first = 0
 
-    def told(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> None:
+    def add(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> None:
         """Round `number` (from 0) of a training is over, with `evaluated[set][metric]`."""
         if self.session is None:
             self.session = Session(self.out, RoundsBackend(self.library))
@@ -27,11 +28,12 @@ class Record:
             for fact, value in settings_of(self.given).items():
                 self.session.fact(fact, value)
         self._first = self._first if number else self.session.step
-        self.session.told(self._first + number + 1, signals(evaluated))
+        self.session.record_round(self._first + number + 1, signals(evaluated))
 
     @property
     def folder(self) -> Path:
-        """Where the record is, written as far as it goes; before the first round there is nothing to be read in it."""
+        """Where the record is, written as far as it goes; before the first round there is nothing to be read
+        in it."""
         if self.session is None:
             return self.out or Path(".")
         self.session.flush()

@@ -1,4 +1,5 @@
-"""XGBoost, LightGBM, CatBoost and scikit-learn's networks: trained in rounds, of which only numbers are known."""
+"""XGBoost, LightGBM, CatBoost and scikit-learn's networks: trained in rounds, of which only numbers are
+known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Boosting and scikit-learn's networks in a script that `traindx run` started: by the callbacks that they have."""
+"""Boosting and scikit-learn's networks in a script that `traindx run` started: by the callbacks that they
+have."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from typing import Any
 from traindx.capture.process.guard import say
 from traindx.capture.rounds.backend import (
     RoundsBackend,
-    of_catboost,
-    of_lightgbm,
-    of_xgboost,
+    evaluated_by_catboost,
+    evaluated_by_lightgbm,
+    evaluated_by_xgboost,
     settings_of,
     signals,
 )
@@ -20,7 +21,7 @@ from traindx.capture.session.recorded_process import RecordedProcess
 
 
 class Rounds:
-    """The trainings of one library, told one round at a time."""
+    """The trainings of one library, reported one round at a time."""
 
     def __init__(self, process: RecordedProcess, name: str) -> None:
         self._process = process
@@ -28,7 +29,7 @@ class Rounds:
         process.ends.append(self.stream.detach)
         self._first = 0
 
-    def told(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> None:
+    def add(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> None:
         """Round `number` (from 0) is over, with `evaluated[set][metric]`."""
         found = signals(evaluated)
         if found:
@@ -43,7 +44,7 @@ class Rounds:
         session = self.stream.session()
         if session is not None:
             self._first = session.step if not number else self._first
-            session.told(self._first + number + 1, found)
+            session.record_round(self._first + number + 1, found)
 
     def settings(self, given: Mapping[str, Any]) -> None:
         """Facts of what a model was made with."""
@@ -70,8 +71,8 @@ class Rounds:
 def added(
     original: Callable[..., Any], args: Any, named: Any, callbacks: Sequence[Any]
 ) -> inspect.BoundArguments:
-    """The arguments of a call with more callbacks, before the others: the first that ends a training keeps the rest
-    from hearing of its last round."""
+    """The arguments of a call with more callbacks, before the others: the first that ends a training keeps
+    the rest from hearing of its last round."""
     bound = inspect.signature(original).bind(*args, **named)
     if callbacks:
         bound.arguments["callbacks"] = [*callbacks, *(bound.arguments.get("callbacks") or ())]
@@ -79,14 +80,15 @@ def added(
 
 
 def xgboost(rounds: Rounds) -> None:
-    """By what holds the callbacks: its older versions keep them in a set, where one more changes the order of all."""
+    """By what holds the callbacks: its older versions keep them in a set, where one more changes the order
+    of all."""
     library = sys.modules["xgboost"]
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def after_iteration(container: Any, model: Any, epoch: int, *args: Any, **named: Any) -> bool:
             ended: bool = original(container, model, epoch, *args, **named)
             if not container.is_cv:
-                rounds.told(epoch, of_xgboost(container.history))
+                rounds.add(epoch, evaluated_by_xgboost(container.history))
             return ended
 
         return after_iteration
@@ -98,20 +100,20 @@ def xgboost(rounds: Rounds) -> None:
 def lightgbm(rounds: Rounds) -> None:
     library = sys.modules["lightgbm"]
 
-    def heard(environment: Any) -> None:
-        rounds.told(environment.iteration - environment.begin_iteration, of_lightgbm(environment))
+    def report(environment: Any) -> None:
+        rounds.add(environment.iteration - environment.begin_iteration, evaluated_by_lightgbm(environment))
 
-    heard.order = 5  # type: ignore[attr-defined] # before early stopping, which raises
+    report.order = 5  # type: ignore[attr-defined] # before early stopping, which raises
 
-    rounds.train((library, library.engine, library.sklearn), lambda: (heard,))
+    rounds.train((library, library.engine, library.sklearn), lambda: (report,))
 
 
 def catboost(rounds: Rounds) -> None:
     library = sys.modules["catboost"]
 
-    class Heard:
+    class Callback:
         def after_iteration(self, info: Any) -> bool:
-            rounds.told(info.iteration - 1, of_catboost(info))
+            rounds.add(info.iteration - 1, evaluated_by_catboost(info))
             return True
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,7 +122,7 @@ def catboost(rounds: Rounds) -> None:
             if str(settings.get("task_type")).upper() == "GPU":
                 say("not recorded: CatBoost takes no callbacks on a GPU")
                 return original(model, *args, **named)
-            bound = rounds.stream.safely(added, original, (model, *args), named, (Heard(),))
+            bound = rounds.stream.safely(added, original, (model, *args), named, (Callback(),))
             if bound is None:
                 return original(model, *args, **named)
             rounds.stream.safely(rounds.settings, settings)
@@ -144,7 +146,7 @@ def networks(rounds: Rounds) -> None:
             scores = getattr(model, "validation_scores_", None)
             if scores:
                 found["validation"] = {"score": float(scores[-1])}
-            rounds.told(len(model.loss_curve_) - 1, found)
+            rounds.add(len(model.loss_curve_) - 1, found)
             return result
 
         return update

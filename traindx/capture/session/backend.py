@@ -1,10 +1,10 @@
 """All that a session knows of a framework.
 
-Models, optimizers, parameters and losses are objects that are passed through; only a backend looks into them. What a
-framework does not have is left as it is here: a backend begins with the module tree, the optimizer's parameters and
-the sums of squares, and is recorded from the first step on. Observers (`observers.py`) record what only hooks inside of
-a framework can see: activations, batches, graphs. A backend without observers records everything else.
-"""
+Models, optimizers, parameters and losses are objects that are passed through; only a backend looks into
+them. What a framework does not have is left as it is here: a backend begins with the module tree, the
+optimizer's parameters and the sums of squares, and is recorded from the first step on. Observers
+(`observers.py`) record what only hooks inside of a framework can see: activations, batches, graphs. A
+backend without observers records everything else."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from traindx.capture.session.layout import Layout, Part
+from traindx.capture.session.layout import Part
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
 if TYPE_CHECKING:
-    from traindx.capture.session.clock import Clock
-    from traindx.capture.session.habits import Habits
+    pass
 
 Tell = Callable[..., None]  # code, message, aloud
 Failed = Callable[[str, Exception], None]
@@ -40,7 +39,8 @@ class Updates(Protocol):
 
     @property
     def number_format(self) -> str:
-        """The shorter format on whose grid all gradients lie; "" where they are finer, or that is not known."""
+        """The shorter format on whose grid all gradients lie; "" where they are finer, or that is not
+        known."""
         ...
 
     def begin(self, parameters: Sequence[Any]) -> Any:
@@ -48,86 +48,22 @@ class Updates(Protocol):
         ...
 
     def end(self, count: int) -> Any:
-        """After it, `[3 * count]`: norms of the changes, of the weights before, shares that did not change."""
+        """After it, `[3 * count]`: norms of the changes, of the weights before, shares that did not
+        change."""
         ...
-
-
-class View(Protocol):
-    """What observers may read and use of their session."""
-
-    @property
-    def clock(self) -> Clock: ...
-
-    @property
-    def habits(self) -> Habits: ...
-
-    @property
-    def layout(self) -> Layout: ...
-
-    @property
-    def optimizers(self) -> list[Any]: ...
-
-    @property
-    def vectors(self) -> list[tuple[str, Any, Any]]:
-        """Readings of the step: kind, about, values."""
-        ...
-
-    scalars: dict[str, Any]  # of the step
-    facts_seen: dict[str, Fact]
-
-    @property
-    def sampling(self) -> bool: ...
-
-    @property
-    def updates(self) -> bool:
-        """Weights may be copied."""
-        ...
-
-    @property
-    def patient(self) -> bool:
-        """Every batch is looked at."""
-        ...
-
-    @property
-    def curvature(self) -> bool:
-        """The Hessian's extreme eigenvalues are wanted now and then."""
-        ...
-
-    forward_end: float | None  # when the last forward pass was over, by the clock
-
-    @property
-    def device(self) -> bool: ...
-    def wants(self, kind: str) -> bool:
-        """Whether a family of signals is measured, or left out for its cost."""
-        ...
-
-    def own_parameters(self, optimizer: Any) -> list[Any]: ...
-    def all_parameters(self, optimizer: Any) -> list[Any]: ...
-    def gradients_read(self) -> Any: ...
-    def first_micro_batch(self) -> None: ...
-    def dropped(self, what: str, error: Exception) -> None:
-        """Something cannot be measured from here on; the rest can."""
-        ...
-
-    def attempt(self, what: str, measure: Callable[..., Any], *given: Any) -> Any:
-        """What `measure(*given)` gives; None once it has failed, which drops what is measured, and nothing else."""
-        ...
-
-    def tell(self, code: str, message: str, aloud: bool = True) -> None: ...
 
 
 class Backend(Protocol):
     """One framework. `parameters` are in its own form, here and everywhere."""
 
     name: str  # as the record gives it: "torch"
-    libraries: tuple[
-        str, ...
-    ] = ()  # modules whose versions are recorded, where they are loaded, with numpy's
+    libraries: tuple[str, ...] = ()  # whose versions are recorded where they are loaded
 
     # The module tree, and what optimizers hold.
 
     def parts(self, model: Any, prefix: str) -> Sequence[Part] | None:
-        """All parameters of a model with their names behind `prefix`; None where the model is known already."""
+        """All parameters of a model with their names behind `prefix`; None where the model is known
+        already."""
         ...
 
     def architecture(self, model: Any) -> dict[str, Fact]:
@@ -151,7 +87,7 @@ class Backend(Protocol):
         """The learning rate of each of them; nothing where it cannot be seen."""
         return []
 
-    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+    def rate_signals(self, optimizer: Any) -> Iterable[Rate]:
         """The learning rates as signals, one a group that has its own."""
         return [Rate("lr", rate) for rate in self.rates(optimizer)[:1]]
 
@@ -174,7 +110,8 @@ class Backend(Protocol):
         return float(np.sqrt(np.square(norms).sum()))
 
     def stale(self, parameters: Sequence[Any], elsewhere: bool) -> bool:
-        """Whether any of some small parameters has a gradient that is not zero (elsewhere: that is there)."""
+        """Whether any of some small parameters has a gradient that is not zero (elsewhere: that is
+        there)."""
         return False
 
     def loss_scale(self, optimizer: Any) -> float | None:
@@ -186,23 +123,25 @@ class Backend(Protocol):
         return None
 
     def updates(self, elsewhere: bool) -> Updates | None:
-        """None where the weights before and after a step are not at hand."""
+        """None where the weights before and after a step are not accessible."""
         return None
 
     def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
-        """The reading of a family of signals that is read of every parameter (`weights`, by `signals/weights.py`);
-        None where the framework does not have it."""
+        """The reading of a family of signals that is read of every parameter (`weights`, by
+        `signals/weights.py`); None where the framework does not have it."""
         return None
 
     def number(self, value: Any) -> Any:
-        """A float at once where it is at hand, what can be fetched later where not, None where it is no number."""
+        """A float where it is on the host, else what can be fetched later; None where it is no
+        number."""
         try:
             return float(value)
         except (TypeError, ValueError):
             return None
 
     def whole(self, value: Any) -> Any:
-        """A number that was computed over processes, as it lies here; None where it is still to be summed up."""
+        """A number that was computed over processes, as this one has it; None where it is still to be summed
+        up."""
         return value
 
     def at_most_one(self, ratio: Any) -> Any:
@@ -210,7 +149,7 @@ class Backend(Protocol):
         return min(1.0, ratio)
 
     def fetch(self, values: Sequence[Any]) -> list[Floats]:
-        """What waits elsewhere, with one copy for each place where it lies."""
+        """Values that are elsewhere, with one copy for each device that they are on."""
         return [np.atleast_1d(np.asarray(v, np.float64)) for v in values]
 
     def device_memory(self) -> float | None:
@@ -221,6 +160,7 @@ class Backend(Protocol):
         """Entered while capture is at work: its operations are then not those of the script."""
         return nullcontext()
 
-    def observers(self, view: View) -> Sequence[object]:
-        """Objects that implement some of the protocols of `observers.py`."""
+    def observers(self, view: Any) -> Sequence[object]:
+        """Objects that implement some of the protocols of `observers.py`. `view` is the session's `Watched`:
+        what they may read, and where they put readings, signals of the step and facts."""
         return ()

@@ -11,7 +11,8 @@ from typing import Any
 
 from traindx.capture.process.compilations import Compilations
 
-# Seconds between looks at the memory in use: a share of the time so far, so that a short run shows a trend too.
+# Seconds between readings of the memory in use: a share of the time so far, so that a short run shows a
+# trend, too.
 MEMORY_SHARE, MEMORY_SOONEST, MEMORY_EVERY = 0.025, 0.01, 0.25
 SCHEDULED = (
     "/proc/thread-self/schedstat"  # nanoseconds on a processor, nanoseconds ready and without one, turns
@@ -20,8 +21,8 @@ NANO = 1e-9
 
 
 class Queued:
-    """Seconds in which this thread was ready to run and other processes had the processors. What a step takes
-    beyond its own work on a busy machine is there, and not in the training."""
+    """Seconds in which this thread was ready to run and other processes had the processors. What a step
+    takes beyond its own work on a busy machine is there, and not in the training."""
 
     def __init__(self) -> None:
         self._file: int | None = None
@@ -29,12 +30,12 @@ class Queued:
         self._last: int | None = None
 
     def lap(self) -> float | None:
-        """Those since the last lap; None at the first, in another thread than before, and where that is not
-        Linux's to tell."""
+        """Seconds since the last lap. None at the first, in another thread than before, and where Linux does
+        not report them."""
         me = (
             os.getpid(),
             threading.get_native_id(),
-        )  # an identity of Python's is given to a later thread again
+        )  # Python gives the identity of an ended thread to a later one
         if me != self._of:
             self._of, self._last = me, None
             self.close()
@@ -59,8 +60,8 @@ class Queued:
 
 
 class Clock:
-    """The training's own time: it stands still while capture is at work (between `enter` and
-    `leave`). Sums the phases of the current step; `lap` closes it. All in seconds."""
+    """The training's own time, in seconds: the clock stops while capture is at work (between `enter` and
+    `leave`). It sums the phases of the current step, which `lap` closes."""
 
     def __init__(
         self,
@@ -129,8 +130,8 @@ class Clock:
         self._sums.setdefault(phase, seconds)
 
     def lap(self) -> dict[str, float]:
-        """The phases of the step that ends now, as signals; `time/step` from the second step on,
-        and not where something else happened in between; what was compiled only where anything was, and the step's
+        """The phases of the step that ends now, as signals; `time/step` from the second step on, and not
+        where something else happened in between; what was compiled only where anything was, and the step's
         function is the one of the step before."""
         at = self.at()
         out = {f"time/{phase}": max(0.0, seconds) for phase, seconds in self._sums.items()}
@@ -147,8 +148,8 @@ class Clock:
         return out
 
     def facts(self) -> dict[str, float | str]:
-        """How long the first step took, from its first phase on: `time/step` does not have it. Why something was
-        compiled again."""
+        """How long the first step took, from its first phase on: `time/step` does not have it. Why something
+        was compiled again."""
         compiled = {} if self.compiled is None else self.compiled.facts()
         return {**compiled, **({} if self.first is None else {"first_step_seconds": round(self.first, 4)})}
 
@@ -159,8 +160,8 @@ class Clock:
             self.compiled.close()
 
     def memory(self, device: Callable[[], float | None] | None, out: dict[str, Any]) -> None:
-        """Put the memory in use into `out`, four times a second, at first more often. `device` tells that of the
-        accelerator, where there is one."""
+        """Put the memory in use into `out`, four times a second, at first more often. `device` returns that
+        of the accelerator, where there is one."""
         now = self.now()
         if now < self._memory_due:
             return
@@ -178,7 +179,7 @@ class Clock:
 
 
 def live_clock(apart: Callable[[], AbstractContextManager[object]]) -> Clock:
-    """One that also tells what a step was without a processor, and what was compiled in it."""
+    """A clock that also measures how long a step waited for a processor, and what was compiled in it."""
     clock = Clock(queued=Queued())
     clock.apart = apart
     clock.compiled = Compilations(lambda: clock.within)
@@ -186,7 +187,7 @@ def live_clock(apart: Callable[[], AbstractContextManager[object]]) -> Clock:
 
 
 def host_memory() -> float | None:
-    """Bytes of this process in memory; None where that is not Linux's to tell."""
+    """Bytes of this process in memory; None where Linux does not report them."""
     try:
         file = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:

@@ -1,16 +1,15 @@
-"""What those who look into a training tell: one small typed event for each thing that happens.
+"""The events of a training: one small type for each thing that happens.
 
-A part of discovery knows one place of a framework; it tells what happens there and keeps nothing of the others. Parts
-that need to know hear it first, the session (`hearing`) last. Tensors, models and optimizers are whatever the
-framework has; only its backend looks into them.
-"""
+A part of discovery knows one place of a framework. It emits what happens there, and keeps nothing of the
+others. Parts that listen receive an event first, the session (`event_methods`) last. Tensors, models and
+optimizers are the framework's own objects; only its backend reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-# What the parts tell each other.
+# Events for other parts.
 
 
 class ParametersTrained(NamedTuple):
@@ -57,18 +56,18 @@ class LossDifferentiated(NamedTuple):
 
 
 class StepDue(NamedTuple):
-    """An optimizer is about to step, and the session to be told."""
+    """An optimizer is about to step; the session learns of it next."""
 
     optimizer: Any
 
 
 class Compiled(NamedTuple):
-    """Something is compiled: a model, or a `function`, into which nobody can look."""
+    """Something is compiled: a model, or a `function`, which cannot be observed from inside."""
 
     function: bool
 
 
-# What the session hears, in the order of a step. Those that are part of a training open it.
+# Events for the session, in the order of a step. Those that are part of a training open the session.
 
 
 class ModelFound(NamedTuple):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from traindx.capture.session.steps import Steps
     from traindx.capture.session.watched import Watched
 
-# Worlds that an agent acts in: whoever loads one trains by rewards, and the loss tells little.
+# Environments that an agent acts in: whoever loads one trains by rewards, and the loss says little.
 SIMULATORS = (
     "gymnasium",
     "gym",

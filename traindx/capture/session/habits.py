@@ -10,11 +10,10 @@ class Habits:
 
     def __init__(self) -> None:
         self.backwards, self.steps = 0, 0  # since the last step; optimizer steps
-        self.total_backwards, self.told_steps = 0, 0  # steps whose backward passes were told
+        self.total_backwards, self.seen_steps = 0, 0  # steps whose backward passes were reported
         self.missing_zero, self.checked_zero = 0, 0
         self.eval_steps, self.forwards = 0, 0
         self.held_out, self.held_out_training = 0, 0
-        self.zero_grads = 0
         self.samples = 0
         self.batch_size = 0.0
 
@@ -29,17 +28,17 @@ class Habits:
     def step(self) -> float:
         """An optimizer step is over; returns the samples that went into it (0: not known)."""
         self.steps += 1
-        self.told_steps += self.backwards > 0
+        self.seen_steps += self.backwards > 0
         samples, self.samples, self.backwards = self.samples, 0, 0
         self.batch_size = max(self.batch_size, samples)
         return samples
 
-    def forward(self, grad: bool, training: bool, tells: bool) -> None:
-        """A pass of the whole model; `tells`: it has modules that differ between the modes."""
+    def forward(self, grad: bool, training: bool, has_modes: bool) -> None:
+        """A pass of the whole model; `has_modes`: it has modules that differ between train and eval mode."""
         if grad:
             self.forwards += 1
             self.eval_steps += not training
-        elif tells:
+        elif has_modes:
             self.held_out += 1
             self.held_out_training += training
 
@@ -47,8 +46,8 @@ class Habits:
         out: dict[str, Fact] = {}
         if self.steps:
             out["optimizer_steps"] = self.steps
-            if self.told_steps:
-                out["backwards_per_step"] = round(self.total_backwards / self.told_steps, 3)
+            if self.seen_steps:
+                out["backwards_per_step"] = round(self.total_backwards / self.seen_steps, 3)
         if self.total_backwards and not self.steps:
             out["backwards_without_step"] = self.total_backwards
         if self.checked_zero:

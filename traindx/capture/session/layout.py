@@ -1,4 +1,5 @@
-"""Which parameters there are, by the modules that own them. Of a framework it knows that parameters have identities."""
+"""Which parameters there are, by the modules that own them. Of a framework it knows that parameters have
+identities."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from traindx.vocabulary.run import Ints
 
 
 class Part(NamedTuple):
-    """A parameter, its qualified name, and that of the module that holds it (its own, of a model's root). It is let go
-    together with `holder`: a weak reference to a parameter itself would forbid `torch.utils.swap_tensors`."""
+    """A parameter, its qualified name, and that of the module that holds it (its own, of a model's root). It
+    is freed together with `holder`: a weak reference to a parameter itself would forbid
+    `torch.utils.swap_tensors`."""
 
     parameter: Any
     name: str
@@ -23,7 +25,7 @@ class Part(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """What is still known of a parameter that the script has let go."""
+    """What is still known of a parameter that the script has freed."""
 
     size: int
     trainable: bool

@@ -1,4 +1,4 @@
-"""What a framework does for a `Watch`: it tells the session of the loop that is running."""
+"""What a framework does for a `Watch`: it reports the running loop to the session."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from traindx.errors import ConfigError
 
 
 class Loop(Protocol):
-    """The models and optimizers that a watch was given. What a framework does not need is left as it is here."""
+    """The models and optimizers that a watch was given. What a framework does not need is left as it is
+    here."""
 
     session: Session
 
     def begin(self, stepped: Callable[[], None]) -> None:
-        """From here on the session is told; `stepped` is called whenever a step was."""
+        """Begin to report to the session; `stepped` is called after each step."""
         ...
 
     def end(self) -> None:
@@ -23,8 +24,8 @@ class Loop(Protocol):
         ...
 
     def step(self, state: Any) -> None:
-        """A step was made, and left `state`. Raises ConfigError where steps are seen."""
-        raise ConfigError("watch.step: the steps of this framework are seen, and need not be told")
+        """A step was made, and left `state`. Raises ConfigError where steps are observed."""
+        raise ConfigError("watch.step: this framework's steps are observed; leave the call out")
 
     @property
     def callback(self) -> Any:

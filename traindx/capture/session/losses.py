@@ -21,7 +21,7 @@ class Losses:
         self._values = {}
 
     def latest(self) -> dict[str, Any]:
-        """The last value of each line; older ones are let go of."""
+        """The last value of each line; older ones are freed."""
         self._values = {where: values[-KEPT:] for where, values in self._values.items()}
         return {self._name(where): values[-1] for where, values in self._values.items()}
 

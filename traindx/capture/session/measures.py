@@ -31,9 +31,9 @@ class Plan(NamedTuple):
 
 
 class Measures:
-    """All models and optimizers of a session. Readings are added to `vectors` (kind, about, values)
-    and `gathered`; `panels` turns them into signals once they are on the host. What the script lets go is let go here
-    at once; `let_go` is called then."""
+    """All models and optimizers of a session. Readings are added to `vectors` (kind, about, values) and
+    `gathered`; `panels` turns them into signals once they are on the host. What the script frees is released
+    here at once; `let_go` is called then."""
 
     def __init__(self, backend: Backend, let_go: Callable[[], None] = lambda: None) -> None:
         self.backend, self._let_go = backend, let_go
@@ -64,7 +64,7 @@ class Measures:
 
     @property
     def optimizers(self) -> list[Any]:
-        """In their order; None stands for one that is gone."""
+        """In their order; None in place of one that was freed."""
         return [optimizer() for optimizer in self._optimizers]
 
     def add_optimizer(self, optimizer: Any) -> None:
@@ -93,7 +93,7 @@ class Measures:
 
     def plan(self, optimizer: Any) -> Plan:
         """The parameters an optimizer answers for: its own, and for the first one those of nobody.
-        None stands for a loop that has no optimizer, and answers for all."""
+        A loop without an optimizer (None) answers for all."""
         count = 0 if optimizer is None else self.backend.count(optimizer)
         known = self._plans.get(id(optimizer))
         if known is not None and known.key == (count, len(self.layout.parameters), self._changes):
@@ -187,8 +187,8 @@ class Measures:
         return out
 
     def panels(self, kind: str, about: Any, values: Floats) -> Iterator[Panel]:
-        """The signals in one reading: of modules that `about` lists by name, or of parameters, which are taken together
-        by module."""
+        """The signals in one reading: of modules that `about` lists by name, or of parameters, which are
+        taken together by module."""
         turn = self._families[kind].panels
         if turn is None:
             return

@@ -12,7 +12,7 @@ from traindx.capture.session.layout import Layout
 from traindx.vocabulary.run import Floats, Ints
 from traindx.vocabulary.setup import Fact
 
-CHECKS = 3  # sampled steps before something is said of a parameter
+CHECKS = 3  # sampled steps before a parameter is judged
 FEWEST = 2  # of them where the run has no more
 NAMED = 10  # parameters that a fact names
 SEEN, GRADED, NONZERO, ASKED, MOVED = range(5)
@@ -50,8 +50,8 @@ class Movement:
         self._counts[MOVED, places[asked & (unchanged < 1)]] += 1
 
     def facts(self, optimizers: Sequence[Any], ever: Collection[int] = ()) -> dict[str, Fact]:
-        """Counts and names of parameters by what is wrong with them (docs/capture.md). `ever`: places that an
-        optimizer has held, which counts of those that are gone."""
+        """Counts and names of parameters by what is wrong with them (docs/capture.md). `ever`: places that
+        an optimizer has held, which counts of those that are gone."""
         self._fit()
         layout, counts = self._layout, self._counts
         held = {id(p) for o in optimizers if o is not None for p in self._backend.given(o)}

@@ -17,7 +17,7 @@ ENOUGH = 10  # pairs before a value is given: single pairs say next to nothing
 
 def noise_scale(small: float, small_batch: float, big: float, big_batch: float) -> float:
     """From the mean squared norms of gradients averaged over `small_batch` and `big_batch` samples:
-    tr(covariance) / |mean|^2, in samples. NaN where the signal cannot be told from zero."""
+    tr(covariance) / |mean|^2, in samples. NaN where the signal is not distinguishable from zero."""
     signal = (big_batch * big - small_batch * small) / (big_batch - small_batch)
     noise = (small - big) / (1 / small_batch - 1 / big_batch)
     return noise / signal if signal > 0 and noise >= 0 else float("nan")
@@ -42,9 +42,10 @@ class NoiseScale:
 
 
 def noise_scale_of_pairs(pairs: Sequence[tuple[float, float]], batch: float) -> float:
-    """From pairs of gradients, each over `batch` other samples at nearly the same weights: their mean squared
-    norm and their product, which is that of the signal alone. NaN where the product cannot be told from
-    zero. Where steps are so long that the gradient changes between them, more noise is seen than there is."""
+    """From pairs of gradients, each over `batch` other samples at nearly the same weights: their mean
+    squared norm and their product, which is that of the signal alone. NaN where the product is not
+    distinguishable from zero. Where steps are so long that the gradient changes between them, more noise is
+    seen than there is."""
     squares, products = np.array(pairs).T
     error = products.std(ddof=1) / len(pairs) ** 0.5
     signal, whole = float(products.mean()), float(squares.mean())

@@ -1,6 +1,6 @@
-"""What a backend may observe of a training besides parameters, gradients and updates: batches, losses, readings of
-modules. Each protocol is one occasion. An observer implements those that it has something to do at, and no others.
-"""
+"""What a backend may observe of a training besides parameters, gradients and updates: batches, losses,
+readings of modules. Each protocol is one occasion. An observer implements those that it has something to do
+at, and no others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from traindx.vocabulary.setup import Fact
 
 @runtime_checkable
 class ModelListener(Protocol):
-    """Hears of models and optimizers."""
+    """Called for models and optimizers."""
 
     def add_model(self, model: Any, name: str) -> None: ...
     def add_part(self, part: Any) -> None:
@@ -30,15 +30,15 @@ class ModelListener(Protocol):
 
 @runtime_checkable
 class BatchListener(Protocol):
-    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
-        """A batch passes by. `told`: it was reported, and not seen as a model's input. `whose`: a mark of its data set,
-        and whether that is trained on."""
+    def batch(self, inputs: Any, targets: Any, training: bool | None, reported: bool, *whose: Any) -> None:
+        """A batch passes by. `reported`: by the loop, and not seen as a model's input. `whose`: a mark of
+        its data set, and whether that is trained on."""
         ...
 
 
 @runtime_checkable
 class LossListener(Protocol):
-    """Hears of losses, and of what they are computed from."""
+    """Called for losses, and for what they are computed from."""
 
     wants_outputs: bool  # `outputs`, and targets of batches, are still worth reporting
 
@@ -56,7 +56,7 @@ class LossListener(Protocol):
 
 @runtime_checkable
 class StepListener(Protocol):
-    """Hears what a step is made of."""
+    """Called at the beginning of a step's parts."""
 
     @property
     def waiting(self) -> bool:
@@ -70,7 +70,8 @@ class StepListener(Protocol):
     def backward_begin(self) -> None: ...
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None: ...
     def local_norm(self, optimizer: Any, factor: float) -> Any:
-        """The norm of the gradients that this process holds of distributed ones; None where they are whole."""
+        """The norm of the gradients that this process holds of distributed ones; None where they are
+        whole."""
         ...
 
     def abandon(self) -> None:

@@ -1,9 +1,9 @@
 """How often things are measured: as often as the time they take allows, and more when it matters.
 
-A recording has a budget, a share of the run's time, for all that capture does. What is done at every step comes first;
-samples get what that leaves of their own share. Where the budget does not do, what is dearest for what it can tell is
-left out or spread, until it does.
-"""
+A recording has a budget for all that capture does: a share of the run's time. What is done at every step
+comes first, and samples get what that leaves of their own share. While the budget is exceeded, families of
+signals are left out or measured less often. The first to go are those that cost most for each cause that
+they can show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from traindx.capture.signals.family import Family
 
 BUDGET = 0.04  # of a run's time, for all of capture
 SHARE = 0.004  # of a run's time that per-module measuring may take
-WARM = 5  # first steps: compilation, caches and allocators make them tell nothing of cost
+WARM = 5  # first steps, whose cost is that of compilation, caches and allocators
 BURST = 20  # steps in a row that are measured when something happens
 BURST_SHARE = 0.1  # of all steps that may be measured for that reason
 LONGEST = 1000  # steps between samples
@@ -33,8 +33,8 @@ DISTURBED = (
 
 
 class Pace:
-    """Decides which steps are sampled. `every`: a fixed interval, at which all is measured whatever it takes, or None
-    to adapt. `budget`: the share of the run's time that capture may take."""
+    """Decides which steps are sampled. `every`: a fixed interval, at which all is measured whatever it
+    takes, or None to adapt. `budget`: the share of the run's time that capture may take."""
 
     def __init__(self, every: int | None = None, budget: float = BUDGET) -> None:
         self._every, self._budget = every, budget
@@ -60,7 +60,8 @@ class Pace:
         self._burst = max(0, self._burst - 1)
 
     def spent(self, step: int, seconds: float) -> str:
-        """Of a step that was not sampled, capture took `seconds`. Returns what is done less often from now on."""
+        """Of a step that was not sampled, capture took `seconds`. Returns what is done less often from now
+        on."""
         if step <= START_PHASES or self._every is not None:
             return ""
         self._own += (0.02 if self._own else 1.0) * (seconds - self._own)
@@ -98,15 +99,15 @@ class Pace:
             and self._cost > LONGEST * self._share() * self._step_seconds > 0
             and step > WARM
         ):
-            self._left_out += [dearest for dearest in self._dearest() if dearest][:1]
+            self._left_out += list(self._optional())[:1]
         self._next = step + min(self.interval(), early) - 1  # so many steps are then finished
 
-    def _dearest(self) -> Iterable[str]:
-        """Families of samples that may be left out, the dearest for what they tell first."""
+    def _optional(self) -> Iterable[str]:
+        """Families of samples that may be left out, those that cost most for what they show first."""
         families = [
             f for f in catalogue() if f.optional and f.due == "sample" and f.kind not in self._left_out
         ]
-        return (f.kind for f in sorted(families, key=worth))
+        return (f.kind for f in sorted(families, key=causes_per_second))
 
     def _share(self) -> float:
         """What samples may take of a run's time."""
@@ -141,6 +142,6 @@ class Pace:
         return tuple(self._left_out)
 
 
-def worth(family: Family) -> float:
-    """Causes that a family tells by its seconds, for a net of fifty modules: the least is left out first."""
+def causes_per_second(family: Family) -> float:
+    """Causes that a family can show, for each second that it costs in a net of fifty modules."""
     return len(family.asks) / family.cost.seconds(50, 50 * 1024)

@@ -1,4 +1,4 @@
-"""Steps that wait to be handed on: numbers that lie on an accelerator are fetched together, in one copy,
+"""Steps that wait to be handed on: numbers on an accelerator are fetched together, in one copy,
 and on the host many steps in a row cost a fraction of what each costs between two steps of a training,
 when nothing of it is in the processor's caches."""
 
@@ -11,15 +11,21 @@ from typing import Any
 import numpy as np
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
-HERE = (float, int, list, np.ndarray, np.generic)  # anything else lies where its backend will fetch it from
+HERE = (
+    float,
+    int,
+    list,
+    np.ndarray,
+    np.generic,
+)  # anything else is on a device, from which its backend fetches it
 TOGETHER = 32  # steps that are handed on together
 PATIENCE = 0.25  # seconds that a step on the host waits for others
 
 
 @dataclass
 class Row:
-    """One step. `scalars`: numbers, or tensors with one element; `vectors`: by kind, with what their
-    places stand for (`about`), numpy arrays, lists of numbers or one-dimensional tensors (of any framework)."""
+    """One step. `scalars`: numbers, or tensors with one element; `vectors`: by kind, with what their places
+    stand for (`about`), numpy arrays, lists of numbers or one-dimensional tensors (of any framework)."""
 
     step: int
     at: float
@@ -55,13 +61,14 @@ class Queue:
             self.fetch()
 
     def _fetched(self, values: list[Any]) -> list[Vector]:
-        """Numbers that lie elsewhere; where they cannot be had together, those that can, and NaN for the rest."""
+        """Numbers from a device. Where they cannot be fetched together, fetch those that can, and NaN for
+        the rest."""
         try:
             return self._fetch_all(values)
         except Exception as error:  # noqa: BLE001 - a value without memory is no reason to lose the others
             if len(values) > 1:
                 return [self._fetched([value])[0] for value in values]
-            self._failed("a number that lies elsewhere", error)
+            self._failed("a number on the accelerator", error)
             return [np.full(getattr(values[0], "shape", ()) or (1,), np.nan)]
 
     def fetch(self) -> None:

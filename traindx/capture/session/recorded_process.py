@@ -1,4 +1,5 @@
-"""The process of a recorded script, as the rooms of the frameworks see it (`launch/attach.Process` is one)."""
+"""The process of a recorded script, as the rooms of the frameworks see it (`launch/attach.Process` is
+one)."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from traindx.capture.session.stream import Stream
 
 
 class RecordedProcess(Protocol):
-    """What a framework's `attach` is given. `request` is what `launch/command.environment` puts together, `out` the
-    folder of the record."""
+    """What a framework's `attach` is given. `request` is what `launch/command.environment` puts together,
+    `out` the folder of the record."""
 
     request: dict[str, Any]
     out: Path
@@ -24,13 +25,15 @@ class RecordedProcess(Protocol):
     watch: Any  # its `wanted` maps a module to what is called when the script has imported it
 
     def stream(self, backend: Callable[[], Backend]) -> Stream:
-        """A stream of events. When something trains, it opens a session with the backend that `backend()` returns."""
+        """A stream of events. When something trains, it opens a session with the backend that `backend()`
+        returns."""
         ...
 
     def taken_over(self, by: Stream) -> bool:
-        """Claim the process for the framework of `by`, because it trains. False where another one is recorded."""
+        """Claim the process for the framework of `by`, because it trains. False where another one is
+        recorded."""
         ...
 
     def begin_anew(self) -> None:
-        """Close the record: the next session is of another model, and has a folder of its own."""
+        """Close the record: the next session is of another model, and has its own folder."""
         ...

@@ -1,4 +1,4 @@
-"""One recorded training: what a launcher or a loop tells it, and what is measured of it."""
+"""One recorded training: what a launcher or a loop reports, and what is measured of it."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ FACTS_EVERY = 30.0  # seconds between versions of setup.json, after those of the
 
 
 class Session:
-    """Measures a training whose parts are told to it, and writes the native store to `out`.
+    """Measures a training whose parts are reported to it, and writes the native store to `out`.
 
-    No method raises, draws a random number, keeps a graph alive or changes an order of
-    operations. A failure inside is said once on stderr and as an event, and the recording goes on without what
-    failed; only where it cannot be written the session lets go of everything (`active` is False).
+    No method raises, draws a random number, keeps a graph alive or changes an order of operations. A failure
+    inside is reported once on stderr and as an event, and the recording goes on without what failed. Only if
+    the record cannot be written, the session gives up (`active` is False).
 
     `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
-    `curvature`: the Hessian's extreme eigenvalues now and then, for a sixth of the time. `rank`: place among
-    the processes of a distributed run. `updates`: False takes no copies of weights, so update ratios are missing.
-    `overhead`: the share of the run's time that capture may take: what is dearest is done less often, then not at all.
-    `out=None` keeps the store in a temporary folder (`folder`) until the session is forgotten.
-    """
+    `curvature`: the Hessian's extreme eigenvalues on some sampled steps, for a sixth of the time. `rank`: of
+    this process in a distributed run. `updates`: False takes no copies of weights, so update ratios are
+    missing. `overhead`: the share of the run's time that capture may take: what costs most is done less
+    often, then not at all. `out=None` keeps the store in a temporary folder (`folder`) until the session is
+    freed."""
 
     def __init__(
         self,
@@ -76,18 +76,16 @@ class Session:
         self._primary: Callable[[], Any] | None = None
         self._scaler: Callable[[], Any] = lambda: None
         self._skipped, self.over = 0, False  # over: the optimizer that counts the steps is gone
-        self._by_backward = self._begins = False  # steps are backward passes; these are told as they begin
+        self._by_backward = self._begins = False  # steps are backward passes; their begin is reported
         self._facts_due, self._own, self._ended_by = 0.0, 0.0, ""
         self.wants_losses = True  # `before_backward` has still something to look for
         self._losing = False  # the loss is differentiated by capture itself
-        self.sampling = self.phases = (
-            True  # the coming step is measured; timed by its phases, which are worth telling
-        )
+        self.sampling = self.phases = True  # the coming step is sampled; is timed by its phases
 
     # What is trained.
     @guarded
     def add_model(self, model: Any, name: str = "") -> None:
-        """A root module; told again it is ignored. `name` is put before its modules' names."""
+        """A root module; one that is known is ignored. `name` is put before its modules' names."""
         self.watched.add_model(model, name)
 
     @guarded
@@ -99,7 +97,7 @@ class Session:
 
     @guarded
     def add_optimizer(self, optimizer: Any) -> None:
-        """An optimizer; told again it is ignored. The first that steps counts the steps."""
+        """An optimizer; one that is known is ignored. The first that steps counts the steps."""
         if self.watched.add_optimizer(optimizer) and len(self.watched.optimizers) == 1:
             self._facts.update(self.backend.optimizer_facts(optimizer))
 
@@ -125,7 +123,7 @@ class Session:
         trained: bool = False,
     ) -> None:
         """The tensors (or nested lists, tuples and dicts of them) of a batch that passes by.
-        `training`: None takes whether gradients are enabled. May be told in two parts
+        `training`: None takes whether gradients are enabled. May be reported in two parts
         (inputs when the model is called, `batch(None, targets)` when the loss is). `source` marks the
         data set it is of, `trained` that this one is trained on."""
         for listener in self.watched.observers.batches:
@@ -169,7 +167,7 @@ class Session:
     @guarded
     def backward_begin(self, stale: bool | None = None) -> None:
         """A backward pass begins. `stale`: whether gradients of the step before are still there;
-        None looks, unless `zero_grad` was told."""
+        None: look, unless `zero_grad` was reported."""
         watched = self.watched
         if self._by_backward and self.sampling:
             watched.step_end(None)
@@ -182,7 +180,7 @@ class Session:
 
     @guarded
     def backward_seen(self, stale: bool) -> None:
-        """A backward pass is under way (where its begin and end cannot be seen). Need not be told while
+        """A backward pass is under way (where its begin and end cannot be seen). Need not be reported while
         `phases` is False."""
         if not self._losing:
             self.habits.backward(stale)
@@ -202,9 +200,11 @@ class Session:
     def clip(self, norm: Any, threshold: float) -> None:
         """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
         self._facts["clip_norm"] = float(threshold)
-        told = self._begins or self.phases  # where backward passes are only seen, not all are told
+        counted = (
+            self._begins or self.phases
+        )  # where only `backward_seen` is called, it is not for every pass
         if (
-            told and self.habits.total_backwards and not self.habits.backwards
+            counted and self.habits.total_backwards and not self.habits.backwards
         ):  # the gradients were used already
             self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
         else:
@@ -212,7 +212,8 @@ class Session:
 
     @guarded
     def optimizer_step_begin(self, optimizer: Any, timed: bool = True) -> None:
-        """An optimizer is about to use the gradients. Not `timed`: a whole step is told once it was made."""
+        """An optimizer is about to use the gradients. Not `timed`: the step was made before it is
+        reported."""
         if self._primary is None:
             self._primary, self._early = reference(optimizer, lambda _: setattr(self, "over", True)), []
         self.watched.step_begin(optimizer, self.sampling)
@@ -246,7 +247,7 @@ class Session:
         self.watched.abandon()
         self.note("skipped-step", "the optimizer step was skipped", "loss-scale")
 
-    # What is known besides.
+    # Other numbers and facts.
     @guarded
     def validation(self, name: str, value: Any) -> None:
         """A value on held-out data: recorded as `val/<name>` at the current step."""
@@ -259,8 +260,8 @@ class Session:
         self._aside(signal_name(name, "train/"), value)
 
     @guarded
-    def told(self, step: int, values: Mapping[str, float]) -> None:
-        """A step of which nothing but numbers is known (a round of boosting): signals with their values."""
+    def record_round(self, step: int, values: Mapping[str, float]) -> None:
+        """A round of boosting, of which only signals and their values are known."""
         self.step, self._by_backward = step, True
         self._queue.add(Row(step, time.time(), {**values, **self.clock.lap()}), device=False)
 
@@ -271,7 +272,7 @@ class Session:
             self._write({name: found})
 
     def _write(self, signals: Mapping[str, Any]) -> None:
-        """Write signals at the current step, beside those of its row."""
+        """Write signals at the current step, next to those of its row."""
         if signals:
             self._queue.add(Row(self.step, time.time(), dict(signals), sampled=True), device=True)
 
@@ -305,7 +306,7 @@ class Session:
         self.recorder.flush()
 
     def close(self) -> None:
-        """Let go of the model and the optimizers, write everything, close the files. Idempotent."""
+        """Release the model and the optimizers, write everything, close the files. Idempotent."""
         if self.active:
             self._close()
         self.active = False
@@ -335,7 +336,7 @@ class Session:
         say(message)
 
     def failed(self, where: str, error: Exception) -> None:
-        """The record cannot be written: say so once and let go."""
+        """The record cannot be written: say so once, and release everything."""
         if not self.active:
             return
         self.active = False
@@ -358,7 +359,7 @@ class Session:
         self.recorder.close()
 
     def _tell(self, code: str, message: str, aloud: bool = True) -> None:
-        """Something that the store keeps, and that the user should know at once where it is said `aloud`."""
+        """Write a note to the store; `aloud`: tell the user at once, on stderr."""
         self.note("note", message, code)
         if aloud:
             say(message)

@@ -1,5 +1,5 @@
 """From finished rows to the store: what is written, what is kept in the flight recorder, and when
-something is happening that is worth a closer look."""
+something happens that should be sampled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Level:
         self._mean, self._square, self._count = 0.0, 0.0, 0
 
     def jumps(self, value: float) -> bool:
-        """Whether `value` stands far above the level so far; then it is taken into it."""
+        """Whether `value` is far above the level so far, which then includes it."""
         spread = math.sqrt(self._square)
         far = self._count > MEMORY and value - self._mean > JUMP * max(spread, 1e-3 * abs(self._mean))
         self._count += 1

@@ -1,5 +1,5 @@
-"""The event stream of one training: the parts of a discovery tell it what they see, those that listen hear it, and
-the session last. It knows no framework."""
+"""The event stream of one training: parts of a discovery emit events, listeners receive them, and the
+session does last. It knows no framework."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from typing import Any, Protocol
 
 from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
 from traindx.capture.process.patches import Lines, Patches
+from traindx.capture.session.event_methods import METHODS
 from traindx.capture.session.events import ASIDE, OPENING
-from traindx.capture.session.hearing import HEARD
 from traindx.capture.session.session import Session
 from traindx.vocabulary.setup import Fact
 
-REPLACED = (
-    100  # steps of others without one of the optimizer that counts them: another one trains from there on
-)
+# After so many steps of other optimizers without one of the optimizer that counts them, another one is the
+# trained one.
+REPLACED = 100
 
 
 class Report(Protocol):
-    """Tells whoever started the discovery how far it got."""
+    """Reports to whoever started the discovery how far it got."""
 
     def __call__(self, stage: str, **more: Any) -> None: ...
 
 
 @dataclass
 class Scene:
-    """Where the training stands, for all parts to read. Each field is written by one part alone, named here."""
+    """The state of the training, for all parts to read. Each field is written by one part alone, named
+    here."""
 
     # the finder of models
     roots: list[Any] = field(default_factory=list)  # weak references
@@ -56,9 +57,9 @@ class Scene:
     data: int | None = None  # id of the data whose batch was drawn last
     trained_data: set[int] = field(default_factory=set)  # ids of the data that was trained on
     most: int = 0  # values in the largest tensor of the batch drawn last
-    pair: Any = None  # of a batch of two: where the first lies, and the second
+    pair: Any = None  # of a batch of two: weak references to the first and the second
     # the losses
-    untold: bool = False  # no loss function tells the targets
+    untold: bool = False  # no loss function is called with the targets
 
 
 class Stream:
@@ -74,22 +75,21 @@ class Stream:
     ) -> None:
         self.open_session, self.lines, self.after_step, self.report = open_session, lines, after_step, report
         self.active = True
-        self.apart: Callable[[], AbstractContextManager[object]] = (
-            nullcontext  # as a backend's, before there is a session
-        )
+        # As the backend's, before there is a session.
+        self.apart: Callable[[], AbstractContextManager[object]] = nullcontext
         self.missed: set[str] = set()  # what failed before there was one
         self.let_go = (
             False  # something failed; steps are still counted, for whoever wants to end after so many
         )
         self.thread: threading.Thread | None = None  # that trains what is recorded
         self.lock = threading.RLock()
-        self.attentive = False  # somebody wants to hear of every loss
+        self.attentive = False  # some listener needs every loss
         self.opened: Session | None = None
         self.known: dict[str, Fact] = {}
         self.scene = Scene()
         self.patches = Patches()
         self.handles: list[Any] = []
-        self.ends: list[Callable[[], None]] = []  # what is to be taken away besides
+        self.ends: list[Callable[[], None]] = []  # what else is to be undone
         self.listeners: dict[type, list[Callable[[Any], None]]] = {}
 
     def hear(self, kind: type, listener: Callable[[Any], None]) -> None:
@@ -101,11 +101,11 @@ class Stream:
         kind = type(event)
         for listener in self.listeners.get(kind, ()):
             listener(event)
-        heard = HEARD.get(kind)
-        if heard is not None:
+        method = METHODS.get(kind)
+        if method is not None:
             session = self.session() if kind in OPENING else self.opened
             if session is not None and not (session.over and kind not in ASIDE):
-                heard(session, event)
+                method(session, event)
 
     def session(self) -> Session | None:
         """The session, opened at the first call; None once it is refused."""
@@ -139,8 +139,8 @@ class Stream:
         return place
 
     def safely(self, hook: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
-        """Call a hook; if it fails, say so once. The training and the recording go on, and the clock stands still
-        meanwhile."""
+        """Call a hook while the clock is stopped. If it fails, say so once; the training and the recording
+        go on."""
         if not self.active or self.elsewhere():
             return None
         with self.lock:
@@ -193,7 +193,7 @@ class Stream:
         session = self.opened
         self.let_go = True
         self.detach()
-        message = f"capture let go: {where} failed ({type(error).__name__}: {str(error)[:300]})"
+        message = f"capture stopped: {where} failed ({type(error).__name__}: {str(error)[:300]})"
         if session is not None:
             session.event("note", message, "capture-failed")
         say(f"{message}; the training goes on")

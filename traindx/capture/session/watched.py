@@ -17,11 +17,12 @@ from traindx.capture.session.pace import Pace
 from traindx.vocabulary.setup import Fact
 
 SMALLEST = 3  # parameters in which gradients left over from the last step are looked for
-TINY = 1e-6  # beside a norm that is divided by, as the frameworks do when they clip
+TINY = 1e-6  # added to a norm that is divided by, as the frameworks do when they clip
 
 
 class Watched:
-    """What the backend is asked, and when. It is the `View` of the backend's observers."""
+    """What the backend is asked, and when; and the view that its observers have of the session: what has no
+    underscore is for them to use."""
 
     def __init__(
         self, backend: Backend, clock: Clock, habits: Habits, dropped: Failed, tell: Tell, pace: Pace, *,
@@ -30,12 +31,14 @@ class Watched:
         self.backend, self.clock, self.habits = backend, clock, habits
         self._tell_dropped, self.tell, self.pace = dropped, tell, pace
         self._refused: set[str] = set()  # what has failed, and is tried no more
-        self.updates, self.patient, self.curvature = updates, patient, curvature
+        self.updates = updates  # weights may be copied
+        self.patient = patient  # every batch is read, however long that takes
+        self.curvature = curvature  # the Hessian's extreme eigenvalues are wanted on some sampled steps
         self.measures = Measures(backend, self._let_go)
-        self.scalars: dict[str, Any] = {}
+        self.scalars: dict[str, Any] = {}  # signals of the step
         self.facts_seen: dict[str, Fact] = {}
         self.sampling = True
-        self.forward_end: float | None = None
+        self.forward_end: float | None = None  # when the last forward pass was over, by the clock
         self._clip: tuple[Any, float] | None = None
         self._zeroed = False
         self._small: list[int] = []  # places of the smallest parameters
@@ -44,7 +47,8 @@ class Watched:
         self.observers = Observers(backend.observers(self))
 
     def attempt(self, what: str, measure: Callable[..., Any], *given: Any) -> Any:
-        """What `measure(*given)` gives; None once it has failed, which drops what is measured, and nothing else."""
+        """What `measure(*given)` gives; None once it has failed, which drops what is measured, and nothing
+        else."""
         if what in self._refused:
             return None
         try:
@@ -196,7 +200,7 @@ class Watched:
         return factor
 
     def _prefix(self, optimizer: Any) -> str:
-        """What stands before the signals of an optimizer that is not the first."""
+        """The prefix of the signals of an optimizer; none of the first one's."""
         first = optimizer is None or optimizer is self.optimizers[0]
         return "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
 
@@ -213,7 +217,7 @@ class Watched:
         self._zeroed = False
         prefix = self._prefix(optimizer)
         for signal, rate in (
-            self.attempt("learning rates", lambda: list(self.backend.told_rates(optimizer))) or ()
+            self.attempt("learning rates", lambda: list(self.backend.rate_signals(optimizer))) or ()
         ):
             self.scalars[prefix + signal] = rate
 

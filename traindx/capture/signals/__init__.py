@@ -1,8 +1,9 @@
 """What capture measures: every signal declared once, in the file of its family.
 
-A family says which signals it has, in what shape they come, when they are due, what they cost, and whether they may be
-left out. Those that come by module also turn one reading of a framework (`kind`, what it is about, values) into panels.
-The names' units and meanings are the vocabulary's (`traindx.vocabulary.signals`); nothing here knows a framework.
+A family says which signals it has, in what shape they come, when they are due, what they cost, and whether
+they may be left out. Those that come by module also turn one reading of a framework (`kind`, what it is
+about, values) into panels. The names' units and meanings are the vocabulary's
+(`traindx.vocabulary.signals`); nothing here knows a framework.
 
 How to add one that is read from every parameter, such as the share of weights that are nearly zero:
 

@@ -16,7 +16,8 @@ MOMENTS = 3  # first fields, which all modules have: where they are NaN that is 
 
 
 def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
-    """From `[modules, COLUMNS]`, NaN where a module has no such thing: each signal with the modules that have it."""
+    """From `[modules, COLUMNS]`, NaN where a module has no such thing: each signal with the modules that
+    have it."""
     table = np.asarray(values).reshape(len(modules), -1)
     known = ~np.isnan(table.T)
     known[:MOMENTS] = True

@@ -1,4 +1,5 @@
-"""Where the time of a step goes. The whole is told of every step, its phases where hooks for them pay."""
+"""Where the time of a step goes. The whole is recorded of every step, its phases where hooks for them
+pay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directions of gradients in steps that follow each other, and the noise that they tell of."""
+"""Directions of gradients in steps that follow each other, and the noise that follows from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a process's own backward passes made of a gradient, and what its step uses: where several train together."""
+"""What a process's own backward passes made of a gradient, and what its step uses: where several train
+together."""
 
 from __future__ import annotations
 

@@ -16,8 +16,9 @@ Due = Literal["step", "phase", "sample", "aside"]
 
 
 class Cost(NamedTuple):
-    """CPU time of one occasion on the machine of docs/benchmarks.md, with cold caches: `fixed` microseconds, `each` for
-    every module or parameter looked at, `value` nanoseconds for each value that is read of them."""
+    """CPU time of one occasion on the machine of docs/benchmarks.md, with cold caches: `fixed` microseconds,
+    `each` for every module or parameter looked at, `value` nanoseconds for each value that is read of
+    them."""
 
     fixed: float
     each: float = 0.0
@@ -29,8 +30,8 @@ class Cost(NamedTuple):
 
 
 class Modules(NamedTuple):
-    """Parameters taken together by module: `names` joined by line feeds, for each parameter the place of its module
-    among them, and its number of values."""
+    """Parameters taken together by module: `names` joined by line feeds, for each parameter the place of its
+    module among them, and its number of values."""
 
     names: str
     group: Ints
@@ -51,8 +52,8 @@ class Modules(NamedTuple):
         return most
 
     def share(self, each: Floats) -> Floats:
-        """`[modules]`: shares of parameters (NaN: not measured) as those of modules, weighted by size; NaN where none
-        was measured."""
+        """`[modules]`: shares of parameters (NaN: not measured) as those of modules, weighted by size; NaN
+        where none was measured."""
         there = np.isfinite(each)
         weight = self.summed(there * self.sizes)
         share = self.summed(np.where(there, each, 0) * self.sizes) / np.maximum(weight, 1)
@@ -61,10 +62,11 @@ class Modules(NamedTuple):
 
 @dataclass(frozen=True)
 class Family:
-    """`kind` names its readings. `due`: at every step, at steps that are timed by their phases, at sampled steps, or
-    aside from them when something happens; `apart`: every so-manieth time of those. `optional`: left out first, the
-    dearest first, where a recording must cost less; `asks` are the causes that cannot be told without it.
-    `by_parameter`: read of every parameter after the step, by the backend's reader of that kind."""
+    """`kind` names its readings. `due`: at every step, at steps that are timed by their phases, at sampled
+    steps, or aside from them when something happens; `apart`: every so-manieth time of those. `optional`:
+    left out where a recording must cost less, the most expensive first; `asks` are the causes that cannot be
+    found without it. `by_parameter`: read of every parameter after the step, by the backend's reader of that
+    kind."""
 
     kind: str
     signals: tuple[str, ...]

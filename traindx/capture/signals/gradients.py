@@ -1,4 +1,5 @@
-"""Gradient norms: the global one and those of modules, of every step; written by module where it is sampled."""
+"""Gradient norms: the global one and those of modules, of every step; written by module where it is
+sampled."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from traindx.vocabulary.run import Floats
 
 
 def panels(modules: Modules, squares: Floats) -> Iterator[Panel]:
-    """From the sum of squares of each parameter's gradient, without a loss scale. A norm tells whether all is finite:
-    nothing more is read for that."""
+    """From the sum of squares of each parameter's gradient, without a loss scale. A norm shows whether all
+    is finite: nothing more is read for that."""
     norms = np.sqrt(modules.summed(squares))
     yield "grad_norm", modules.names, norms
     yield "grad_nonfinite", modules.names, (~np.isfinite(norms)).astype(np.float64)

@@ -13,7 +13,7 @@ FIELDS = (
     "quant/zero_fraction", "quant/majority", "quant/error", "quant/kept", "quant/clipped", "quant/flips", "quant/moved",
     "quant/gradient",
 )  # fmt: skip
-SELDOM = ("quant/clipped", "quant/flips", "quant/moved")  # written where there is something to tell
+SELDOM = ("quant/clipped", "quant/flips", "quant/moved")  # written where they are finite
 
 
 def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:

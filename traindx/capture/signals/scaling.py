@@ -1,4 +1,4 @@
-"""Loss scaling and clipping, as the loop has told them."""
+"""Loss scaling and clipping, as the loop reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How a step changes the weights, seen through a part of each parameter that moves on from sample to sample."""
+"""How a step changes the weights, seen through a part of each parameter that moves on from sample to
+sample."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from traindx.vocabulary.run import Floats
 
 
 def panels(modules: Modules, values: Floats) -> Iterator[Panel]:
-    """From `[3, parameters]`: norms of the changes, of the weights before, shares that did not change; NaN where not
-    measured. An infinite norm is that of a parameter that is not finite: nothing is told of its module."""
+    """From `[3, parameters]`: norms of the changes, of the weights before, shares that did not change; NaN
+    where not measured. An infinite norm is that of a parameter that is not finite, and hides the rest of its
+    module."""
     change, size, unchanged = values.reshape(3, -1)
     known = ~np.isnan(change)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,5 @@
-"""How often the loop reads from its accelerator, and how long it waits there: counted over some steps now and then."""
+"""How often the loop reads from its accelerator, and how long it waits there: counted over some steps now
+and then."""
 
 from __future__ import annotations
 

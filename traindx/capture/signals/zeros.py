@@ -1,4 +1,5 @@
-"""Shares of gradients that are exactly zero, in a part of each parameter that moves on from sample to sample."""
+"""Shares of gradients that are exactly zero, in a part of each parameter that moves on from sample to
+sample."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Patience:
             self._said = True
             why = getattr(error, "strerror", None) or str(error) or "out of memory"
             say(
-                f"{self.folder} cannot be written ({why}); the training goes on, and it is tried again now and then"
+                f"{self.folder} cannot be written ({why}); the training goes on, and so do the attempts to write"
             )
 
     def taken(self) -> None:

@@ -104,13 +104,13 @@ class Recorder:
 
     def event(self, event: Event, at: float) -> None:
         if self._events_written + len(self._events) < MOST_EVENTS:
-            told = {
+            written = {
                 "kind": event.kind,
                 "message": redact_text(event.message),
                 "step": event.step,
                 "time": at,
             }
-            self._events.append(dumps({**told, "place": event.place, "code": event.code}) + "\n")
+            self._events.append(dumps({**written, "place": event.place, "code": event.code}) + "\n")
 
     def due(self) -> bool:
         """Whether enough has gathered, or waited long enough, to be written."""
@@ -154,8 +154,8 @@ class Recorder:
         """Replace setup.json: `known` holds framework, script, versions and facts."""
         if self.rank or not self.ours:
             return
-        told = {"schema": SCHEMA, "started": self._started, **redact_facts(dict(known))}
-        text = dumps(told, indent=1, default=str).encode()
+        document = {"schema": SCHEMA, "started": self._started, **redact_facts(dict(known))}
+        text = dumps(document, indent=1, default=str).encode()
         self._setup = text
         if self._patience.may_try():
             self._try(self._write_setup)
@@ -175,7 +175,7 @@ class Recorder:
         return True
 
     def flight(self) -> Recorder:
-        """A recorder for steps that lie before what is written already (a part of its own)."""
+        """A recorder for steps before those that are written already (in a separate part)."""
         other = Recorder(self.folder, budget=self.budget, rank=self.rank, patience=self._patience)
         other._number = FLIGHT + self._flights
         self._flights += 1
@@ -274,7 +274,7 @@ class Recorder:
         return self.folder / f"steps-{self.rank}-{self._pid}{suffix}.arrows"
 
     def _turn(self, part: Part) -> None:
-        """Close a full part, and thin old ones until the next fits beside a copy being made."""
+        """Close a full part, and thin old ones until the next fits next to a copy that is being made."""
         try:
             part.close()
         finally:

@@ -118,8 +118,8 @@ class Words:
 
 
 def column(numbers: np.ndarray[Any, np.dtype[Any]]) -> Any:
-    """A numpy array as an Arrow array, without a copy. `pyarrow.array` would do, and would first import pandas
-    (a second of the training's, and a library that the script may never have wanted)."""
+    """A numpy array as an Arrow array, without a copy. `pyarrow.array` would do, and would first import
+    pandas (a second of the training's, and a library that the script may never have wanted)."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(

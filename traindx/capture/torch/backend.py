@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.session.backend import Backend, Rate, View
+from traindx.capture.session.backend import Backend, Rate
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
+from traindx.capture.session.watched import Watched
 from traindx.capture.torch.measure.gradients.norms_and_updates import (
     Updates,
     gradient_norms,
@@ -75,7 +76,7 @@ class TorchBackend(Backend):
     def rates(self, optimizer: Any) -> list[float]:
         return [float(g["lr"]) if "lr" in g else 1.0 for g in optimizer.param_groups for _ in g["params"]]
 
-    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+    def rate_signals(self, optimizer: Any) -> Iterable[Rate]:
         groups = [g for g in optimizer.param_groups if "lr" in g]
         for i, group in enumerate(groups):
             rate = group["lr"]
@@ -128,15 +129,13 @@ class TorchBackend(Backend):
         return replicated_number(value)
 
     def scale_of(self, scaler: Any) -> Any:
-        scale = getattr(
-            scaler, "_scale", None
-        )  # `get_scale()` reads it on the host, which waits for the device
+        scale = getattr(scaler, "_scale", None)  # `get_scale()` would wait for the device
         return None if scale is None else self.number(scale)
 
     def number(self, value: Any) -> Any:
         """A float where it is on the host; else a copy, for the loop may write over its own."""
         if hasattr(value, "detach"):
-            if value.is_cpu:  # not `device.type`, which makes two objects: 20 microseconds amid a training
+            if value.is_cpu:  # not `device.type`, which makes two objects: 20 microseconds with cold caches
                 return float(value.item()) if value.numel() == 1 else None
             return value.detach().clone().reshape(()) if value.numel() == 1 else None
         return super().number(value)
@@ -163,5 +162,5 @@ class TorchBackend(Backend):
     def apart(self) -> AbstractContextManager[object]:
         return isolated()
 
-    def observers(self, view: View) -> Sequence[object]:
+    def observers(self, view: Watched) -> Sequence[object]:
         return [TorchObserver(view, self.tree)]

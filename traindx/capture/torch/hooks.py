@@ -1,9 +1,9 @@
-"""Calls of modules, heard without a hook in any of them.
+"""Observes calls of modules without a hook on any of them.
 
 What is registered with a module or a parameter is part of it: it is pickled and copied with it, scripted, exported
-and compiled. So `torch.nn.Module.__call__` itself asks, at the cost of a look into a dict, whether somebody listens to
-the module; it does so only while somebody listens to any. What is traced instead of trained is not told: a graph must
-hold no operation of ours.
+and compiled. So the code of `torch.nn.Module.__call__` itself is exchanged, while there are listeners to any module: it
+looks up in a dict whether the module has some. They are not called while a model is traced: the graph must contain no
+operation of ours.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ After = Callable[[nn.Module, tuple[Any, ...], Any], object]
 
 
 def traced() -> bool:
-    """Whether operations are recorded now (by a compiler, an exporter, a tracer, a transform of functions or a mode
-    that counts them), or are not done at all: then nothing may be measured."""
+    """Whether operations are traced now (by a compiler, an exporter, a tracer, a function transform or a mode that counts
+    them), or are not executed at all: then nothing may be measured."""
     tracer = sys.modules.get("torch.fx._symbolic_trace")
     return bool(
         torch.compiler.is_compiling()
@@ -46,7 +46,7 @@ def something_is_compiled() -> bool:
 
 
 class Handle:
-    """One listener; `remove` may be called twice, and from within the call that is told."""
+    """One listener. `remove` may be called twice, and by the listener itself."""
 
     def __init__(self, remove: Callable[[Handle], None], hook: Callable[..., object]) -> None:
         self._remove, self.hook = remove, hook
@@ -56,7 +56,7 @@ class Handle:
 
 
 class Listeners:
-    """Those of one module."""
+    """The listeners of one module."""
 
     def __init__(self, module: nn.Module, gone: Callable[[Any], None]) -> None:
         self.module = weakref.ref(module, gone)
@@ -65,16 +65,16 @@ class Listeners:
 
 
 class LastMoments(dict[int, Callable[[nn.Module], object]]):
-    """By the id of a module, what is asked of it when the script lets it go: `__del__` is called while it is still
-    whole, before its weak references are told, and keeps nothing alive. A class that has a `__del__` of its own is not
-    asked, nor is what the collector finds."""
+    """By the id of a module, a hook for the moment in which the script frees it: `__del__` is called while the module is
+    still intact, before its weak references are cleared, and keeps nothing alive. Classes with their own `__del__` are
+    not observed, nor are modules that only the garbage collector frees."""
 
     def ask(self, module: nn.Module, hook: Callable[[nn.Module], object]) -> None:
         if not self:
-            nn.Module.__del__ = lambda module: self.goes(module)
+            nn.Module.__del__ = lambda module: self.call(module)
         self[id(module)] = hook
 
-    def goes(self, module: nn.Module) -> None:
+    def call(self, module: nn.Module) -> None:
         hook = self.pop(id(module), None) if self else None
         if hook is not None:
             hook(module)
@@ -93,17 +93,17 @@ LAST_MOMENTS = LastMoments()
 class Calls(dict[int, Listeners]):
     """Listeners by the id of their module."""
 
-    __hash__, __eq__ = object.__hash__, object.__eq__  # type: ignore[assignment] # a compiler looks constants of code up
+    __hash__, __eq__ = object.__hash__, object.__eq__  # type: ignore[assignment] # torch.compile hashes constants of code
 
     def __init__(self) -> None:
         super().__init__()
-        self.all: tuple[Handle, ...] = ()  # that are told before any module is called
+        self.all: tuple[Handle, ...] = ()  # called before any module is
         self.method = getattr(nn.Module, "_wrapped_call_impl", nn.Module._call_impl)  # what `__call__` is
         self.plain: CodeType = self.method.__code__
         self.codes: dict[bool, CodeType] = {}  # that listen: to all modules, or to some
-        self.refused = ""  # why nothing can be heard
+        self.refused = ""  # why calls cannot be observed
         self.silent = 0
-        self.deaf: Callable[[], bool] | None = None  # whether what happens now is none of the training's
+        self.deaf: Callable[[], bool] | None = None  # whether the current call is not part of the training
         self.lock = threading.RLock()
 
     # Listening.
@@ -135,7 +135,7 @@ class Calls(dict[int, Listeners]):
             return handle
 
     def move(self, old: nn.Module, new: nn.Module) -> None:
-        """A module that takes the place of another is listened to in its stead."""
+        """A module replaces another: it gets its listeners."""
         with self.lock:
             found = self.get(id(old))
             if found is not None:
@@ -143,8 +143,8 @@ class Calls(dict[int, Listeners]):
                 listeners.before, listeners.after = found.before, found.after
 
     @contextmanager
-    def nothing_told(self) -> Iterator[None]:
-        """Calls that are none of the training's."""
+    def ignored(self) -> Iterator[None]:
+        """Calls that are not part of the training."""
         self.silent += 1
         try:
             yield
@@ -162,8 +162,8 @@ class Calls(dict[int, Listeners]):
         return found
 
     def gone(self, place: int, reference: Any) -> None:
-        """A module is no more; another may have its id. Its place is emptied and not deleted: a compiler that looks at
-        this table collects garbage meanwhile, and fails if keys vanish."""
+        """A module is freed, and another may get its id. Its entry is emptied, not deleted: torch.compile iterates over this
+        table while garbage is collected, and fails if keys vanish."""
         found = self.get(place)
         if found is not None and found.module is reference:
             found.before = found.after = ()
@@ -185,7 +185,7 @@ class Calls(dict[int, Listeners]):
             self.recode()
 
     def recode(self) -> None:
-        """Give `__call__` the code that is needed now, unless somebody else has changed it."""
+        """Give `__call__` the code that is needed now, unless somebody else has replaced it."""
         if self.refused or self.method.__code__ not in (self.plain, *self.codes.values()):
             return
         wanted = self.plain
@@ -205,7 +205,7 @@ class Calls(dict[int, Listeners]):
                 return self.plain
         return self.codes[everyone]
 
-    # Telling.
+    # Calling the listeners.
 
     def listens(self) -> bool:
         return not (self.silent or traced() or (self.deaf is not None and self.deaf()))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from traindx.capture.session.backend import View
+from traindx.capture.session.watched import Watched
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
 from traindx.capture.torch.measure.batches.arrays import batch_statistics, outputs_of
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
@@ -28,7 +28,7 @@ FIRST_OUTPUTS = 20  # that are all read; of n later ones about sqrt(FIRST_OUTPUT
 class TorchObserver:
     """Observes the calls of whole models, and implements every protocol of `session/observers.py`."""
 
-    def __init__(self, view: View, tree: Tree) -> None:
+    def __init__(self, view: Watched, tree: Tree) -> None:
         self._view, self.tree = view, tree
         self.probe = ForwardProbe(tree, view.dropped, view.clock)
         self.data = batch_statistics(patient=view.patient)
@@ -125,7 +125,7 @@ class TorchObserver:
         self._habits.forward(grad, model.training, modal)
         if not self._batches_reported:
             targets = kwargs.get("labels", kwargs.get("targets")) if kwargs else None
-            self.batch(args or kwargs, targets, grad, told=False)
+            self.batch(args or kwargs, targets, grad, reported=False)
         if not grad:
             self._clock.interrupted = True
             self._observe_ends(True)  # the outputs of evaluations are read
@@ -153,10 +153,10 @@ class TorchObserver:
         if not self._outputs_reported:
             self._read_outputs(output)
 
-    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
-        """A batch; once one was reported (`told`), the models' own inputs are not read. `whose`: what identifies its data
+    def batch(self, inputs: Any, targets: Any, training: bool | None, reported: bool, *whose: Any) -> None:
+        """A batch; once one was `reported`, the models' own inputs are not read. `whose`: what identifies its data
         set, and whether that is trained on."""
-        self._batches_reported = self._batches_reported or (told and inputs is not None)
+        self._batches_reported = self._batches_reported or (reported and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
         if self.wants_outputs or not training:
             self._view.attempt(

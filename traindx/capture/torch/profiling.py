@@ -1,5 +1,5 @@
-"""A few steps of a live training under torch.profiler, seen from the optimizer alone: nothing else is hooked, so that
-the trace shows the training and not its observer."""
+"""Traces a few steps of a live training with torch.profiler. Only optimizer steps are hooked, so that the trace shows
+the training and not its observer."""
 
 from __future__ import annotations
 
@@ -56,13 +56,9 @@ class Profiling:
 
         def action(number: int) -> ProfilerAction:
             left = last - 1 - begin - number
-            return (
-                ProfilerAction.RECORD
-                if left > 0
-                else ProfilerAction.NONE
-                if left
-                else ProfilerAction.RECORD_AND_SAVE
-            )
+            if left == 0:
+                return ProfilerAction.RECORD_AND_SAVE
+            return ProfilerAction.RECORD if left > 0 else ProfilerAction.NONE
 
         self.profiler = profile(
             activities=activities,

@@ -115,7 +115,7 @@ def read(sweeps: Sequence[Sweep]) -> Suggestion | str:
     rates = max((s.rates for s in sweeps), key=len)[:n]
     if n < LEAST:
         early = "the loss explodes or is not finite" if not complete else "the sweep ends"
-        return f"{early} after {n} steps; {LEAST} are needed to see anything"
+        return f"{early} after {n} steps; at least {LEAST} are needed"
     curves = [padded(s, n) for s in sweeps]
     reading = _read(rates, curves)
     if reading.z < CERTAIN:
@@ -210,6 +210,6 @@ def _nothing(reading: Reading, sweeps: Sequence[Sweep]) -> str:
     rose = all(s.diverged or float(median(s.losses[-RECENT:])) > high for s in sweeps)
     rises = ", and rises at high ones" if rose else ""
     return (
-        f"the loss falls at no rate by more than its noise{rises} (it falls by {max(reading.fall, 0.0):.2g} from "
-        f"{reading.start:.4g}, with noise of {reading.noise:.2g})"
+        f"at no learning rate does the loss fall by more than its noise{rises} "
+        f"(it falls by {max(reading.fall, 0.0):.2g} from {reading.start:.4g}, with noise of {reading.noise:.2g})"
     )

@@ -14,8 +14,8 @@ def propose(setup: Setup) -> str:
     if (setup.number("world_size") or setup.number("ranks_reporting") or 1) > 1:
         return (
             "call the wrapped model on every rank, not the module in it; divide gradients summed by hand by "
-            "the number of processes, once; initialize or load weights before wrapping; never skip or clip on "
-            "one rank alone; and remove detach and no_grad between the inputs and the loss"
+            "the number of processes, once; initialize or load weights before wrapping; never skip or "
+            "clip on one rank alone; and remove detach and no_grad between the inputs and the loss"
         )
     remove = "remove detach, .item(), .data and no_grad between the inputs and the loss"
     return f"{remove}, and call the wrapped model"

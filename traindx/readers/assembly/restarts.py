@@ -73,7 +73,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
             pending = [Event("restart", "a new run begins in the same log", step, place)]
             if levels is not None and continues(levels):
                 message = (
-                    "its loss begins where that of the run before ended: the same weights, counted anew"
+                    "its loss starts where the previous run ended: the same weights with a new step count"
                 )
                 pending.append(Event("resume", message, step, place, "late-start"))
         elif resumed < MOST_RESUMES:

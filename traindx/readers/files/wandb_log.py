@@ -105,7 +105,7 @@ class LogReader:
         else:
             self.parts.append(data)
             if sum(map(len, self.parts)) > LARGEST:
-                self._drop(self.begun, "a record is too large to be believed")
+                self._drop(self.begun, "a record is implausibly large")
         return None
 
 

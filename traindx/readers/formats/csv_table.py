@@ -51,15 +51,15 @@ def read(source: Source) -> list[RawLog]:
     if axis in log.columns and set_by_hand(axis, log.columns[axis].values):
         raise NotALog(
             source.name,
-            f"{axis} is a setting in it, no counter: a table of results, not the course of a run",
+            f"{axis} is a setting here, not a counter: this is a table of results, not the log of a run",
             hint="give the log that was written while it trained",
             final=True,
         )
     if not counts(log, axis) and (naming := of_things(table.layout, axis)):
         raise NotALog(
             source.name,
-            f"its rows count nothing, and {naming} names another thing in each: a table of results, not the course of "
-            "a run",
+            f"no column counts steps, and {naming} differs in every row: "
+            "this is a table of results, not the log of a run",
             hint="give the log that was written while it trained",
             final=True,
         )

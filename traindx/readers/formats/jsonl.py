@@ -50,7 +50,7 @@ def read(source: Source) -> list[RawLog]:
     if find_axis(lines.columns) is None and (kinds := of_experiments(peek_records(source.head))):
         raise NotALog(
             source.name,
-            f"its rows count nothing and differ in {kinds}: a table of experiments, not the course of one",
+            f"its records have no step and differ in {kinds}: this is a table of experiments, not the log of one",
             hint="give the log that one of them wrote while it ran",
             final=True,
         )

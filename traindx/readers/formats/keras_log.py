@@ -43,8 +43,8 @@ def read(source: Source) -> list[RawLog]:
     table.boundaries = sorted({*table.boundaries, *restarts})
     log = table.log(source, NAME, framework="keras", axis="epoch", axis_kind="epoch")
     for row, moved in unshift(table.columns, [0, *restarts, table.rows]):
-        names = ", ".join(f"{name} stood under {own}" for name, own in moved.items())
-        text = f"after a restart the values do not fit the header: {names}; put back"
+        names = ", ".join(f"{name} was logged as {own}" for name, own in moved.items())
+        text = f"after a restart the values do not fit the header: {names}; corrected"
         log.event_rows[len(log.events)] = row
         place = f"line {table.line_of(row)}"
         log.events.append(Event("log-suspect", text, place=place, code="columns-shifted"))

@@ -98,11 +98,11 @@ def _rank(schema: pa.Schema) -> int:
 
 def _stopped(out: Stream, at: int, at_end: bool, error: BaseException) -> None:
     """A batch could not be read. Where the file ended before the batch did, it is the unfinished
-    last one; else it is damage, and as streams are read in order, nothing behind it is reached."""
+    last one; else it is damage, and as streams are read in order, nothing after it is reached."""
     if at_end:
         out.tail = at
     else:
-        out.damage.append((at, f"a batch cannot be read ({_short(error)}); all behind it is left out"))
+        out.damage.append((at, f"a batch cannot be read ({_short(error)}); everything after it is left out"))
 
 
 def _short(error: BaseException) -> str:

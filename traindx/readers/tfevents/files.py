@@ -180,7 +180,7 @@ class _Decoder:
             try:
                 self._event(octets, record + self.out.records)
             except Malformed as error:
-                self._damaged(at, length, f"of a record is right, its content is not: {error}")
+                self._damaged(at, length, f"of a record is right, but its content is malformed: {error}")
 
     def _damaged(self, at: int, length: int, what: str) -> None:
         self.out.damage.append(Damage(at, at + FRAME + length, f"the checksum {what}"))

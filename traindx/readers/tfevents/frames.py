@@ -153,7 +153,7 @@ class _Chain:
             why = (
                 "the checksum of a record's length is wrong"
                 if not sound
-                else f"a record of {size} bytes is not believed"
+                else f"a record of {size} bytes is implausibly large"
             )
             self.damage.append(Damage(self.base + self.at, self.base + self.at, why))
             self.at += 1

@@ -42,8 +42,8 @@ def activations_collapse(
     The effective rank of a module's outputs over the samples of a batch. It is 0 if the spread is below 1e-5
     of the level, and the median of the second half of the run must be below 0.5. Severity is high if the run
     does not learn, medium if that is not known, and info if it learns. It is also info if the next module
-    and the last one still vary, as with an unused branch or an embedding that gets the same index for all
-    samples.
+    and the last one still vary. That happens with an unused branch, or an embedding that gets the same index
+    for all samples.
 
     ## Why it matters
     The modules behind it cannot distinguish the samples, so the prediction is the same for all of them.

@@ -20,8 +20,8 @@ def modes_disagree(
     """The model is much worse in evaluation mode than in training mode.
 
     ## What it sees
-    The loss of the last training batch in both modes (measured by `traindx check`): in evaluation mode more than
-    half of the progress of the training is lost.
+    The loss of the last training batch in both modes (measured by `traindx check`): in evaluation mode
+    more than half of the progress of the training is lost.
 
     ## Why it matters
     Normalization layers use their running statistics in evaluation mode. If these never changed or

@@ -34,7 +34,8 @@ def samples_affect_each_other(
     ## What it sees
     The gradient of one sample's output with respect to another sample's input, with the model in
     evaluation mode. For whole-number inputs: whether an output changes when another sample is replaced
-    (measured by `traindx check`). High where the run does not learn or this is unknown, medium where it learns.
+    (measured by `traindx check`). High where the run does not learn or this is unknown, medium where it
+    learns.
 
     ## Why it matters
     A reshape, transpose or softmax along the wrong dimension mixes samples: the model trains on the

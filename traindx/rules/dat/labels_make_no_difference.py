@@ -23,9 +23,9 @@ def labels_make_no_difference(
     """The real labels are learned no faster than permuted ones.
 
     ## What it sees
-    The losses of two starts, one of them with the labels permuted among the samples (measured by `traindx check`),
-    compared in every tenth of the steps. Judged only where one batch can be memorized, so that the model
-    works, and after two passes over the data.
+    The losses of two starts, one of them with the labels permuted among the samples (measured by
+    `traindx check`), compared in every tenth of the steps. Judged only where one batch can be memorized,
+    so that the model works, and after two passes over the data.
 
     ## Why it matters
     The model then learns only the frequency of the labels, or memorizes single samples: labels and

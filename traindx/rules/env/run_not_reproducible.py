@@ -25,8 +25,8 @@ def run_not_reproducible(
     """Two starts of the same script with the same seed give different losses.
 
     ## What it sees
-    The losses of two starts, step by step (measured by `traindx check`). Medium where the script sets seeds, or
-    where seeds were set for it, and the losses differ by more than rounding can explain.
+    The losses of two starts, step by step (measured by `traindx check`). Medium where the script sets
+    seeds, or where seeds were set for it, and the losses differ by more than rounding can explain.
 
     ## Why it matters
     Some source of randomness is not seeded: a library, the clock, the order of a set or of files,

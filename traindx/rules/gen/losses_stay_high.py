@@ -69,8 +69,8 @@ def losses_stay_high(
     """The training loss levels off high, without a gap to validation.
 
     ## What it sees
-    A training loss that changes by less than 10 % of its first level over the second half, with a validation
-    loss at most 30 % above it, and one of these:
+    A training loss that changes by less than 10 % of its first level over the second half. The validation
+    loss is at most 30 % above it. In addition, one of these is true:
 
     - an accuracy below 0.8 that made less than half of the way to 1, while the loss fell by less than 35 %
       (40 points);

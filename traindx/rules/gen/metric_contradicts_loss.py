@@ -51,10 +51,10 @@ def metric_contradicts_loss(
     """The loss and a score of the same split move in opposite directions.
 
     ## What it sees
-    Slopes of opposite sign in the loss and in the accuracy (or another score) of one split, each beyond 4
-    standard errors, over the last half of the run or since the loss was lowest. One must improve by 5 % of
-    its range, the other get worse by 10 %. Severity is low if the loss rises while the score improves, and
-    medium if the score gets worse while the loss falls.
+    Slopes of opposite sign in the loss and the accuracy (or another score) of one split, over the last half
+    of the run or since the loss was lowest. Each slope must exceed 4 standard errors. One must improve by 5
+    % of its range, the other get worse by 10 %. Severity is low if the loss rises while the score improves,
+    and medium if the score gets worse while the loss falls.
 
     ## Why it matters
     A rising validation loss with a rising accuracy is overconfidence: few predictions are wrong, but very

@@ -50,9 +50,9 @@ def simple_model_does_better(
     Simple predictors are fitted after the run on some of the recorded training samples and evaluated on
     others. They are compared with the predictions of the network on training batches late in the run, beyond
     4 standard errors. Severity is medium if the network gained almost nothing over the most frequent class
-    (or the mean), and low if it gained less than 85 % of what the simple model gains. It is silent if the
-    validation accuracy of the network is as good as theirs, because mixed and augmented training data are
-    harder on purpose.
+    (or the mean). It is low if the network gained less than 85 % of what the simple model gains. It is
+    silent if the validation accuracy of the network is as good as theirs, because mixed and augmented
+    training data are harder on purpose.
 
     ## Why it matters
     A network can do whatever a linear model can. Its learning rate, loss, inputs or labels prevent it.

@@ -70,9 +70,9 @@ def validation_gap_grows(
     ## What it sees
     A validation curve that rises from its minimum and stays up, while the training curve does not rise with
     it. The rise must exceed 4 times the noise of the curve (its scatter around the best falling-then-rising
-    curve) and reach 5 % of the lowest level or 10 % of the improvement made before. The training curve may
-    rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if half of the
-    level or of the improvement is gone.
+    curve). It must also reach 5 % of the lowest level, or 10 % of the improvement made before. The training
+    curve may rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if
+    half of the level or of the improvement is gone.
 
     Two weaker signs are reported if validation does not rise:
 

@@ -39,8 +39,8 @@ def validation_missing(
     """The training data were seen several times, but nothing was measured on validation data.
 
     ## What it sees
-    No signal below `val/`, and none whose name contains a word for a test or an evaluation, in a supervised
-    run of two or more epochs whose objective improved.
+    A supervised run of two or more epochs whose objective improved. It has no signal below `val/`, and none
+    whose name contains a word for a test or an evaluation.
 
     ## Why it matters
     Memorization lowers the training loss too. Only validation data show whether the run generalizes.

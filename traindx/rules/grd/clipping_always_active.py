@@ -35,8 +35,8 @@ def clipping_always_active(
 
     ## What it sees
     The gradient norm is above the clipping norm in 95 % of the rows after the first twentieth of the run.
-    Severity is info; medium if the median step keeps less than a tenth of its gradient, and low then if the
-    optimizer does not depend on the scale of the gradient (Adam, LAMB, Lion, RMSprop).
+    Severity is info, and medium if the median step keeps less than a tenth of its gradient. Medium becomes
+    low with an optimizer that does not depend on the scale of the gradient (Adam, LAMB, Lion, RMSprop).
 
     ## Why it matters
     The clipping norm then sets the length of every step instead of the learning rate.

@@ -39,9 +39,9 @@ def gradient_norm_explodes(
     """The global gradient norm rises far above its early level, and the loss does not recover.
 
     ## What it sees
-    At least three rows in a row with a norm 10 times the early level of the run, after which the objective
-    ends not finite or clearly higher than before (by 10 % and 4 times its noise). Without an objective, the
-    norm must reach 100 times its early level and stay there to the end.
+    At least three rows in a row with a norm 10 times the early level of the run. After them the objective
+    must end not finite, or clearly higher than before (by 10 % and 4 times its noise). Without an objective,
+    the norm must reach 100 times its early level and stay there to the end.
 
     ## Why it matters
     A few steps of this size overwrite what was learned before.

@@ -39,9 +39,9 @@ def gradient_norm_vanishes(
     """The global gradient norm falls to almost zero, or starts there, and the objective does not improve.
 
     ## What it sees
-    A norm that ends a thousand times below its early level, or is below 1e-6 throughout, while the objective
-    has lost less than half of its first level and has not clearly improved. If it has improved, by less than
-    a fifth, the severity is medium.
+    A norm that ends a thousand times below its early level, or is below 1e-6 throughout. The objective has
+    lost less than half of its first level and has not clearly improved. If it has improved, by less than a
+    fifth, the severity is medium.
 
     ## Why it matters
     Without gradients nothing is learned, however long the run continues.

@@ -38,9 +38,9 @@ def gradient_not_finite(
 
     ## What it sees
     Rows whose norm is not finite. The first rows are skipped if finite ones follow. Severity is high if it
-    lasts to the end, for more than two rows, or in more than 2 % of the rows. It is medium if no row of a
-    short log (20 rows) is finite, because the loss scale may still be adjusting, or if a tenth of the rows
-    is not finite. It is low if single rows recover.
+    lasts to the end, for more than two rows, or in more than 2 % of the rows. It is medium if a tenth of the
+    rows is not finite. It is also medium if no row of a short log (20 rows) is finite, because the loss
+    scale may still be adjusting. It is low if single rows recover.
 
     ## Why it matters
     One optimizer step with such a gradient ruins the weights. With a gradient scaler the step is skipped,

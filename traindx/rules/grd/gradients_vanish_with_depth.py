@@ -40,10 +40,10 @@ def gradients_vanish_with_depth(
     """The gradient shrinks from the last modules to the first, and the run does not learn.
 
     ## What it sees
-    The median gradient norm of the first third of the modules is 1 % of that of the last third or less
-    (medians over modules and rows, zeros left out), and it falls along the depth (rank correlation at least
-    0.6). Severity is high if the run does not learn and low if that is not known. A run that learns is not
-    reported.
+    The gradient norm of the first third of the modules is at most 1 % of that of the last third. Both are
+    medians over modules and rows, without zeros. The norm must fall along the depth (rank correlation at
+    least 0.6). Severity is high if the run does not learn and low if that is not known. A run that learns is
+    not reported.
 
     ## Why it matters
     The first layers do not change. The later ones must work with random features.

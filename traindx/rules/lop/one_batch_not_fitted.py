@@ -27,9 +27,9 @@ def one_batch_not_fitted(
     """The model cannot even memorize a single batch.
 
     ## What it sees
-    The loss of the script with one batch repeated (measured by `traindx check`). After about a hundred steps more
-    than half of the first loss remains and it has stopped falling, or it grows. Losses whose lower bound
-    may not be zero are judged only where they hardly changed.
+    The loss of the script with one batch repeated (measured by `traindx check`). After about a hundred
+    steps more than half of the first loss remains and it has stopped falling, or it grows. Losses whose
+    lower bound may not be zero are judged only where they hardly changed.
 
     ## Why it matters
     A model with more parameters than there are numbers in a batch can always memorize it. If it does

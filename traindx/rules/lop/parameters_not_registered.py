@@ -32,8 +32,8 @@ def parameters_not_registered(
 
     ## What it sees
     Parameters that get a gradient, are in a plain list, tuple or dict of a module, and are neither in
-    model.parameters() nor in any optimizer (measured by `traindx check`). High where the run does not learn or this
-    is unknown, medium where it learns.
+    model.parameters() nor in any optimizer (measured by `traindx check`). High where the run does not
+    learn or this is unknown, medium where it learns.
 
     ## Why it matters
     They are never trained, never saved, and never moved to another device.

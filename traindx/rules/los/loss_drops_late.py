@@ -22,7 +22,8 @@ BLOCKS = 60  # how finely the run is cut in the search for the drop
     needs=("objective",),
     min_points=16,
     severity="info",
-    message="{name} was flat for {wait:.0%} of the run and then improved steeply at step {onset:g} (an S-curve)",
+    message="{name} was flat for {wait:.0%} of the run and then improved steeply at step {onset:g} "
+    "(an S-curve)",
 )
 def loss_drops_late(
     run: Run,

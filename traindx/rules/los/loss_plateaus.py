@@ -51,9 +51,9 @@ def loss_plateaus(
     ## What it sees
     The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the
     curve did while the steps before it doubled. Speed is measured per unit of the logarithm of the step, in
-    which a power law hardly slows down. Also reported are a log that begins in the middle of a run and never
-    moves, one that repeats one value next to a good score, and (info) a validation loss or score that is
-    level while training continues. Aspects say whether the level is at chance, high or low, whether the
+    which a power law hardly slows down. A log that begins in the middle of a run and never moves is reported
+    too, and so is one that repeats one value next to a good score. A validation loss or score that is level
+    while training continues is a note. Aspects say whether the level is at chance, high or low, whether the
     learning rate had decayed, and what the gradient norm does. Severity is low, and medium at chance level.
 
     ## Why it matters

@@ -43,11 +43,11 @@ def loss_spikes_recur(
     At least three spikes, measured as in `loss-spikes-and-recovers`, from which the curve came down again.
     Severity:
 
-    - medium if they continue in the second half of the run, one is as high as half of the progress and half
-      of the level, and at least 1 % of the points is in spikes;
+    - medium if they continue in the second half of the run and hold at least 1 % of the points, and one is
+      as high as half of the progress and of the level;
     - low if one reaches 4 times the level of the objective;
     - info otherwise. If the objective has no spikes, validation losses, parts of the loss and adversarial
-      losses are checked as well (medium if their spikes continue and reach 10 times the usual size).
+      losses are checked. Theirs are medium if they continue and reach 10 times the usual size.
 
     A fixed interval between the spikes is reported.
 

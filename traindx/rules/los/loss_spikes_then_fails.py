@@ -28,8 +28,8 @@ def loss_spikes_then_fails(
     """The loss jumps up and does not come back.
 
     ## What it sees
-    A spike, measured as in `loss-spikes-and-recovers` and at least a quarter of the range high, after which
-    the loss becomes NaN or infinite, or the run ends with more than half of the jump.
+    A spike, measured as in `loss-spikes-and-recovers` and at least a quarter of the range high. After it the
+    loss becomes NaN or infinite, or the run ends with more than half of the jump.
 
     ## Why it matters
     One step did the damage. The checkpoint before it can be used.

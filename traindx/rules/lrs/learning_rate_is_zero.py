@@ -37,9 +37,9 @@ def learning_rate_is_zero(
     """The learning rate is zero in all of the run or in a long part of it.
 
     ## What it sees
-    A learning rate of zero (below 1e-12 of the peak) at every point, or for more than 3 points and 5 % of
-    the run at the start or in the middle, or for more than 10 % at the end. A small rate that is printed as
-    0 is recognized by the digits of the other values, and by an objective that still improves. Severity is
+    A learning rate of zero (below 1e-12 of the peak) at every point, or in a stretch of more than 3 points.
+    The stretch must hold 5 % of the points, or 10 % if it is at the end. A small rate that is printed as 0
+    is recognized by the digits of the other values, and by an objective that still improves. Severity is
     high if the rate is zero throughout a log of 20 points or more, medium if it is zero in the middle, and
     low otherwise.
 

@@ -37,10 +37,10 @@ def learning_rate_never_warms_up(
     """The learning rate starts at its peak, and the loss jumps up in the first steps.
 
     ## What it sees
-    A learning rate that starts at 90 % of its peak or more, and an objective that, within the first tenth of
-    the run, rises above its first value by 6 times its noise and 20 % of the progress. Severity is low, and
-    medium if the objective ends above its first value. Without such a jump nothing is reported, because many
-    runs need no warm-up.
+    A learning rate that starts at 90 % of its peak or more. Within the first tenth of the run, the objective
+    rises above its first value by 6 times its noise and 20 % of the progress. Severity is low, and medium if
+    the objective ends above its first value. Without such a jump nothing is reported, because many runs need
+    no warm-up.
 
     ## Why it matters
     Adam's estimate of the gradient variance is unreliable in the first steps. A jump there can cost much of

@@ -39,9 +39,9 @@ def learning_rate_vanishes_early(
     """The learning rate is almost zero for a long last part of the run, while the loss still improves.
 
     ## What it sees
-    A learning rate below 1 % of its peak (median below 0.1 %) for the last 20 % of the run or more, while
-    the objective was still improving when that began, and hardly improves after it. Severity is medium, and
-    high if it lasts for more than half of the run.
+    A learning rate below 1 % of its peak (median below 0.1 %) for at least the last 20 % of the run. The
+    objective was still improving when that began, and hardly improves after it. Severity is medium, and high
+    if it lasts for more than half of the run.
 
     ## Why it matters
     The rest of the run is wasted, and the loss stays higher than necessary.

@@ -35,8 +35,8 @@ def half_precision_underflows(
     """Gradients underflow to zero in half precision although the loss scale is at its maximum.
 
     ## What it sees
-    Gradient norms of exactly zero in a tenth of the rows or more, most of them while the loss scale is
-    within a factor of two of its maximum, and a loss that is not yet near zero.
+    Gradient norms of exactly zero in a tenth of the rows or more. In most of them the loss scale is within a
+    factor of two of its maximum. The loss is not yet near zero.
 
     ## Why it matters
     Values below 6e-8 are zero in half precision. What underflows is not learned.

@@ -28,8 +28,8 @@ def quantization_gap_widens(
     ## What it sees
     `quant/loss_gap`, or a pair of logged metrics of which one is called quantized (`val/loss` and
     `val/quantized_loss`). The gap at the end must exceed its smallest value by 4 times its noise, and by a
-    tenth of what the float metric has gained (twice the smallest gap if the gain is not known). A gap that
-    is constant or closes is not reported.
+    tenth of what the float metric has gained. If the gain is not known, it must reach twice the smallest
+    gap. A gap that is constant or closes is not reported.
 
     ## Why it matters
     The network learns what does not survive quantization: the deployed model gets worse while the float

@@ -55,8 +55,8 @@ def quantized_gradients_imbalanced(
       of the run.
 
     Severity is high if the run does not learn, or if the backward pass is wrong. It is low if the run learns
-    with an optimizer that does not depend on the scale of the gradient (Adam, LAMB, Lion, RMSprop, Muon),
-    but medium if almost nothing passes, because what passes is then not a gradient.
+    with an optimizer that does not depend on the scale of the gradient (Adam, LAMB, Lion, RMSprop, Muon). If
+    almost nothing passes it is medium, because what passes is then not a gradient.
 
     ## Why it matters
     No single learning rate fits both: the quantized layers move too fast or not at all. The reason is a

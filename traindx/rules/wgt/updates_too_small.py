@@ -40,9 +40,9 @@ def updates_too_small(
 
     ## What it sees
     The norm of the update divided by the norm of the weights after the first tenth of the run, as a median
-    over the modules that move at all. It must be below 5e-5. It is reported only if the run does not learn,
-    and not if the weights first grew to 3 times their size, because the ratio is then small for another
-    reason.
+    over the modules that move at all. It must be below 5e-5. It is reported only if the run does not learn.
+    If the weights first grew to 3 times their size, the ratio is small for another reason and is not
+    reported.
 
     ## Why it matters
     At that pace the weights stay at their initialization for the whole run.

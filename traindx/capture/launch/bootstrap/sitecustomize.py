@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "TRAINDX_CAPTURE"
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Programs that start the training processes with an environment of their own making.
+# Programs that start the training processes with an environment that they make themselves.
 LAUNCHERS = (
     "torchrun",
     "torch.distributed.run",
@@ -64,17 +64,16 @@ class Watch:
 
     def __init__(self) -> None:
         self.wanted: dict[str, Callable[[Any], None]] = {}
-        self.last: list[
-            Callable[[], None]
-        ] = []  # called at exit, after all that the script wants called then
+        self.last: list[Callable[[], None]] = []  # called at exit, after all exit handlers of the script
 
     def end(self) -> None:
         for function in self.last:
             function()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """What the finders after this one find, with a loader that calls `then` after it has run the module. Whoever
-        only asks whether a module exists (`importlib.util.find_spec`, as Transformers does) changes nothing."""
+        """What the finders after this one find, with a loader that calls `then` after it has run the module.
+        Whoever only asks whether a module exists (`importlib.util.find_spec`, as Transformers does) changes
+        nothing."""
         if name not in self.wanted:
             return None
         spec = None
@@ -93,7 +92,7 @@ class Watch:
             if module.__name__ != name:  # an archive has one loader for all of its modules
                 run(module)
                 return
-            vars(loader).pop("exec_module", None)  # the loader is as it was before the module can look at it
+            vars(loader).pop("exec_module", None)  # the loader is as it was before the module can see it
             run(module)
             if name in self.wanted:
                 self.wanted.pop(name)(module)
@@ -103,7 +102,7 @@ class Watch:
 
 
 def report(folder: str, stage: str, **more: str) -> None:
-    """Append one line to the folder's diary, from which the launcher tells what happened."""
+    """Append one line to the folder's diary, from which the launcher learns what happened."""
     line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
     try:
         with open(os.path.join(folder, ".launch"), "ab", buffering=0) as diary:
@@ -129,7 +128,7 @@ def attach(request: dict[str, Any], watch: Watch, name: str, module: object) -> 
     try:
         try:
             import traindx.capture.launch.attach as launch_attach
-        except ModuleNotFoundError:  # traindx lives in an environment of its own
+        except ModuleNotFoundError:  # traindx is installed in another environment
             sys.path.append(request["home"])
             try:
                 import traindx.capture.launch.attach as launch_attach
@@ -144,7 +143,7 @@ def attach(request: dict[str, Any], watch: Watch, name: str, module: object) -> 
 
 
 def chain() -> None:
-    """Run the environment's own sitecustomize, which this file stands in front of."""
+    """Run the environment's own sitecustomize, which this file hides."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
     importlib.invalidate_caches()
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)

@@ -29,6 +29,7 @@ from traindx.capture.session.events import (
 from traindx.capture.session.stream import REPLACED, Stream
 from traindx.capture.torch.discover.manual import Manual
 from traindx.capture.torch.discover.wrappers import call_after
+from traindx.capture.torch.measure.loss.graph import constant_divisor
 
 UNDECIDED_STEPS = 4  # steps in which it is determined whether the loss is divided for accumulation
 HELD = 4096  # losses held between two steps
@@ -291,15 +292,8 @@ def divisor(loss: torch.Tensor) -> float:
     """The number (no tensor of the user's) that a loss was divided by before `backward` was called."""
     found, node = 1.0, loss.grad_fn
     for _ in range(CHAIN):
-        name = type(node).__name__
-        if name not in ("DivBackward0", "MulBackward0"):
+        number = constant_divisor(node)
+        if number is None or node is None:
             break
-        other = getattr(node, "_saved_other", None)
-        if not isinstance(other, torch.Tensor) or other.numel() != 1 or other.device.type != "cpu":
-            break
-        number = float(other)
-        if not number:
-            break
-        found = found * number if name == "DivBackward0" else found / number
-        node = node.next_functions[0][0]
+        found, node = found * number, node.next_functions[0][0]
     return found

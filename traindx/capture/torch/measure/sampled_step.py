@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays.batch import Data
-from traindx.capture.session.backend import View
+from traindx.capture.session.watched import Watched
 from traindx.capture.torch.measure.batches.answers import Answers
 from traindx.capture.torch.measure.by_pass import observers
 from traindx.capture.torch.measure.gradients.directions import Directions
@@ -41,7 +41,7 @@ NAMED = 3  # modules that a message names
 class SampledStep:
     """`waiting`: there is something to do at the next step even though it is not sampled."""
 
-    def __init__(self, view: View, tree: Tree, data: Data) -> None:
+    def __init__(self, view: Watched, tree: Tree, data: Data) -> None:
         self._view, self._tree, self._habits = view, tree, view.habits
         self.by_pass = observers(view.dropped)
         self.quantized = Quantized(view.layout.owner_of, view.dropped)

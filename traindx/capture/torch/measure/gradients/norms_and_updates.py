@@ -174,8 +174,6 @@ def _vector(values: list[Any]) -> torch.Tensor:
     """Numbers and tensors of one element as one vector, on the device of the tensors."""
     tensors = [v for v in values if isinstance(v, torch.Tensor)]
     device = tensors[0].device if tensors else torch.device("cpu")
-    return torch.stack([v.float() if isinstance(v, torch.Tensor) else _filled(v, device) for v in values])
-
-
-def _filled(value: float, device: torch.device) -> torch.Tensor:
-    return torch.full((), value, device=device)  # created there: a copy from the host would wait
+    # Numbers are created on the device: a copy from the host would wait.
+    filled = (v if isinstance(v, torch.Tensor) else torch.full((), v, device=device) for v in values)
+    return torch.stack([v.float() for v in filled])

@@ -155,6 +155,18 @@ def _name(node: Any) -> str:
     return "" if node is None else str(node.name()).rstrip("0123456789").removesuffix("Backward")
 
 
+def constant_divisor(node: Any) -> float | None:
+    """The number on the host (no tensor of the user's on a device) that an operation divides by, or by whose inverse it
+    multiplies; None for other operations."""
+    name = type(node).__name__
+    other = getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
+    if not isinstance(other, torch.Tensor) or other.numel() != 1:
+        return None
+    if other.device.type != "cpu" or not float(other):
+        return None
+    return float(other) if name == "DivBackward0" else 1 / float(other)
+
+
 def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
     """How many times its value the loss of two such batches is: 1 for a mean, 2 for a sum over the samples that is not
     divided by their number. Read from the graph of a loss that was written by hand; None where it is not clear."""
@@ -170,11 +182,6 @@ def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
             return 1.0 if divisor >= count * (1 - 1e-6) else 2.0
         if name.removesuffix("Backward0") not in BEFORE_REDUCTION:
             return None
-        other: Any = (
-            getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
-        )
-        number = isinstance(other, torch.Tensor) and other.numel() == 1 and other.device.type == "cpu"
-        if number and float(other):
-            divisor *= float(other) if name == "DivBackward0" else 1 / float(other)
+        divisor *= constant_divisor(node) or 1.0
         node = node.next_functions[0][0]
     return None

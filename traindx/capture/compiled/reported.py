@@ -1,4 +1,5 @@
-"""What frameworks with compiled steps have in common: a session is told of a step after it was made, on the host."""
+"""What all steps have in common that are reported after they were made: those of Keras's `fit`, and compiled
+ones."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ from typing import Any
 
 from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
-from traindx.capture.session.backend import Backend, Rate, View
+from traindx.capture.session.backend import Backend, Rate
+from traindx.capture.session.watched import Watched
 from traindx.vocabulary.setup import Fact
 
 
-class HostObserver:
+class BatchObserver:
     """Observes batches, which `array` brings to the host (None: no table of numbers)."""
 
-    def __init__(self, view: View, array: Callable[[Any], Array | None]) -> None:
+    def __init__(self, view: Watched, array: Callable[[Any], Array | None]) -> None:
         self._view = view
         self.seconds = 0.0  # spent on readings of sampled steps
         self.data = Data(array, patient=view.patient)
@@ -26,8 +28,9 @@ class HostObserver:
         self._view.facts_seen.update(self.data.references())
 
 
-class ToldBackend(Backend):
-    """The parameters that one optimizer trains, in the framework's order, and the rate of the step just told."""
+class ReportedBackend(Backend):
+    """The parameters that one optimizer trains, in the framework's order, and the rate of the step just
+    reported."""
 
     def __init__(self) -> None:
         self.trained: list[Any] = []
@@ -39,5 +42,5 @@ class ToldBackend(Backend):
     def rates(self, optimizer: Any) -> list[float]:
         return [1.0 if self.rate is None else self.rate] * len(self.trained)
 
-    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+    def rate_signals(self, optimizer: Any) -> Iterable[Rate]:
         return [] if self.rate is None else [Rate("lr", self.rate)]

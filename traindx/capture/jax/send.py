@@ -1,9 +1,9 @@
-"""Values of a computation that may be compiled, told to Python as it runs.
+"""Values of a computation that may be compiled, sent to Python as it runs.
 
-One primitive without results: transformations that differentiate pass it by, `vmap` hands it the whole batch at once,
-and what is compiled calls the host. Nothing that is computed depends on it. Where all is computed by the processor, on
-one device, the host is called with plain arrays that lie where they were computed: `jax.debug.callback` makes JAX's own
-of them first, which takes fifteen times as long."""
+One primitive without results: transformations that differentiate pass it by, `vmap` hands it the whole batch
+at once, and what is compiled calls the host. Nothing that is computed depends on it. Where all is computed
+by the processor, on one device, the host is called with plain arrays, in the memory where they were
+computed: `jax.debug.callback` makes JAX's own of them first, which takes fifteen times as long."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from jax.interpreters import ad, batching, mlir
 
 READ = 1 << 14  # values of an array that leave it, whole samples
 MARK = np.zeros((), np.float32)
-Hear = Callable[..., None]
+Receive = Callable[..., None]
 
 
 class Way(NamedTuple):
-    """How values reach the host: each of the groups that `make(values, about)` gives is heard by a call of its own, the
-    first before the others. `placed`: with its place among them."""
+    """How values reach the host: each of the groups that `make(values, about)` gives is passed to `receive`
+    in a separate call, the first before the others. `placed`: with its place among them."""
 
     make: Callable[[Sequence[Any], Any], Sequence[Sequence[Any]]]
-    hear: Hear
+    receive: Receive
     placed: bool = False
 
 
-class Telling(DebugEffect):  # type: ignore[misc]
-    """What keeps a computation that tells something from being dropped."""
+class Sending(DebugEffect):  # type: ignore[misc]
+    """The effect that keeps a computation that sends something from being dropped."""
 
-    __str__ = lambda self: "Telling"  # noqa: E731
+    __str__ = lambda self: "Sending"  # noqa: E731
 
 
-TELLING = Telling()
-tell_p = Primitive("traindx_tell")
-tell_p.multiple_results = True
+SENDING = Sending()
+send_p = Primitive("traindx_send")
+send_p.multiple_results = True
 host_p = Primitive("traindx_host")  # what is left of it once it is compiled
 host_p.multiple_results = True
 
 
-def tell(hear: Hear, *values: Any) -> None:
-    """Call `hear` with these arrays (of large ones the first samples) each time that this is computed."""
-    tell_by(Way(parts, hear), Way(parts, hear), None, *values)
+def send(receive: Receive, *values: Any) -> None:
+    """Call `receive` with these arrays (of large ones the first samples) each time that this is computed."""
+    send_by(Way(parts, receive), Way(parts, receive), None, *values)
 
 
-def tell_by(near: Way, far: Way, about: Any, *values: Any) -> None:
-    """Tell these arrays by one way where they lie in the host's memory, by another, of one group, where they do not.
-    `about` is handed to what makes the groups."""
+def send_by(near: Way, far: Way, about: Any, *values: Any) -> None:
+    """Send these arrays by one way where they are in the host's memory, by another, of one group, where they
+    are not. `about` is handed to what makes the groups."""
     plain = (jax.lax.stop_gradient(jnp.asarray(value)) for value in values)
-    tell_p.bind(*plain, near=near, far=far, about=about)
+    send_p.bind(*plain, near=near, far=far, about=about)
 
 
 def parts(values: Sequence[Any], about: None) -> list[list[Any]]:
@@ -71,8 +71,8 @@ def part(values: Any) -> Any:
     return values[: max(1, READ * values.shape[0] // math.prod(values.shape))]
 
 
-def _heard(way: Way, place: int) -> Hear:
-    return functools.partial(way.hear, place) if way.placed else way.hear
+def _receiver(way: Way, place: int) -> Receive:
+    return functools.partial(way.receive, place) if way.placed else way.receive
 
 
 def _at_once(*values: Any, near: Way, far: Way, about: Any) -> list[Any]:
@@ -80,9 +80,9 @@ def _at_once(*values: Any, near: Way, far: Way, about: Any) -> list[Any]:
     devices = set().union(*(value.devices() for value in values))
     if len(devices) == 1 and devices.pop().platform == "cpu":
         for place, group in enumerate(near.make(values, about)):
-            _heard(near, place)(*(np.asarray(value) for value in group))
+            _receiver(near, place)(*(np.asarray(value) for value in group))
     else:
-        jax.debug.callback(far.hear, *far.make(values, about)[0])
+        jax.debug.callback(far.receive, *far.make(values, about)[0])
     return []
 
 
@@ -95,14 +95,14 @@ def _here(context: Any) -> bool:
 
 def _lowered(context: Any, *operands: Any, near: Way, far: Way, about: Any) -> Any:
     def made_far(*values: Any) -> list[Any]:
-        jax.debug.callback(far.hear, *far.make(values, about)[0])
+        jax.debug.callback(far.receive, *far.make(values, about)[0])
         return []
 
     def made_near(*values: Any) -> list[Any]:
         first, *rest = near.make(values, about)
-        (mark,) = host_p.bind(*first, hear=_heard(near, 0), after=0)
+        (mark,) = host_p.bind(*first, receive=_receiver(near, 0), after=0)
         for place, group in enumerate(rest, 1):
-            host_p.bind(mark, *group, hear=_heard(near, place), after=1)
+            host_p.bind(mark, *group, receive=_receiver(near, place), after=1)
         return []
 
     return mlir.lower_fun(made_near if _here(context) else made_far, multiple_results=True)(
@@ -110,12 +110,12 @@ def _lowered(context: Any, *operands: Any, near: Way, far: Way, about: Any) -> A
     )
 
 
-def _direct(context: Any, *operands: Any, hear: Hear, after: int) -> Any:
-    """Arrays are read-only and end with the call: it copies what it keeps. The first `after` of them only say that
-    other calls come before this one, as its own result says to others."""
+def _direct(context: Any, *operands: Any, receive: Receive, after: int) -> Any:
+    """Arrays are read-only and end with the call: it copies what it keeps. The first `after` of them only
+    say that other calls come before this one, as its own result says to others."""
 
     def call(*values: Any) -> tuple[Any]:
-        hear(*values[after:])
+        receive(*values[after:])
         return (MARK,)
 
     known = context.avals_in, context.avals_out
@@ -124,21 +124,21 @@ def _direct(context: Any, *operands: Any, hear: Hear, after: int) -> Any:
 
 def _batched(values: Any, axes: Any, **ways: Any) -> tuple[list[Any], list[Any]]:
     moved = [v if axis is None else jnp.moveaxis(v, axis, 0) for v, axis in zip(values, axes, strict=True)]
-    tell_p.bind(*moved, **ways)
+    send_p.bind(*moved, **ways)
     return [], []
 
 
 def _differentiated(primals: Any, tangents: Any, **ways: Any) -> tuple[list[Any], list[Any]]:
-    tell_p.bind(*primals, **ways)
+    send_p.bind(*primals, **ways)
     return [], []
 
 
-tell_p.def_impl(_at_once)
-tell_p.def_effectful_abstract_eval(lambda *values, **ways: ([], {TELLING}))
-batching.primitive_batchers[tell_p] = _batched
-ad.primitive_jvps[tell_p] = _differentiated
-mlir.register_lowering(tell_p, _lowered)
+send_p.def_impl(_at_once)
+send_p.def_effectful_abstract_eval(lambda *values, **ways: ([], {SENDING}))
+batching.primitive_batchers[send_p] = _batched
+ad.primitive_jvps[send_p] = _differentiated
+mlir.register_lowering(send_p, _lowered)
 host_p.def_effectful_abstract_eval(
-    lambda *values, **how: ([jax.core.ShapedArray((), jnp.float32)], {TELLING})
+    lambda *values, **how: ([jax.core.ShapedArray((), jnp.float32)], {SENDING})
 )
 mlir.register_lowering(host_p, _direct)

@@ -10,7 +10,7 @@ from traindx.vocabulary.setup import Fact
 
 
 class Leaf(NamedTuple):
-    """A leaf of the parameters' tree, which stands for its arrays of all steps."""
+    """A leaf of the parameters' tree. It represents the arrays that the leaf has in all steps."""
 
     name: str
     owner: str
@@ -19,8 +19,8 @@ class Leaf(NamedTuple):
 
     @property
     def inputs(self) -> int:
-        """Of a matrix that is multiplied with, the values that one unit takes in; 0 of everything else. Equinox keeps
-        units first, Flax, Haiku and plain trees last."""
+        """Of a matrix that is multiplied with, the values that one unit takes in; 0 of everything else.
+        Equinox keeps units first, Flax, Haiku and plain trees last."""
         own = self.name.rpartition(".")[2]
         if len(self.shape) < 2 or "embed" in self.name.lower():
             return 0
@@ -28,7 +28,7 @@ class Leaf(NamedTuple):
 
 
 def architecture(leaves: Sequence[Leaf]) -> dict[str, Fact]:
-    """Setup facts that the tree of parameters tells."""
+    """Setup facts from the tree of parameters."""
     matrices = [leaf for leaf in leaves if leaf.inputs]
     widths = [leaf.size // leaf.inputs for leaf in matrices]
     norms = any("norm" in leaf.name.lower() for leaf in leaves)
@@ -37,8 +37,8 @@ def architecture(leaves: Sequence[Leaf]) -> dict[str, Fact]:
 
 
 def gains(leaves: Sequence[Leaf], norms: Sequence[float]) -> dict[str, Fact]:
-    """The smallest and the largest gain of initial weights, from their norms: root mean square times the root of what
-    one unit takes in. What starts at zero does so on purpose."""
+    """The smallest and the largest gain of initial weights, from their norms: root mean square times the
+    root of what one unit takes in. What starts at zero does so on purpose."""
     found = [
         (norm * math.sqrt(leaf.inputs / leaf.size), leaf.name)
         for leaf, norm in zip(leaves, norms, strict=True)

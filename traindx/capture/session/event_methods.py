@@ -1,4 +1,4 @@
-"""Which method of a session takes which event."""
+"""Which method of a session handles which event."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from traindx.capture.session import events
 from traindx.capture.session.session import Session
 
-HEARD: dict[type, Callable[[Session, Any], None]] = {
+METHODS: dict[type, Callable[[Session, Any], None]] = {
     events.ModelFound: lambda session, e: session.add_model(e.model, e.name),
     events.PartCalled: lambda session, e: session.called(e.part),
     events.OptimizerFound: lambda session, e: session.add_optimizer(e.optimizer),
