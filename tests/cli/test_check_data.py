@@ -46,7 +46,7 @@ def test_faults_fail_with_the_rows_behind_them(files: Path, tmp_path: Path) -> N
     assert done.status == 1
     checks = {c["slug"]: c for c in json.loads(done.out)["checks"]}
     assert {s for s, c in checks.items() if c["status"] == "failed"} == {"leakage", "overlap"}
-    assert "code alone tells the target" in checks["leakage"]["message"]
+    assert "code alone predicts the target" in checks["leakage"]["message"]
     rows = list(csv.DictReader((tmp_path / "rows.csv").open()))
     assert [r["row"] for r in rows if r["rule"] == "train-and-validation-overlap"] == [
         str(i) for i in range(90)

@@ -77,7 +77,8 @@ def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
         seen = len(first.sweep.losses)
         if seen < rate_sweep.LEAST:
             raise ExperimentFailed(
-                f"the script {first.conducted.words()}, with {seen} usable steps; a sweep needs {rate_sweep.LEAST}"
+                f"the script {first.conducted.words()}, with {seen} usable steps; a sweep needs "
+                f"{rate_sweep.LEAST}"
             )
         tell(f"the script {first.conducted.words()} before the highest rate: sweeping again in {seen} steps")
         plan = plan._replace(steps=seen)

@@ -74,7 +74,7 @@ def check_data(
     (input, target); a path to CSV, Parquet, .npz or .npy, or to a folder of images or sounds. `target`:
     an array `[n]`, or the name of a column. `validation`: the same kind as `data`, or a pair (data,
     target). `sensitive`: an array `[n]` or a column's name; errors and labels are compared between its
-    values. `task`: "classes" or "numbers", where what the target looks like misleads. Raises ConfigError
+    values. `task`: "classes" or "numbers", if the kind of the target is detected wrongly. Raises ConfigError
     for columns that are not there, ReadError for files that cannot be read."""
     begun = time.monotonic()
     config = config or Config()

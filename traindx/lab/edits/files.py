@@ -1,4 +1,5 @@
-"""A project's texts from its folder, a patch as a unified diff, and a patch written in place with a backup."""
+"""A project's texts from its folder, a patch as a unified diff, and a patch written in place with a
+backup."""
 
 from __future__ import annotations
 

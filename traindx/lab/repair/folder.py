@@ -107,7 +107,8 @@ def in_use(folder: Path) -> str:
 
 
 def written(proof: Proof, folder: Path, bench: Bench) -> None:
-    """Write the report in all its formats; fix.json comes last, because its presence marks a finished proof."""
+    """Write the report in all its formats; fix.json comes last, because its presence marks a finished
+    proof."""
     report = proof.report
     with naming(folder):
         (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
