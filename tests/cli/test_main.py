@@ -13,7 +13,7 @@ import click
 import pytest
 
 import traindx as package
-import traindx.cli as verbs
+import traindx.cli.verbs as verbs
 from tests.cli.logs import healthy_log
 from tests.cli.process import LIMIT, environment, traindx
 from traindx.cli.main import VERBS, cli
@@ -116,7 +116,7 @@ def test_a_bug_is_one_line_and_its_traceback_only_on_request(tmp_path: Path) -> 
 
     quiet = stderr()
     assert quiet.startswith(
-        "traindx: error: a bug in traindx, sorry: ZeroDivisionError: division by zero (at buggy.py:6;"
+        "traindx: error: a bug in traindx, sorry: ZeroDivisionError: division by zero (at buggy.py:6)."
     )
     assert quiet.count("\n") == 1
     assert "Traceback" in stderr(TRAINDX_DEBUG="1")

@@ -164,10 +164,10 @@ KINDS = (
         "report_format",
         ("tests/reports/test_formats.py",),
         (Line("traindx/cli/options.py", '"html"]', '"csv", '),
-         Line("traindx/cli/diagnose.py", '            "html": diagnosis.to_html',
+         Line("traindx/cli/diagnosis_output.py", '            "html": diagnosis.to_html',
               '            "csv": lambda: importlib.import_module("traindx.reports.csv").render(diagnosis.document),\n'),
-         Line("traindx/cli/diagnose.py", "import os\n", "import importlib\n")),
-        (Omitted("traindx/cli/diagnose.py", "tests/reports/test_formats.py", "traindx/cli/diagnose.py"),),
+         Line("traindx/cli/diagnosis_output.py", "from collections.abc import Iterable\n", "import importlib\n")),
+        (Omitted("traindx/cli/diagnosis_output.py", "tests/reports/test_formats.py", "traindx/cli/diagnosis_output.py"),),
     ),
     Kind(
         "framework",
