@@ -13,11 +13,10 @@ from traindx.causes.catalogue import catalogue, find, patterns
 from traindx.causes.measures.next_measures import next_measures
 from traindx.causes.ranking.rank import rank
 from traindx.causes.verdict.advice import recommend
-from traindx.causes.verdict.decision import decide
+from traindx.causes.verdict.decision import decide, undecided
 from traindx.causes.verdict.health import without_harm
 from traindx.causes.verdict.patterns import pattern
 from traindx.causes.verdict.profiles import ABOUT_MEMORY, decide_memory, decide_profile, profile_advice
-from traindx.causes.verdict.undecided import undecided
 
 __all__ = [
     "ABOUT_MEMORY",

@@ -228,11 +228,13 @@ HIGHER_WORDS = (
 )  # fmt: skip
 
 
+DIRECTIONS = {kind.name: kind.direction for kind in SIGNALS}
+
+
 def direction_of(name: str) -> Direction:
     """Which way a signal should go, from its name: "lower", "higher", or "none" when unknown."""
-    for kind in SIGNALS:
-        if kind.name == name:
-            return kind.direction
+    if name in DIRECTIONS:
+        return DIRECTIONS[name]
     words = name.rsplit("/", 1)[-1].lower().replace("-", "_").replace("(", "_").replace("@", "_").split("_")
     if any(w in LOWER_WORDS or w.endswith("loss") or w.endswith("error") for w in words):
         return "lower"

@@ -17,7 +17,6 @@ from traindx.causes.verdict.health import (
     poor_and_settled,
 )
 from traindx.causes.verdict.patterns import fired, pattern
-from traindx.causes.verdict.undecided import undecided
 from traindx.causes.wording import certainty, lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
@@ -183,6 +182,23 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return Decision("inspect", worse, 0.5)
     points = f"{curve.n} point{'s' * (curve.n > 1)}"
     return Decision("continue", f"the run is too short for a verdict: {curve.name} has {points}", 0.5)
+
+
+def undecided(
+    hypotheses: Sequence[Hypothesis],
+    *,
+    least: float = threshold(
+        0.3, "P(cause)", basis="convention", source="below it the rest is twice as likely"
+    ),
+) -> tuple[Hypothesis, ...]:
+    """The two most probable faults, if no cause (including `healthy`) reaches a probability of `least`;
+    otherwise none.
+
+    A report then says that it cannot tell the cause, and names these two and what would separate them."""
+    if not hypotheses or max(h.probability for h in hypotheses) >= least:
+        return ()
+    faults = sorted((h for h in hypotheses if h.cause != "healthy"), key=lambda h: -h.probability)
+    return tuple(faults[:2])
 
 
 def inspect_doubt(case: Case, health: Health) -> Decision | None:

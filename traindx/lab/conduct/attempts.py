@@ -90,7 +90,8 @@ def conduct(
     until: Callable[[], bool] | None = None,
     **options: Any,
 ) -> Conducted:
-    """As `experiment.conduct`, but a script that hangs after its last step is ended and counts as finished."""
+    """As `experiment.conduct`, but a script that hangs after its last step is ended and counts as
+    finished."""
     leaving = WayOut(out)
     over = (lambda: leaving() or until()) if until else leaving
     done = experiment.conduct(command, interventions, record=record, out=out, until=over, **options)

@@ -31,10 +31,7 @@ def sniff(source: Source) -> float:
     layout = peek(source.head)
     if layout is not None and layout.header and "epoch" in layout.lowered:
         losses = any(name.startswith("train/") and name.endswith("_loss") for name in layout.lowered)
-        scores = any(
-            name.startswith(("metrics/map", "metrics/accuracy_top", "metrics/precision"))
-            for name in layout.lowered
-        )
+        scores = any(name.startswith(SCORES) for name in layout.lowered)
         return (
             0.95
             if scores

@@ -74,7 +74,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
             wanted = "val/loss"
         signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
         chosen[signal] = name
-    return promote(chosen, raw)
+    return promote(chosen)
 
 
 def in_game(role: Role, name: str, *, duel: bool) -> Role:
@@ -123,7 +123,7 @@ def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:
     return own
 
 
-def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
+def promote(chosen: dict[str, str]) -> dict[str, str]:
     """Where no loss is named as such, the metric that plays its part gets the name: the only
     one that ends in `loss`, or a known error measure that both splits share."""
     if any(n in chosen for n in ("train/loss", "val/loss")):

@@ -39,14 +39,14 @@ class Tables:
         if is_heading(text):
             return self.head
         cells = row_cells(text)
-        if len(cells) >= 2 and (self.fields_for(len(cells), text) is not None):
+        if len(cells) >= 2 and self.fields_for(len(cells)) is not None:
             return self.take
         return None
 
     def head(self, line: str, row: int) -> None:
         self.heading, self.heading_row = body(line), row
 
-    def fields_for(self, count: int, text: str) -> tuple[Field, ...] | None:
+    def fields_for(self, count: int) -> tuple[Field, ...] | None:
         """The fields of a row of `count` cells: those of the headings just above, else those of
         the last table of that width."""
         for split in SPLITS:
@@ -58,7 +58,7 @@ class Tables:
     def take(self, line: str, row: int) -> None:
         cells = row_cells(body(line))
         near = row - self.heading_row <= FAR
-        fields = self.fields_for(len(cells), line) if near else self.active.get(len(cells))
+        fields = self.fields_for(len(cells)) if near else self.active.get(len(cells))
         if fields is None:
             return
         self.active[len(cells)] = fields
