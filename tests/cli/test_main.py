@@ -46,8 +46,9 @@ def test_the_overview_says_what_the_verb_says(verb: str) -> None:
 
 
 def test_every_verb_is_a_file() -> None:
-    folder = Path(package.__file__).parent / "cli"
-    assert {verb.replace("-", "_") for verb in VERBS} <= {path.stem for path in folder.glob("*.py")}
+    folder = Path(package.__file__).parent / "cli" / "verbs"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {verb.replace("-", "_") for verb in VERBS} == files
 
 
 def test_no_arguments_prints_the_overview_on_stderr(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_a_bug_is_one_line_and_its_traceback_only_on_request(tmp_path: Path) -> 
 
     quiet = stderr()
     assert quiet.startswith(
-        "traindx: error: a bug in traindx, sorry: ZeroDivisionError: division by zero (at buggy.py:6;"
+        "traindx: error: a bug in traindx, sorry: ZeroDivisionError: division by zero (at buggy.py:6)."
     )
     assert quiet.count("\n") == 1
     assert "Traceback" in stderr(TRAINDX_DEBUG="1")

@@ -14,9 +14,9 @@ from traindx.features.comparisons import rate_sweep
 from traindx.features.comparisons.rate_sweep import Suggestion, Sweep
 from traindx.lab.conduct.attempts import Attempt, attempt, fence_notes
 from traindx.lab.conduct.experiment import Bounds, Conducted
-from traindx.own import VERSION
 from traindx.redaction import redact
 from traindx.temporary import RECORDS, room
+from traindx.version import VERSION
 from traindx.vocabulary.rates import RateSearch, SweepTrace, TriedRate
 from traindx.vocabulary.run import Run
 

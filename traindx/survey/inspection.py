@@ -15,11 +15,11 @@ from traindx.checks.data_catalogue import DATA_CHECKS, OF_FOLDERS
 from traindx.checks.judge import results
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.own import VERSION
 from traindx.redaction import redact_text
 from traindx.survey import Survey
 from traindx.survey.gather import Progress
 from traindx.survey.labels import Task
+from traindx.version import VERSION
 from traindx.vocabulary.check import Check, CheckReport
 from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import Setup
@@ -37,22 +37,22 @@ class DataCheck:
         return self.report.count("failed") > 0
 
     def to_text(self, *, width: int = 100, color: bool = False) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.render(self.report, width=width, color=color)
 
     def to_markdown(self) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.markdown(self.report)
 
     def to_html(self) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.html(self.report)
 
     def to_json(self) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.to_json(self.report)
 

@@ -24,8 +24,8 @@ from traindx.errors import ConfigError
 from traindx.lab.conduct import enclosure, scratch
 from traindx.lab.conduct.output import POLL, Output, OutputSink
 from traindx.lab.conduct.warm import Forked, Warm
-from traindx.own import OWN_THREADS
 from traindx.redaction import redact_text
+from traindx.version import OWN_THREADS
 
 HOME = Path(__file__).parents[3]  # the folder that holds the package
 KEEPER = (

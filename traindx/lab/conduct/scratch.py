@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from traindx import temporary
+from traindx.atomic_write import naming
 from traindx.errors import ConfigError
 from traindx.lab.conduct.surroundings import imitate, leads_out, link_entries
-from traindx.whole import naming
 
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied

@@ -23,8 +23,8 @@ from traindx.lab.repair.search import UNWANTED, Search
 from traindx.lab.repair.slices import notes, sliced
 from traindx.lab.repair.source import outside
 from traindx.lab.repair.stopping import stopping
-from traindx.own import VERSION
 from traindx.redaction import redact
+from traindx.version import VERSION
 from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried

@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
+from traindx.atomic_write import write_whole
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session.events import ModelFound
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
-from traindx.whole import write_whole
 
 FILE = "model.safetensors"
 MOST_BYTES = 2 << 30
