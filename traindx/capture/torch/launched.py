@@ -1,4 +1,5 @@
-"""PyTorch in a script that `traindx run` started: discovery, interventions, probes, and the ranks that it spawns."""
+"""PyTorch in a script that `traindx run` started: discovery, interventions, probes, and the ranks that it
+spawns."""
 
 from __future__ import annotations
 
@@ -51,8 +52,8 @@ def attach(process: RecordedProcess) -> None:
 
 
 def start_ranks(original: Callable[..., Any], request: dict[str, Any]) -> Callable[..., Any]:
-    """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training. They get the request through the
-    environment."""
+    """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training. They get the request
+    through the environment."""
 
     def start_processes(*args: Any, **named: Any) -> Any:
         before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
