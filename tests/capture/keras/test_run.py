@@ -55,7 +55,12 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     assert run.framework == "keras"
     assert setup.word("keras_backend") == backend
     assert list(run.series["train/loss"].steps) == list(range(1, 6 * 16 + 5 + 1))
-    assert [len(run.series[n]) for n in ("val/loss", "val/accuracy", "train/accuracy")] == [6, 6, 6]
+    assert (
+        len(run.series["val/loss"])
+        == len(run.series["val/accuracy"])
+        == len(run.series["train/accuracy"])
+        == 6
+    )
     at = run.series["lr"].steps - 1
     np.testing.assert_allclose(run.series["lr"].values, 1.5e-3 * (1 + np.cos(np.pi * at / 200)), rtol=1e-4)
     dense = [name for name in run.panels["update_ratio"].modules if name.startswith("dense")]
@@ -72,10 +77,8 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     assert setup.number("batch_size") == 32
     assert setup.number("dataset_size") == 512
     assert setup.flag("loss_input_looks_like_probabilities") is False
-    assert not setup.number("train_val_overlap_share")  # None where a busy machine let go of some batches
+    assert setup.number("train_val_overlap_share") in (0, None)  # None: some batches were not read in time
     found = traindx.diagnose(untimed(run)).first
-    # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches, which is no fault.
+    # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: that is no fault.
     assert not {finding.slug for finding in found.findings if finding.severity in BAD}
-    assert_as_declared(
-        "keras", run, but=("scaling", "quantized", "quantization gap")
-    )  # there is nothing rounded
+    assert_as_declared("keras", run, but=("scaling", "quantized", "quantization gap"))  # nothing is rounded

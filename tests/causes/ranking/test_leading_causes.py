@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
+import numpy as np
 import pytest
 
-from tests.causes.made import all_but, clear, fired, plain_run, ranked
+from tests import make
+from tests.causes.made import SEEN, all_but, clear, faults, fired, order, plain_run, ranked
 from tests.causes.ranking.test_rank import probability_of
 from traindx.vocabulary.rule import Outcome
 

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from traindx import pipeline
+from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.signals import end_like
 from traindx.capture.launch.stages import (
@@ -20,7 +21,6 @@ from traindx.capture.launch.stages import (
     recorded,
     why_nothing,
 )
-from traindx.capture.torch.interventions import parse
 from traindx.cli.cause_experiments import Settling
 from traindx.cli.diagnosis_output import draw, rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options

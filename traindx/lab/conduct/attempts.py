@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Unpack
 
 from traindx import pipeline
 from traindx.capture.framework import frameworks
+from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import experiment_stopped, recorded, steps_over, why_nothing
-from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.lab.conduct import experiment
 from traindx.lab.conduct.experiment import Bounds, Conducted, Recording

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.capture.torch.interventions import parse
+from traindx.capture.interventions import parse
 from traindx.errors import ConfigError
 from traindx.vocabulary.diagnosis import RunDiagnosis
 
