@@ -160,21 +160,9 @@ def between(interval: tuple[float, float]) -> str:
 
 
 def likelihood(probability: float) -> str:
-    """A probability in words."""
-    for least, word in (
-        (0.95, "almost certain"),
-        (0.65, "probable"),
-        (0.35, "possible"),
-    ):
-        if probability >= least:
-            return word
-    return "unlikely"
-
-
-def certainly(probability: float) -> str:
-    """The same words as the beginning of a sentence: "Almost certainly", "Probably", "Possibly"."""
-    word = likelihood(probability).capitalize()
-    return word + "ly" if word.endswith("n") else word.removesuffix("le") + "ly"
+    """A probability in words, on the scale of the verdicts' sentences."""
+    words = ((0.95, "almost certain"), (0.65, "probable"), (0.35, "possible"))
+    return next((word for least, word in words if probability >= least), "unlikely")
 
 
 def duration(minutes: float) -> str:
