@@ -20,7 +20,7 @@ from traindx import pipeline, readers
 from traindx.errors import TraindxError
 from traindx.features.shared import Features
 from traindx.readers.assembly.runs import assemble
-from traindx.reports import text
+from traindx.reports.diagnosis import text
 from traindx.vocabulary.diagnosis import Document, RunDiagnosis
 from traindx.vocabulary.run import Run
 
@@ -35,7 +35,8 @@ LEVEL = re.compile(r"level(led|s) off", re.I)
 NONSENSE = re.compile(
     r"\b[Ll]ower the [\w ]+ below 0(?!\.?\d)|\b(from|to) (nan|inf)\b|from (\S+) to \3(?=[ .;,(]|$)|\(0 %|\bNone\b"
 )
-UNTOLD = "The log does not tell why"
+UNTOLD = "Cannot tell the cause from this log"
+LEADING = re.compile(r"(Almost certain|Probable|Possible) cause")
 BLAME = re.compile(r"Most likely: |look into this: ")
 
 
@@ -43,13 +44,15 @@ def faults(page: str, diagnosis: RunDiagnosis, run: Run) -> Iterator[str]:
     """What is wrong with the page of one run."""
     words = " ".join(page.split())
     ill = diagnosis.health in ("sick", "failed")
-    if ill and re.search(r"nothing is wrong|nothing wrong|nothing speaks", words, re.I):
+    if ill and re.search(r"nothing is wrong|nothing wrong|no fault|no finding points", words, re.I):
         yield "ill, and nothing is wrong"
-    if "CANNOT TELL" in words and re.search(r"[Nn]othing is wrong|[Nn]othing wrong|\bHealthy\b", words):
+    if "CANNOT TELL" in words and re.search(
+        r"[Nn]othing is wrong|[Nn]o fault|[Nn]o finding points|\bHealthy\b", words
+    ):
         yield "cannot tell, and nothing is wrong"
     if diagnosis.health == "failed" and diagnosis.decision.action == "continue":
         yield "failed, and to be continued"
-    if diagnosis.health == "healthy" and "Most likely cause" in words:
+    if diagnosis.health == "healthy" and LEADING.search(words):
         yield "healthy, and has a cause"
     if UNTOLD in words and BLAME.search(words):
         yield "the cause is not told, and one is blamed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.thresholds import Changes, Effect, saved
-from traindx.cli.pages import Page, cause_pages, fix_pages, pattern_pages, rule_pages, sections
+from traindx.cli.catalogue_pages import Page, cause_pages, fix_pages, pattern_pages, rule_pages, sections
 from traindx.rules import catalogue
 from traindx.vocabulary.rule import Threshold
 from traindx.vocabulary.signals import SIGNALS

@@ -6,9 +6,9 @@ import ast
 import inspect
 from pathlib import Path
 
-from traindx.capture.experiment.kinds import STAGES
-from traindx.capture.torch import interventions
-from traindx.capture.torch.interventions import NOT_FROM_OUTSIDE, catalogue
+from traindx.capture import interventions
+from traindx.capture.interventions import NOT_FROM_OUTSIDE, catalogue
+from traindx.capture.interventions.kinds import STAGES
 
 HEAD = """
 # Interventions
@@ -19,19 +19,19 @@ Changes that are applied from outside to an unmodified script while it runs unde
 traindx run --with clip=1.0 --with "lr=*0.1" -- python train.py
 ```
 
-Several compose, in the order of this page, however they are given. With several optimizers, all are changed. What an
-intervention did is in the record's `setup.json`: `interventions` names them all, `intervention/<name=value>/steps` (or
-calls, parameters ...) counts what was changed, and one that changed nothing is an event that says why. One that cannot
-be applied to the script, or fails, ends the script with status 70 and `traindx run` with status 2 and one sentence.
-As the identity (`lr=*1`) an intervention leaves every bit of the training as it is. The script
-runs in a scratch copy of the folder, and what it writes there is thrown away. With `--in-place` it runs in your folder,
-where its files replace older ones.
+Several interventions are applied in the order of this page, however they are given. With several optimizers, all are
+changed. The record's `setup.json` says what each one did: `interventions` names them all, and
+`intervention/<name=value>/steps` (or calls, parameters ...) counts what was changed. For an intervention that changed
+nothing, an event says why. One that cannot be applied to the script, or fails, ends the script with status 70 and
+`traindx run` with status 2 and one sentence. As the identity (`lr=*1`) an intervention leaves every bit of the training
+as it is. The script runs in a scratch copy of the folder, and what it writes there is thrown away. With `--in-place` it
+runs in your folder, where its files replace older ones.
 """
 
 KERAS = """
 The same names and values change trainings in Keras, on TensorFlow, PyTorch and JAX: models, optimizers and data when
-`fit` (or the first `train_on_batch`) begins, gradients and rates within the compiled step. Others are refused. What is
-changed in a model is saved with it: `traindx fix` hands it back as `model.keras`.
+`fit` (or the first `train_on_batch`) begins, gradients and rates within the compiled step. Other names are refused.
+Changes to a model are saved with it: `traindx fix` returns it as `model.keras`.
 """
 
 STAGE_NAMES = {
@@ -53,7 +53,7 @@ def page() -> str:
         parts.append(f"## {STAGE_NAMES[stage]}")
         for kind in catalogue():
             if kind.stage == stage:
-                values = " · ".join(f"`{kind.name}={value}`" for value in kind.values)
+                values = " · ".join(f"`{kind.name}={value}`" for value in kind.examples)
                 parts += [f"### {kind.name}", values, kind.page]
     parts += keras()
     parts.append("## Not from outside")
@@ -62,10 +62,10 @@ def page() -> str:
 
 
 def keras() -> list[str]:
-    """Those that Keras has, too. They import Keras, which the page is written without: their docstrings are read."""
+    """What Keras implements, too. Importing these modules needs Keras, so their docstrings are parsed."""
     known = {kind.name: kind for kind in catalogue()}
     parts = ["## In Keras", KERAS.strip()]
-    for name, words in declared(Path(inspect.getfile(interventions)).parents[2] / "keras" / "interventions"):
+    for name, words in declared(Path(inspect.getfile(interventions)).parents[1] / "keras" / "interventions"):
         assert name in known, name
         parts.append(f"- `{name}`: {' '.join(words.split())}")
     return [*parts[:2], "\n".join(parts[2:])]
@@ -80,7 +80,7 @@ def declared(folder: Path) -> list[tuple[str, str]]:
                 if (
                     isinstance(mark, ast.Call)
                     and isinstance(mark.func, ast.Name)
-                    and mark.func.id == "intervention"
+                    and mark.func.id == "applies"
                 ):
                     assert isinstance(mark.args[0], ast.Constant)
                     found.append((str(mark.args[0].value), ast.get_docstring(node) or ""))

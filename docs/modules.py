@@ -24,7 +24,8 @@ from traindx import pipeline, rules
 from traindx.cli.module_tables import LIMITS, limits, seen
 from traindx.config import Config
 from traindx.features.per_module.table import SIGNALS, Kind, ModuleTable, table
-from traindx.reports import figures_modules, modules
+from traindx.reports.documents import modules
+from traindx.reports.figures import modules as figures_modules
 from traindx.vocabulary.run import Floats, Panel, Run, frozen_array, series
 from traindx.vocabulary.setup import Setup
 

@@ -13,6 +13,9 @@ from hypothesis import settings  # noqa: E402
 settings.register_profile("traindx", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("traindx")
 
+collect_ignore = [
+    "stranger"
+]  # templates of files at their places in a copy of the repository: see test_stranger.py
 MOST_WORKERS = (
     8  # each holds its own numpy, pyarrow and matplotlib, and the longest files bound the whole from here on
 )

@@ -15,7 +15,7 @@ import pytest
 from docs import command_line, curves, generate
 from tests.cli.process import LIMIT, environment, traindx
 from traindx import config, pipeline, rules
-from traindx.cli.demo_net import FAULTS, train
+from traindx.cli.demo_network import FAULTS, train
 from traindx.cli.main import VERBS
 
 ROOT = Path(__file__).parents[1]

@@ -50,7 +50,7 @@ def test_the_overview_imports_next_to_nothing(arguments: list[str], tmp_path: Pa
         "traindx.cli.main",
         "traindx.cli.interruptions",
         "traindx.errors",
-        "traindx.own",
+        "traindx.version",
     }
     assert not names & (HEAVY | {"numpy", "msgspec"})
 

@@ -20,16 +20,25 @@ def facts(rule: Rule) -> tuple[Any, ...]:
     return (rule.code, rule.slug, rule.needs, rule.min_points, rule.severity, rule.message, rule.follows)
 
 
+STALE = "traindx/{}/index.py is stale: run `python -m docs.generate`"
+
+
 def test_listed_rules_are_the_rules() -> None:
-    assert [facts(r) for r in rules.listed()] == [facts(r) for r in rules.catalogue()]
+    indexed = {row[0] for row in rules.indexed()}
+    own = {r.check.__module__ for r in rules.catalogue() if r.check.__module__.startswith("traindx.rules.")}
+    assert indexed == own, STALE.format("rules")
+    assert [facts(r) for r in rules.listed()] == [facts(r) for r in rules.catalogue()], STALE.format("rules")
     assert [r.loaded for r in rules.listed()] == list(rules.catalogue())
     assert rules.listed()[0].thresholds == rules.catalogue()[0].thresholds
 
 
 def test_listed_fixes_and_formats_are_those() -> None:
     known = {(f.home, f.applicability, f.causes) for f in fixes.catalogue()}
-    assert {(e.home, e.applicability, e.causes) for e in fixes.listed()} == known
-    assert set(readers.listed()) == set(map(readers.facts_of, readers.catalogue()))
+    assert {(e.home, e.applicability, e.causes) for e in fixes.listed()} == known, STALE.format("fixes")
+    assert {row[0] for row in fixes.indexed()} == {home for home, _, _ in known}, STALE.format("fixes")
+    formats = set(map(readers.facts_of, readers.catalogue()))
+    assert set(readers.listed()) == formats, STALE.format("readers")
+    assert {row[0] for row in readers.indexed()} == {one.home for one in formats}, STALE.format("readers")
 
 
 @pytest.mark.parametrize("room", [rules, fixes, readers], ids=["rules", "fixes", "readers"])

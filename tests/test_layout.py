@@ -77,6 +77,18 @@ def test_every_top_level_module_has_a_floor() -> None:
     assert floors["exhaustive"]
 
 
+def test_every_room_of_capture_has_a_floor() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    floors = next(
+        c for c in project["tool"]["importlinter"]["contracts"] if c.get("containers") == ["traindx.capture"]
+    )
+    placed = {module.strip() for layer in floors["layers"] for module in layer.split("|")}
+    for path in (ROOT / "traindx/capture").iterdir():
+        if path.stem != "__init__" and (path.suffix == ".py" or (path / "__init__.py").exists()):
+            add = f'add "{path.stem}" to the layers of traindx.capture in pyproject.toml'
+            assert path.stem in placed, f"{name(path)} has no floor: {add}"
+
+
 def test_every_folder_of_the_package_is_a_package() -> None:
     assert {p.parent for p in PACKAGE} == {p.parent for p in PACKAGE if p.name == "__init__.py"}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from traindx.own import VERSION
+from traindx.version import VERSION
 
 if TYPE_CHECKING:
     from traindx.config import Config

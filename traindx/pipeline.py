@@ -20,9 +20,9 @@ from traindx.features.log_artifacts import repaired, suspicions
 from traindx.features.performance.memory import memory_of
 from traindx.features.performance.profile import profile_of
 from traindx.features.shared import Features
-from traindx.own import VERSION
 from traindx.redaction import redact
 from traindx.rules.findings import findings, not_evaluated
+from traindx.version import VERSION
 from traindx.vocabulary.check import Check, CheckReport, CheckResult
 from traindx.vocabulary.check import Experiment as CheckExperiment
 from traindx.vocabulary.diagnosis import (
@@ -65,23 +65,23 @@ class Diagnosis:
 
     def to_text(self, *, width: int = 100, color: bool = False, full: bool = False) -> str:
         """A screen for each run; with `full` everything that was found."""
-        from traindx.reports import text
+        from traindx.reports.diagnosis import text
 
         return text.render(self.document, self.runs, width=width, color=color, full=full)
 
     def to_markdown(self) -> str:
-        from traindx.reports import markdown
+        from traindx.reports.diagnosis import markdown
 
         return markdown.render(self.document, self.runs)
 
     def to_html(self) -> str:
-        from traindx.reports import html
+        from traindx.reports.diagnosis import html
 
         return html.render(self.document, self.runs)
 
     def figure(self, run: int = 0) -> Figure:
         """The overview picture of one run (needs matplotlib)."""
-        from traindx.reports import figures
+        from traindx.reports.figures import curves as figures
 
         return figures.overview(self.runs[run], self.document.runs[run])
 
@@ -223,22 +223,22 @@ class Checked:
         return tuple(check for check in self.report.checks if check.status == "failed")
 
     def to_text(self, *, width: int = 100, color: bool = False) -> str:
-        from traindx.reports import check as page
+        from traindx.reports.documents import check as page
 
         return page.render(self.report, width=width, color=color)
 
     def to_markdown(self) -> str:
-        from traindx.reports import check as page
+        from traindx.reports.documents import check as page
 
         return page.markdown(self.report)
 
     def to_html(self) -> str:
-        from traindx.reports import check as page
+        from traindx.reports.documents import check as page
 
         return page.html(self.report)
 
     def to_json(self) -> str:
-        from traindx.reports import check as page
+        from traindx.reports.documents import check as page
 
         return page.to_json(self.report)
 

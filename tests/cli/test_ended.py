@@ -16,7 +16,7 @@ from subprocess import PIPE, Popen
 import pytest
 
 from tests.cli.process import COMMAND, LIMIT, environment, traindx
-from tests.cli.test_fix import TRAIN, diary
+from tests.cli.verbs.test_fix import TRAIN, diary
 from tests.lab.conduct.processes import Pipe
 from tests.processes import line, started
 from traindx.temporary import OWNER, PREFIXES
@@ -66,7 +66,7 @@ def test_asked_to_end_it_leaves_no_process_and_no_folder(
         told = said.decode().splitlines()[-1]
         assert process.returncode in (128 + number, 128 + signal.SIGTERM), said  # both are there at once
         assert told.startswith(("traindx: interrupted", "traindx: ended by SIG"))
-        assert ("the same command goes on where it was" in told) == (verb in ("fix", "investigate"))
+        assert ("run the same command again to continue" in told) == (verb in ("fix", "investigate"))
         assert pipe.read() == b"", "the script still runs"
         assert os.listdir(tmp_path / "tmp") == []
 

@@ -35,7 +35,7 @@ def test_each_fix_is_whole(fix: Fix) -> None:
 @pytest.mark.parametrize("slug", sorted(KNOWN - {"healthy"}))
 def test_every_cause_has_a_fix(slug: str) -> None:
     offered = offers(slug, Setup())
-    assert offered
+    assert offered, f"no fix cures {slug}: add traindx/fixes/<family>/<what_to_do>.py with it in `causes`"
     places = [find(o.fix).causes.index(slug) for o in offered]  # type: ignore[union-attr]
     assert places == sorted(places)
 

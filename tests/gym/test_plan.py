@@ -11,6 +11,7 @@ from benchmarks.gym.benign import BENIGN
 from benchmarks.gym.faults.catalogue import catalogue
 from benchmarks.gym.faults.fault import Fault
 from benchmarks.gym.plan import VARIANTS, endless, job, jobs
+from benchmarks.gym.programs.edits import all_edits
 from benchmarks.gym.recipe import Log, Recipe, script
 from benchmarks.gym.settings import SETTINGS, variant
 from benchmarks.gym.skeletons import SKELETONS
@@ -49,6 +50,17 @@ def test_every_cause_is_a_word_of_the_vocabulary() -> None:
     assert named <= {cause.slug for cause in causes()}
     assert {r.pattern for r in BENIGN} - {None} <= {p.slug for p in patterns()}
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+
+
+def test_every_cause_is_made_by_a_fault() -> None:
+    made = {cause for fault in FAULTS for cause in (fault.cause, *fault.also, *fault.second)}
+    made |= {cause for edit in all_edits() for cause in (edit.cause, *edit.also, *edit.second)}
+    for cause in causes():
+        known = cause.slug in made or cause.slug in (
+            "healthy",
+            "device-fallback",
+        )  # no gym has a second device
+        assert known, f"nothing makes {cause.slug}: add a Fault of it to benchmarks/gym/faults/<family>.py"
 
 
 @pytest.mark.parametrize("style", STYLES)

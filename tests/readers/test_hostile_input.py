@@ -92,10 +92,10 @@ def test_a_truncated_gzip_in_a_record_is_damage(name: str, size: int, tmp_path: 
     ("raised", "said"),
     [
         ("EOFError('no last block')", "a file ends too early: no last block"),
-        ("MemoryError()", "there is not enough memory for this; free some, or allow more (ulimit -v)"),
+        ("MemoryError()", "not enough memory; free some, or raise the limit (ulimit -v)"),
         (
             "ImportError('x.so: failed to map segment from shared object')",
-            "there is not enough memory for this;",
+            "error: not enough memory;",
         ),
     ],
 )

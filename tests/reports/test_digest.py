@@ -63,7 +63,7 @@ def test_of_a_recorded_run_nothing_is_asked_to_be_logged() -> None:
         NotEvaluated("C", "c", "needs 4 modules with a gradient, there are 2", ("grad_norm/*",)),
     )
     assert [u.sentence for u in unchecked(items, ["train/loss"], captured=True)] == [
-        "1 needs a kind of module that is not there",
+        "1 needs a kind of module that the model does not have",
         "1 needs loss_scale",
         "1 needs 4 modules with a gradient, there are 2",
     ]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from traindx.reports import labels
-from traindx.reports.layout import Page, cut, wrap
+from traindx.reports.text_page import Page, cut, wrap
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import pairwise
 from types import ModuleType
 
 import pytest
@@ -37,7 +38,8 @@ every_rule = pytest.mark.parametrize("rule", RULES, ids=[r.slug for r in RULES])
 @cache
 def sample_module(rule: Rule) -> ModuleType:
     name = "tests.samples." + rule.slug.replace("-", "_")
-    assert importlib.util.find_spec(name), f"{rule.slug} has no samples: {name}"
+    file = name.replace(".", "/") + ".py"
+    assert importlib.util.find_spec(name), f"{rule.slug}: add {file} with fires() and stays_quiet()"
     return importlib.import_module(name)
 
 
@@ -229,6 +231,9 @@ def test_slug_is_the_name_of_its_file(rule: Rule) -> None:
 
 def test_codes_are_unique_and_released_rules_are_kept_in_order() -> None:
     codes = [r.code for r in RULES]
-    assert codes == sorted(set(codes))
+    for before, after in pairwise(RULES):
+        why = f"{after.slug}: {after.code} is taken or out of order; in its file, take a number above those of its family"
+        assert before.code < after.code, why
+    assert codes == sorted(codes)
     for family, slugs in SLUGS.items():
         assert tuple(r.slug for r in RULES if r.family == family and r.slug in slugs) == slugs, family

@@ -59,18 +59,22 @@ CHECKS: tuple[Check, ...] = (
         "device accelerator", source="accelerator",
     ),
     made(
-        "environment", "versions", "Versions and pins", "the installed versions match the pins", "versions-unpinned",
+        "environment", "versions", "Versions and pins", "the installed versions match the pins",
+        "versions-unpinned",
         "pins_file",
     ),
     made("environment", "seeds", "Random seeds", "set by the script", "seed-not-set", "seeds_set"),
     made(
-        "environment", "determinism", "Same start, same losses", "two starts give the same losses", "run-not-reproducible",
+        "environment", "determinism", "Same start, same losses", "two starts give the same losses",
+        "run-not-reproducible",
         "repeat_steps repeat_difference", source=AGAIN,
     ),
-    made("environment", "disk", "Disk space", "enough", "disk-space-short", "disk_free disk_needed", source=AGAIN),
+    made("environment", "disk", "Disk space", "enough", "disk-space-short", "disk_free disk_needed",
+         source=AGAIN),
     made(
         "environment", "memory", "Memory", "enough", "memory-too-small out-of-memory memory-grows",
-        "memory_weights memory_gradients memory_optimizer memory_activations memory_available", source="memory",
+        "memory_weights memory_gradients memory_optimizer memory_activations memory_available",
+        source="memory",
     ),
     made(
         "environment", "checkpoints", "Checkpoint files", "readable and finite",
@@ -86,10 +90,12 @@ CHECKS: tuple[Check, ...] = (
     ),
     made("data", "input-outliers", "Outliers among the inputs", "no extreme values", "inputs-have-outliers"),
     made(
-        "data", "constant-inputs", "Constant input features", "none, or few", "inputs-have-constant-features",
+        "data", "constant-inputs", "Constant input features", "none, or few",
+        "inputs-have-constant-features",
         "inputs_constant_features inputs_features",
     ),
-    made("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized", "targets_std_mean"),
+    made("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized",
+         "targets_std_mean"),
     made(
         "data", "target-range", "Range of the labels", "all within the classes",
         "targets-out-of-range", "label_min label_max",
@@ -100,8 +106,10 @@ CHECKS: tuple[Check, ...] = (
     ),
     made("data", "duplicates", "Copies among the samples", "few or none", "samples-duplicated"),
     made("data", "overlap", "Training samples in validation", "none", "train-and-validation-overlap"),
-    made("data", "validation-shift", "Validation inputs like training's", "similar", "validation-distribution-differs"),
-    made("data", "order", "Order of the samples", "batches are mixed", "batches-sorted-by-class", "batch_class_purity"),
+    made("data", "validation-shift", "Validation inputs like training's", "similar",
+         "validation-distribution-differs"),
+    made("data", "order", "Order of the samples", "batches are mixed", "batches-sorted-by-class",
+         "batch_class_purity"),
     made(
         "data", "fresh-batches", "Batches differ", "no batch is repeated",
         "batch-repeats", "batches_distinct",
@@ -136,7 +144,8 @@ CHECKS: tuple[Check, ...] = (
         "relu-units-dead activations-saturate activations-collapse activations-not-finite",
     ),
     made(
-        "architecture", "registered", "Layers are registered", "all that are used", "parameters-not-registered",
+        "architecture", "registered", "Layers are registered", "all that are used",
+        "parameters-not-registered",
         "parameters_shared", source="structure",
     ),
     made(
@@ -155,12 +164,14 @@ CHECKS: tuple[Check, ...] = (
         "loop", "optimizer-holds-all", "Optimizer holds all parameters", "all that are trainable",
         "parameters-missing-from-optimizer", "optimizer parameter_groups",
     ),
-    made("loop", "frozen", "Frozen parameters", "none that prevent training", "parameters-frozen", "parameters_frozen"),
+    made("loop", "frozen", "Frozen parameters", "none that prevent training", "parameters-frozen",
+         "parameters_frozen"),
     made(
         "loop", "steps", "Optimizer steps", "the optimizer steps",
         "optimizer-never-steps steps-skipped-often", "optimizer_steps",
     ),
-    made("loop", "zero-grad", "Gradients are cleared", "before each step", "gradients-accumulate-across-steps"),
+    made("loop", "zero-grad", "Gradients are cleared", "before each step",
+         "gradients-accumulate-across-steps"),
     made(
         "loop", "modes-set", "Training and evaluation mode", "set correctly",
         "training-in-eval-mode evaluating-in-train-mode",
@@ -174,7 +185,8 @@ CHECKS: tuple[Check, ...] = (
         "clipping-always-active", "clip_norm",
     ),
     made(
-        "loop", "accumulation", "Accumulated gradients are averaged", "the loss is divided, or nothing is accumulated",
+        "loop", "accumulation", "Accumulated gradients are averaged",
+        "the loss is divided, or nothing is accumulated",
         "loss-not-scaled-for-accumulation", "accumulation",
     ),
     made(
@@ -201,11 +213,13 @@ CHECKS: tuple[Check, ...] = (
     ),
     made(
         "experiments", "parameters-move", "Parameters move", "by a reasonable fraction of their size",
-        "parameters-never-change updates-too-large updates-too-small weights-collapse weights-grow-unbounded",
+        "parameters-never-change updates-too-large updates-too-small weights-collapse "
+        "weights-grow-unbounded",
     ),
     made(
         "experiments", "loss-falls", "Loss falls in the first steps", "it does",
-        "loss-not-finite loss-diverges loss-has-no-floor loss-flat-from-start loss-at-chance loss-oscillates "
+        "loss-not-finite loss-diverges loss-has-no-floor loss-flat-from-start loss-at-chance "
+        "loss-oscillates "
         "loss-repeats-each-epoch loss-spikes-then-fails",
     ),
     made(

@@ -21,7 +21,8 @@ WARMING = 1.05  # times the learning rate after two thirds of the experiment: st
 
 # Facts that the probes of a live model record in the second start.
 PROBED = (
-    "accelerator", "bias_before_normalization", "parameters_unregistered", "parameters_shared", "leak_", "loss_batch_",
+    "accelerator", "bias_before_normalization", "parameters_unregistered", "parameters_shared", "leak_",
+    "loss_batch_",
     "modes_", "memory_", "latency", "inference_", "label_smoothing", *(f"{probe}_not_checked" for probe in PROBES),
 )  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Which experiments the checks need, how long each may take, and which are dropped for lack of time (pure)."""
+"""Which experiments the checks need, how long each may take, and which are dropped for lack of time
+(pure)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import click
 
 ASKED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN = 1.0  # seconds until a request that was lost is made again
-GOES_ON = ("fix", "investigate")  # verbs whose finished trials are counted again
+RESUMABLE = ("fix", "investigate")  # verbs whose finished trials are counted again
 
 
 class Ended(BaseException):
@@ -21,10 +21,10 @@ class Ended(BaseException):
         super().__init__(number.name)
         self.number = number
 
-    def tell(self, verb: str) -> int:
+    def report(self, verb: str) -> int:
         """Say what happened, where somebody can still read it; the exit status, as a shell gives it."""
         what = "interrupted" if self.number == signal.SIGINT else f"ended by {self.number.name}"
-        more = "; the same command goes on where it was" if verb in GOES_ON else ""
+        more = "; run the same command again to continue" if verb in RESUMABLE else ""
         with contextlib.suppress(OSError):  # the terminal is gone: SIGHUP says so
             click.echo(f"\ntraindx: {what}{more}", err=True)
         return 128 + self.number

@@ -1,4 +1,4 @@
-"""The command `traindx`: finds the verb, imports only that one, and turns errors into one line.
+"""The command `traindx`: find the verb, import only that one, and turn errors into one line.
 
 Exit status: 0 nothing found at or above the severity asked for, 1 findings, 2 could not work (bad
 input, bad options, or a bug in traindx), 128 + n ended by signal n (130: Ctrl-C). TRAINDX_DEBUG=1
@@ -18,32 +18,32 @@ import click
 
 from traindx.cli.interruptions import Ended, orderly
 from traindx.errors import TraindxError
-from traindx.own import OWN_THREADS
+from traindx.version import OWN_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Each verb is `traindx/cli/<verb>.py` with a click command `<verb>` (find-lr: find_lr); the line is what
+# Each verb is `traindx/cli/verbs/<verb>.py` with a click command `<verb>` (find-lr: find_lr); the line is what
 # the overview says of it, so that `traindx --help` need not import any (a test keeps it equal to the verb's own).
 VERBS = {
-    "diagnose": "Read training logs and say what is wrong with the run.",
-    "run": "Run an unmodified script under capture, then diagnose it.",
-    "profile": "Trace a few steps of a script and say where its time goes.",
-    "memory": "Measure what a step needs of memory, and say what would fit.",
-    "find-lr": "Find the learning rate of an unmodified script by a sweep.",
-    "investigate": "Run experiments on a script until its cause is settled.",
-    "fix": "Find what helps an unmodified script, and prove it.",
+    "diagnose": "Diagnose training runs from their logs.",
+    "run": "Run an unmodified script, record it, then diagnose it.",
+    "profile": "Trace a few steps of a script and show where its time goes.",
+    "memory": "Measure the memory that a step needs, and what would fit.",
+    "find-lr": "Find a learning rate for an unmodified script by a sweep.",
+    "investigate": "Run experiments on a script until the cause is clear.",
+    "fix": "Find a fix for an unmodified script, and prove that it helps.",
     "watch": "Follow training runs that are still being written.",
-    "check": "Check an unmodified script before its long run.",
-    "gradients": "Table of every module's gradient, weights and updates.",
-    "activations": "Table of what every module puts out, with flags.",
-    "knowledge": "Show what was tried before, and how it went.",
-    "compare": "Put several runs side by side: what differs, which is best.",
+    "check": "Check an unmodified script before a long run.",
+    "gradients": "Show gradients, weights and updates of every module.",
+    "activations": "Show the outputs of every module, with flags.",
+    "knowledge": "Show earlier trials and their outcomes.",
+    "compare": "Compare several runs: which is best, and what differs.",
     "explain": "Print the page of a rule, cause, fix or pattern.",
-    "demo": "Train a small net that is broken in a known way; diagnose it.",
+    "demo": "Train a small network with a known fault, and diagnose it.",
 }
 
-# What is raised, besides a MemoryError, where a library cannot be loaded or a thread not be started for want of memory.
+# Errors other than MemoryError that also mean too little memory: a library that cannot be loaded, a thread not started.
 NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "can't start new thread")
 
 EXAMPLES = """\b
@@ -65,7 +65,7 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(importlib.import_module(f"traindx.cli.{name}"), name)
+        command: click.Command = getattr(importlib.import_module(f"traindx.cli.verbs.{name}"), name)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -113,21 +113,18 @@ def show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> No
     help="Print the version.",
 )
 def cli() -> None:
-    """Say what is wrong with a neural-network training run, since which step, why that is likely,
-    and what to do. Reads the logs you already have; `traindx VERB --help` tells more."""
+    """Diagnose neural-network training runs: what is wrong, since which step, why, and what to do.
+
+    Reads the logs that you already have. `traindx VERB --help` explains each verb."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit status."""
     libraries = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    ours = [name for name in libraries if name not in os.environ]  # no matter for a script that is started
-    gc.set_threshold(
-        100_000
-    )  # little here is cyclic, and looking for it after every 700 objects takes its time
-    os.environ |= {
-        **dict.fromkeys(ours, "1"),
-        OWN_THREADS: ",".join(ours),
-    }  # more threads only wait: small matrices
+    ours = [name for name in libraries if name not in os.environ]
+    gc.set_threshold(100_000)  # few objects are cyclic, so a collection every 700 objects only costs time
+    # The matrices here are small: a second BLAS thread only waits. A script that is started gets its own setting back.
+    os.environ |= {**dict.fromkeys(ours, "1"), OWN_THREADS: ",".join(ours)}
     open_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception
@@ -135,20 +132,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not sys.warnoptions and not os.environ.get("TRAINDX_DEBUG"):
         import warnings
 
-        warnings.simplefilter("ignore")  # for developers (python -W), not for users of a command
+        warnings.simplefilter("ignore")  # they are for developers, who can ask for them with python -W
     status = run(arguments)
-    gc.freeze()  # the process ends: what is left is not searched for circles once more
+    gc.freeze()  # the process ends here, so a last collection would be wasted
     sys.exit(status)
 
 
 def open_closed() -> None:
-    """Lead standard streams that are closed (`>&-`) to nowhere: the next file that is opened would take their place,
-    and receive what scripts print."""
+    """Open the null device for standard streams that are closed (`>&-`). Otherwise the next file that is opened would
+    get their number and receive what scripts print."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # the kernel gives the lowest free number, which is this one
             os.set_inheritable(number, True)
             setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
@@ -174,12 +171,12 @@ def run(arguments: Sequence[str] | None) -> int:
         if isinstance(error.__cause__, EOFError):  # click takes it for Ctrl-D
             complain(f"a file ends too early: {error.__cause__}")
             return 2
-        return Ended(signal.SIGINT).tell("")
+        return Ended(signal.SIGINT).report("")
     except Ended as ended:
-        return ended.tell(next(iter(sys.argv[1:] if arguments is None else arguments), ""))
+        return ended.report(next(iter(sys.argv[1:] if arguments is None else arguments), ""))
     except Exception as bug:
         if isinstance(bug, MemoryError) or any(sign in str(bug) for sign in NO_MEMORY):
-            complain("there is not enough memory for this; free some, or allow more (ulimit -v)")
+            complain("not enough memory; free some, or raise the limit (ulimit -v)")
             return 2
         if os.environ.get("TRAINDX_DEBUG"):
             import traceback
@@ -203,8 +200,8 @@ def apologize(bug: Exception) -> None:
         frame = frame.tb_next
     place = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
     complain(
-        f"a bug in traindx, sorry: {type(bug).__name__}: {bug} (at {place}; TRAINDX_DEBUG=1 shows the traceback, "
-        "please report it together with the log)"
+        f"a bug in traindx, sorry: {type(bug).__name__}: {bug} (at {place}). Please report it with the log; "
+        "TRAINDX_DEBUG=1 shows the traceback"
     )
 
 

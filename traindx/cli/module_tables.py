@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx import pipeline, rules
-from traindx.cli.diagnose import status_of
+from traindx.cli.diagnosis_output import status_of
 from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, reading_options, settle_output, with_options
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.config import Config
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMATS: tuple[Format, ...] = ("text", "json", "markdown")
 
-# Where healthy ends is said once, in the rules: (slug, threshold) for each limit.
+# The limits of healthy come from the rules, so that both agree: (slug, threshold) for each limit.
 LIMITS = {
     "vanishing": ("gradients-vanish-with-depth", "ratio"),
     "deep": ("gradients-vanish-with-depth", "deep"),
@@ -42,7 +42,7 @@ LIMITS = {
     "explodes": ("weights-start-badly-scaled", "up"),
     "dies_out": ("weights-start-badly-scaled", "down"),
 }
-# The rules whose findings stand below each table.
+# The rules whose findings are shown below each table.
 ASKED: dict[Kind, tuple[str, ...]] = {
     "gradients": ("GRD", "WGT001", "WGT002", "WGT003", "WGT004", "WGT005"),
     "activations": ("ACT", "WGT006"),
@@ -51,13 +51,13 @@ ASKED: dict[Kind, tuple[str, ...]] = {
 OPTIONS = (
     click.option(
         "--format", "-f", "form", type=click.Choice(FORMATS),
-        help="Form of the table. Default: by the suffix of --output, else text.",
+        help="Format of the table. Default: by the suffix of --output, else text.",
     ),
     *OUTPUT_OPTIONS[1:],
     click.option("--figures", metavar="DIR", help="Also draw the figure as a PNG file into DIR."),
     click.option(
         "--severity", type=click.Choice(SEVERITIES),
-        help="Exit with status 1 if a finding is at or above this. Default: medium.",
+        help="Exit with status 1 for a finding of this severity or above. Default: medium.",
     ),
 )  # fmt: skip
 
@@ -78,9 +78,7 @@ def table_options(command: Callable[..., int]) -> Callable[..., int]:
     ) -> int:
         out = settle_output(form, output, quiet, no_color)
         if out.format not in FORMATS:
-            raise ConfigError(
-                f"--output {output}: there is no HTML form of this table (use .md, .json or .txt)"
-            )
+            raise ConfigError(f"--output {output}: this table has no HTML format (use .md, .json or .txt)")
         return command(out=out, config=config.override(severity=severity), **rest)
 
     return with_options(reading_options(settled), OPTIONS)
@@ -98,21 +96,21 @@ def limits(config: Config | None = None) -> Limits:
 
 def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None) -> int:
     """Read, print, draw; the exit status."""
-    from traindx.reports import modules
+    from traindx.reports.documents import modules
 
     healthy = limits(config)
     runs = pipeline.read_all(path, mapping=config.aliases)
     made = [(run, table(run, kind, healthy)) for run in runs]
-    told = [(found, seen(run, kind, config)) for run, found in made if found is not None]
-    if not told:
+    shown = [(found, seen(run, kind, config)) for run, found in made if found is not None]
+    if not shown:
         raise without_modules(path, kind, runs)
     for run, found in made:
         if found is None:
             note(f"{run.id}: no {kind} by module were recorded", out.quiet)
-    emit(modules.render(told, out.format, width=stdout_width(), color=out.color), out.path)
+    emit(modules.render(shown, out.format, width=stdout_width(), color=out.color), out.path)
     if figures is not None:
-        draw([found for found, _ in told], Path(figures), quiet=out.quiet)
-    return status_of((finding for _, several in told for finding in several), config)
+        draw([found for found, _ in shown], Path(figures), quiet=out.quiet)
+    return status_of((finding for _, several in shown for finding in several), config)
 
 
 def seen(run: Run, kind: Kind, config: Config) -> tuple[Finding, ...]:
@@ -130,19 +128,19 @@ def without_modules(path: str, kind: Kind, runs: tuple[Run, ...]) -> ReadError:
         )
     return ReadError(
         path,
-        f"has no {kind} by module, as logs seldom do",
+        f"has no {kind} by module; few logs have",
         hint="record the training: traindx run -- python train.py, or traindx.watch(model, optimizer) in its loop",
     )
 
 
 def draw(tables: list[ModuleTable], directory: Path, *, quiet: bool) -> None:
     """The figure of every run. Raises ConfigError when the folder cannot be written."""
-    from traindx.reports import figures_modules
+    from traindx.reports.figures import modules as figures
 
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for i, found in enumerate(tables, 1):
-            path = figures_modules.save(found, directory, prefix=f"{i}-" if len(tables) > 1 else "")
+            path = figures.save(found, directory, prefix=f"{i}-" if len(tables) > 1 else "")
             note(f"drawn: {path}", quiet)
     except OSError as error:
         raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error

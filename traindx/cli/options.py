@@ -38,9 +38,9 @@ class Output(NamedTuple):
 OUTPUT_OPTIONS = (
     click.option(
         "--format", "-f", "form", type=click.Choice(FORMATS),
-        help="Form of the document. Default: by the suffix of --output, else text.",
+        help="Format of the document. Default: by the suffix of --output, else text.",
     ),
-    click.option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all, instead of stdout."),
+    click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout, as a whole or not at all."),
     click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr; errors remain."),
     click.option("--no-color", is_flag=True, help="No colours (as with NO_COLOR=1)."),
 )  # fmt: skip
@@ -48,32 +48,32 @@ OUTPUT_OPTIONS = (
 full_option = click.option(
     "--full",
     is_flag=True,
-    help="Text: everything that was found, not only the first screen. (HTML and JSON hold all.)",
+    help="Text: all findings, not only the first screen. HTML and JSON always hold all.",
 )
 
 FENCE_OPTIONS = (
     click.option(
         "--writable", multiple=True, metavar="PATH",
-        help="The script may write there, too (it cannot elsewhere). Repeatable.",
+        help="Also let the script write there; elsewhere it cannot. Repeatable.",
     ),
     click.option(
-        "--network", is_flag=True, help="The script may use the network, and services of this machine (else it cannot)."
+        "--network", is_flag=True, help="Let the script use the network and services of this machine."
     ),
 )  # fmt: skip
 
 RULE_OPTIONS = (
     click.option(
         "--select", multiple=True, metavar="CODES",
-        help="Ask only these rules: code prefixes or slugs, comma-separated (LOS,validation-missing). Repeatable.",
+        help="Use only these rules: code prefixes or slugs, comma-separated (LOS,validation-missing). Repeatable.",
     ),
-    click.option("--ignore", multiple=True, metavar="CODES", help="Do not ask these rules. Repeatable."),
+    click.option("--ignore", multiple=True, metavar="CODES", help="Leave these rules out. Repeatable."),
     click.option(
         "--severity", type=click.Choice(SEVERITIES),
-        help="Exit with status 1 if a finding is at or above this. Default: medium.",
+        help="Exit with status 1 for a finding of this severity or above. Default: medium.",
     ),
     click.option(
         "--fact", "facts", multiple=True, metavar="KEY=VALUE",
-        help="A fact the log does not tell, such as optimizer=adam or classes=10. Repeatable.",
+        help="A fact that the log lacks, such as optimizer=adam or classes=10. Repeatable.",
     ),
 )  # fmt: skip
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from traindx.atomic_write import write_whole
 from traindx.errors import ConfigError
-from traindx.whole import write_whole
 
 MIN_WIDTH, MAX_WIDTH, PIPE_WIDTH = 40, 120, 100
 

@@ -14,9 +14,9 @@ from traindx.features.comparisons import rate_sweep
 from traindx.features.comparisons.rate_sweep import Suggestion, Sweep
 from traindx.lab.conduct.attempts import Attempt, attempt, fence_notes
 from traindx.lab.conduct.experiment import Bounds, Conducted
-from traindx.own import VERSION
 from traindx.redaction import redact
 from traindx.temporary import RECORDS, room
+from traindx.version import VERSION
 from traindx.vocabulary.rates import RateSearch, SweepTrace, TriedRate
 from traindx.vocabulary.run import Run
 
@@ -77,7 +77,8 @@ def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
         seen = len(first.sweep.losses)
         if seen < rate_sweep.LEAST:
             raise ExperimentFailed(
-                f"the script {first.conducted.words()}, with {seen} usable steps; a sweep needs {rate_sweep.LEAST}"
+                f"the script {first.conducted.words()}, with {seen} usable steps; a sweep needs "
+                f"{rate_sweep.LEAST}"
             )
         tell(f"the script {first.conducted.words()} before the highest rate: sweeping again in {seen} steps")
         plan = plan._replace(steps=seen)

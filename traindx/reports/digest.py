@@ -1,4 +1,4 @@
-"""What a report tells about one run, before any format: grouped, ordered and shortened.
+"""The contents of a report on one run, before any format: grouped, ordered and shortened.
 
 Text, Markdown and HTML all show this digest; the JSON shows the diagnosis itself.
 """
@@ -41,7 +41,7 @@ CAPTURED = "traindx"  # the format of a run that was recorded
 CAPTURE_HINT = "record with traindx run"
 HINTS = {
     "a log per process": "log every rank",
-    "facts about the setup": "traindx check finds most of them; or --fact name=value",
+    "facts about the setup": "traindx check finds most of them, or give --fact name=value",
 }
 
 
@@ -90,15 +90,15 @@ class Unchecked(msgspec.Struct, frozen=True):
 
 
 # Where the ranking is sure of a fault that no rule saw.
-UNSEEN = "Nothing wrong was seen."
-UNJUDGED = "Nothing could be found wrong, and nothing said to be right."
-BESIDE_RULES = "No single rule saw it; what follows from all signs together is below."
+UNSEEN = "No fault was found."
+UNJUDGED = "No fault was found, but the log shows too little to call the run healthy."
+NO_SINGLE_RULE = "No single rule fired. The verdict follows from all signs together, listed below."
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
     """`findings`: what is wrong, most important first, `unseen`: what to say if there are none; `notes`: what is
-    merely worth knowing; `hypotheses`: the causes worth showing; `log_events`: what the reader had to say about the
-    log; `diagnosis`: what all of it is from."""
+    merely worth knowing; `hypotheses`: the causes worth showing; `log_events`: the reader's remarks on the log;
+    `diagnosis`: what all of it is derived from."""
 
     diagnosis: RunDiagnosis
     unseen: str
@@ -113,7 +113,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """The rules that were not evaluated, by what they lack; only full reports tell of them."""
+        """The rules that were not evaluated, by what they lack; shown in full reports only."""
         run = self.diagnosis.run
         return unchecked(self.diagnosis.not_evaluated, (s.name for s in run.signals), run.format == CAPTURED)
 
@@ -124,7 +124,7 @@ def digest(diagnosis: RunDiagnosis) -> Digest:
     ill = diagnosis.health in ("sick", "failed")
     return Digest(
         diagnosis=diagnosis,
-        unseen=BESIDE_RULES if ill else UNSEEN if diagnosis.health == "healthy" else UNJUDGED,
+        unseen=NO_SINGLE_RULE if ill else UNSEEN if diagnosis.health == "healthy" else UNJUDGED,
         findings=seen,
         notes=notes,
         hypotheses=shown_hypotheses(diagnosis.hypotheses, ill),
@@ -170,7 +170,7 @@ def _root(finding: Finding, first: dict[str, Finding]) -> Finding:
 
 
 def shown_hypotheses(hypotheses: tuple[Hypothesis, ...], ill: bool = False) -> tuple[Hypothesis, ...]:
-    """The causes worth showing, most probable first. Of a run that is `ill` it is not said that nothing is wrong."""
+    """The causes worth showing, most probable first; "nothing is wrong" is left out for a run that is `ill`."""
     ordered = sorted(
         (h for h in hypotheses if not (ill and h.cause == "healthy")), key=lambda h: -h.probability
     )
@@ -227,7 +227,7 @@ def unchecked(
     items: tuple[NotEvaluated, ...], signals: Iterable[str], captured: bool = False
 ) -> tuple[Unchecked, ...]:
     """Rules that were not evaluated, by what was missing, the largest group first. Of a run that was
-    `captured`, everything is recorded that there is: what is missing there is none of the log's."""
+    `captured`, everything was recorded, so the advice to log more would be wrong."""
     present = set(signals)
     groups: dict[tuple[str, str], list[str]] = {}
     for item in items:
@@ -250,7 +250,7 @@ def _why(item: NotEvaluated, present: set[str], captured: bool) -> tuple[str, st
         for prefix, words in MODULE_GROUPS:
             if options[0].startswith(prefix) and ("/" in options[0] or ":" in options[0]):
                 if captured and words not in HINTS:
-                    return "needs a kind of module that is not there", ""
+                    return "needs a kind of module that the model does not have", ""
                 return f"needs {words}", HINTS.get(words, CAPTURE_HINT)
         if options[0].startswith("val/"):
             return "needs a validation metric", "evaluate on held-out data, and log it"

@@ -1,4 +1,4 @@
-"""Words and numbers as people read them, and foreign text made harmless. Shared by all reports."""
+"""Words and numbers as people read them, and text from logs made harmless. Shared by all reports."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def extent(run: RunInfo) -> str:
 
 
 def estimate(value: float) -> str:
-    """A number that is not known to more than three digits."""
+    """A number with three digits, for estimates."""
     return number(float(f"{value:.3g}")) if math.isfinite(value) else number(value)
 
 
@@ -163,13 +163,18 @@ def likelihood(probability: float) -> str:
     """A probability in words."""
     for least, word in (
         (0.95, "almost certain"),
-        (0.75, "very likely"),
-        (0.5, "likely"),
-        (0.15, "possible"),
+        (0.65, "probable"),
+        (0.35, "possible"),
     ):
         if probability >= least:
             return word
     return "unlikely"
+
+
+def certainly(probability: float) -> str:
+    """The same words as the beginning of a sentence: "Almost certainly", "Probably", "Possibly"."""
+    word = likelihood(probability).capitalize()
+    return word + "ly" if word.endswith("n") else word.removesuffix("le") + "ly"
 
 
 def duration(minutes: float) -> str:
@@ -185,7 +190,7 @@ def duration(minutes: float) -> str:
 
 
 def settling(item: NextMeasure, open_bits: float) -> str:
-    """What a measurement is worth where `open_bits` are not known: "about 12 min, likely to settle it"."""
+    """Price and worth of a measurement that settles part of `open_bits`: "about 12 min, likely to settle it"."""
     share = item.gain_bits / open_bits if open_bits > 0 else 0.0
     worth = (
         "likely to settle it" if share >= LIKELY else "may settle it" if share >= MAYBE else "helps a little"
@@ -193,7 +198,7 @@ def settling(item: NextMeasure, open_bits: float) -> str:
     return f"about {duration(item.cost_minutes)}, {worth}"
 
 
-def telling(item: NextMeasure, open_bits: float) -> bool:
+def may_settle(item: NextMeasure, open_bits: float) -> bool:
     """Whether a measurement may settle what is open."""
     return open_bits > 0 and item.gain_bits >= MAYBE * open_bits
 
@@ -205,7 +210,7 @@ def place(path: object, limit: int) -> str:
 
 
 def open_bits(probabilities: Iterable[float]) -> float:
-    """What is not known of the cause: the entropy in bits of what is believed."""
+    """Entropy of the causes' probabilities in bits: what is still unknown about the cause."""
     return -sum(p * math.log2(p) for p in probabilities if 0 < p <= 1)
 
 

@@ -116,7 +116,8 @@ def of_table(
     if table.left_out:
         notes.append(f"taken for row names and left out: {listing(table.left_out)}")
     return Survey(
-        name=table.name, format=table.format, origin=table.origin, samples=found.rows, measured=made, notes=tuple(notes)
+        name=table.name, format=table.format, origin=table.origin, samples=found.rows, measured=made,
+        notes=tuple(notes)
     )  # fmt: skip
 
 
@@ -179,6 +180,7 @@ OF_CLASSES = ("class_counts_max_min_ratio", "label_min", "classes", "label_noise
 OF_QUANTITIES = ("targets_std_max", "targets_outliers")
 OF_HELD_OUT = ("train_val_overlap_share", "val_inputs_shift")
 OF_TARGETS = (
-    *OF_CLASSES, *OF_QUANTITIES, "feature_skill_best", "rows_class_purity", "slice_label_gap", "samples_conflicting",
+    *OF_CLASSES, *OF_QUANTITIES, "feature_skill_best", "rows_class_purity", "slice_label_gap",
+    "samples_conflicting",
     "targets",
 )  # fmt: skip

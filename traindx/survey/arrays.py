@@ -1,4 +1,5 @@
-"""Arrays, however they are stored, as chunks: samples flattened, and thinned if they have too many features."""
+"""Arrays, however they are stored, as chunks: samples flattened, and thinned if they have too many
+features."""
 
 from __future__ import annotations
 

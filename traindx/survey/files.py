@@ -187,5 +187,6 @@ def notes(looked: Inspected) -> list[str]:
 NOT_SORTED = "the files are not in a folder for each class"
 REASONS = {
     "classes_seen": NOT_SORTED, "targets": NOT_SORTED, "class_counts_max_min_ratio": NOT_SORTED,
-    "samples_conflicting": NOT_SORTED, "train_val_overlap_share": "no validation data were given (--validation)",
+    "samples_conflicting": NOT_SORTED,
+    "train_val_overlap_share": "no validation data were given (--validation)",
 }  # fmt: skip

@@ -149,7 +149,8 @@ def idle(found: Gathered, sample: Sample) -> Measured:
 
 
 def duplicated(found: Gathered, sample: Sample, constant: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Pairs (first, copy) of features that are equal in every row, or up to offset and scale in the sample."""
+    """Pairs (first, copy) of features that are equal in every row, or up to offset and scale in the
+    sample."""
     first: dict[int, int] = {}
     pairs = []
     for i in np.flatnonzero(~constant):

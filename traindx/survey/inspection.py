@@ -15,11 +15,11 @@ from traindx.checks.data_catalogue import DATA_CHECKS, OF_FOLDERS
 from traindx.checks.judge import results
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.own import VERSION
 from traindx.redaction import redact_text
 from traindx.survey import Survey
 from traindx.survey.gather import Progress
 from traindx.survey.labels import Task
+from traindx.version import VERSION
 from traindx.vocabulary.check import Check, CheckReport
 from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import Setup
@@ -37,22 +37,22 @@ class DataCheck:
         return self.report.count("failed") > 0
 
     def to_text(self, *, width: int = 100, color: bool = False) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.render(self.report, width=width, color=color)
 
     def to_markdown(self) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.markdown(self.report)
 
     def to_html(self) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.html(self.report)
 
     def to_json(self) -> str:
-        from traindx.reports import check
+        from traindx.reports.documents import check
 
         return check.to_json(self.report)
 
@@ -74,7 +74,7 @@ def check_data(
     (input, target); a path to CSV, Parquet, .npz or .npy, or to a folder of images or sounds. `target`:
     an array `[n]`, or the name of a column. `validation`: the same kind as `data`, or a pair (data,
     target). `sensitive`: an array `[n]` or a column's name; errors and labels are compared between its
-    values. `task`: "classes" or "numbers", where what the target looks like misleads. Raises ConfigError
+    values. `task`: "classes" or "numbers", if the kind of the target is detected wrongly. Raises ConfigError
     for columns that are not there, ReadError for files that cannot be read."""
     begun = time.monotonic()
     config = config or Config()

@@ -20,7 +20,7 @@ def escaped(name: object, limit: int = LIMIT) -> str:
 
 def listing(names: Sequence[object], most: int = SHOWN, *, limit: int = LIMIT, quotes: bool = True) -> str:
     """ "a, b, c and 4 more", each at most `limit` characters; with `quotes`, names that hold a comma or
-    blank stand in quotes."""
+    blank are quoted."""
     shown = [quoted(escaped(n, limit)) if quotes else escaped(n, limit) for n in islice(names, most)]
     rest = len(names) - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")

@@ -86,7 +86,8 @@ def table(name: str, origin: str, sample: Pair, blocks: Any, wanted: Wanted, **k
     kind = "number" if target is None else arrays.target_kind_of(np.asarray(target).dtype)
     title = None if target is None else "target"
     return arrays.table(
-        name, origin, np.shape(inputs), blocks, wanted, target=title, target_kind=kind, origin=origin, **known
+        name, origin, np.shape(inputs), blocks, wanted, target=title, target_kind=kind, origin=origin,
+        **known
     )  # fmt: skip
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from traindx.capture.experiment.ending import ExperimentStopped
+from traindx.capture.interventions import parse
 from traindx.capture.process.patches import Lines
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.interventions import parse
 
 
 @dataclass

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from traindx.capture.experiment.kinds import STAGES
-from traindx.capture.torch.interventions import catalogue, parse
+from traindx.capture import experiment
+from traindx.capture.interventions import catalogue, parse
+from traindx.capture.interventions.kinds import STAGES
 from traindx.errors import ConfigError
 
 
 def test_every_example_is_understood() -> None:
     for kind in catalogue():
-        for value in kind.values:
+        for value in kind.examples:
             (given,) = parse([f"{kind.name}={value}"])
             assert given.spec == f"{kind.name}={value}"
             assert given.kind is kind
@@ -26,6 +29,27 @@ def test_every_kind_has_a_page_and_a_stage() -> None:
     for kind in catalogue():
         assert len(kind.page) > 60, kind.name
         assert kind.stage in STAGES
+
+
+def test_some_framework_applies_every_intervention() -> None:
+    """By the text of the modules: importing them needs the frameworks."""
+    rooms = Path(experiment.__file__).parents[1].glob("*/interventions/**/*.py")
+    applied = set(re.findall(r'^@applies\("([^"]+)"\)', "".join(p.read_text() for p in rooms), re.MULTILINE))
+    for kind in catalogue():
+        where = f'with @applies("{kind.name}") below traindx/capture/torch/interventions'
+        assert kind.name in applied, f"no framework applies {kind.name}: add a function {where}"
+    assert applied == {kind.name for kind in catalogue()}
+
+
+def test_a_training_runs_under_every_intervention() -> None:
+    tests = "".join(
+        p.read_text() for p in Path(__file__).parent.glob("*.py") if p.name != Path(__file__).name
+    )
+    for kind in catalogue():
+        add = (
+            f"{kind.name}={kind.examples[0]}: add a test to tests/capture/interventions that trains under it"
+        )
+        assert re.search(rf"[\"']{re.escape(kind.name)}=", tests), add
 
 
 def test_order_does_not_depend_on_how_they_are_given() -> None:
@@ -81,5 +105,7 @@ def test_contradictions() -> None:
 
 
 def test_parsing_needs_no_torch() -> None:
-    code = "import sys, traindx.capture.torch.interventions as i; i.parse(['lr=1']); sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys, traindx.capture.interventions as i; i.parse(['lr=1']); sys.exit('torch' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

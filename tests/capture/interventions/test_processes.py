@@ -58,8 +58,8 @@ def test_what_is_recorded_is_what_was_used(tmp_path: Path) -> None:
     counts = {"lr=*0.1/steps": 12, "clip=0.05/steps": 12, "lr.warmup=0.5/steps": 5, "steps=12/runs": 1}
     assert {name: facts[f"intervention/{name}"] for name in counts} == counts
     assert run.setup.number("clip_norm") == 0.05
-    told = [event.message for event in run.events if event.code == "intervention-unused"]
-    assert told == ["momentum=0.9 changed nothing: the script's own is the same"]
+    unused = [event.message for event in run.events if event.code == "intervention-unused"]
+    assert unused == ["momentum=0.9 changed nothing: the script already uses this value"]
     assert "experiment" not in err
 
 

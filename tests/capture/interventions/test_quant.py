@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 from tests.capture.interventions.test_processes import experiment, recorded
 from tests.capture.launch.launching import PYTHON, finished
 from tests.capture.launch.launching import environment as clean
-from traindx.capture.torch.interventions import parse
+from traindx.capture.interventions import parse
 from traindx.errors import ConfigError
 
 SCRIPT = """

@@ -79,10 +79,9 @@ def plain(
     if frozen:
         model[0].requires_grad_(False)
     trained = [p for p in model.parameters() if p.requires_grad]
-    optimizer = getattr(torch.optim, kind)(
-        trained, **({"lr": 0.1, "momentum": 0.9} if settings is None else settings)
-    )
-    told: list[Any] = []
+    settings = {"lr": 0.1, "momentum": 0.9} if settings is None else settings
+    optimizer = getattr(torch.optim, kind)(trained, **settings)
+    seen: list[Any] = []
     for i, (x, y) in enumerate(batches(steps, spoiled)):
         if zero and i % every == 0:
             optimizer.zero_grad()
@@ -96,8 +95,8 @@ def plain(
         if not (skips and i == spoiled) and (i + 1) % every == 0:
             optimizer.step()
         native.after(i, optimizer)
-        told += [loss.item(), *(group["lr"] for group in optimizer.param_groups)]
-    return [told, [p.detach().clone() for p in model.parameters()]]
+        seen += [loss.item(), *(group["lr"] for group in optimizer.param_groups)]
+    return [seen, [p.detach().clone() for p in model.parameters()]]
 
 
 class Trainer:

@@ -77,13 +77,8 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     assert setup.number("batch_size") == 32
     assert setup.number("dataset_size") == 512
     assert setup.flag("loss_input_looks_like_probabilities") is False
-    assert setup.number("train_val_overlap_share") in (
-        0,
-        None,
-    )  # None: a busy machine let go of some batches
+    assert setup.number("train_val_overlap_share") in (0, None)  # None: some batches were not read in time
     found = traindx.diagnose(untimed(run)).first
-    # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: no fault is told for that.
+    # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: that is no fault.
     assert not {finding.slug for finding in found.findings if finding.severity in BAD}
-    assert_as_declared(
-        "keras", run, but=("scaling", "quantized", "quantization gap")
-    )  # there is nothing rounded
+    assert_as_declared("keras", run, but=("scaling", "quantized", "quantization gap"))  # nothing is rounded

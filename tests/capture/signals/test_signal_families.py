@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from traindx.capture.signals.family import Cost, Modules
 from traindx.causes.catalogue import catalogue as causes
 from traindx.vocabulary.signals import SIGNALS
 
+CAPTURE = Path(traindx.__file__).parent / "capture"
 FAMILIES = catalogue()
 NAMED = {kind.name for kind in SIGNALS}
 DERIVED = {"grad_norm", "grad_norm_part"}  # of all modules together
@@ -22,12 +24,31 @@ MODULES = Modules("a\nb", np.array([0, 1, 0]), np.array([2.0, 4.0, 6.0]))
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.kind)
 def test_a_family_is_declared_in_the_words_of_the_vocabulary(family: object) -> None:
     assert isinstance(family, type(FAMILIES[0]))
-    assert set(family.signals) <= NAMED
+    for name in set(family.signals) - NAMED:
+        raise AssertionError(f"add a SignalKind for {name} to traindx/vocabulary/signals.py")
     assert set(family.asks) <= {cause.slug for cause in causes()}
     assert family.cost.fixed > 0
     assert family.apart >= 1
     if family.shape == "by module":
         assert all(name.endswith("/<module>") for name in set(family.signals) - DERIVED)
+
+
+def test_every_parameter_signal_has_a_reader() -> None:
+    for family in by_parameter():
+        name = f"traindx.capture.torch.measure.by_parameter.{family.kind}"
+        file = name.replace(".", "/") + ".py"
+        assert importlib.util.find_spec(name), f"{family.kind}: add {file} with read(parameters, elsewhere)"
+
+
+def test_every_panel_is_measured_by_a_framework() -> None:
+    """By the text of the modules: importing them needs the frameworks."""
+    rooms = [path for path in CAPTURE.rglob("*.py") if path.parent.name != "signals"]
+    text = "".join(path.read_text(encoding="utf-8") for path in rooms)
+    for family in FAMILIES:
+        if family.panels is not None and not family.by_parameter:
+            file = CAPTURE / f"torch/measure/by_pass/{family.kind}.py"
+            add = f"add {file.relative_to(CAPTURE.parents[1])} with an Observer"
+            assert file.exists() or f'"{family.kind}"' in text, f"no framework measures {family.kind}: {add}"
 
 
 def test_each_signal_is_measured_by_one_family() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.capture.torch.interventions import parse
+from traindx.capture.interventions import parse
 from traindx.causes import catalogue
 from traindx.causes.experiments import TRIED, command
 from traindx.causes.measures.costs import (

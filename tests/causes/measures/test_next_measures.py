@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests import make
 from tests.causes.made import absent, all_but, fired, plain_run, ranked
 from traindx import pipeline, rules
-from traindx.capture.torch.interventions import parse
+from traindx.capture.interventions import parse
 from traindx.causes import catalogue, next_measures
 from traindx.causes.facts import QUESTIONS
 from traindx.causes.measures.next_measures import (

@@ -1,4 +1,4 @@
-"""Starts forked from a Python with the libraries in it: the same numbers as starts of their own, bounded alike."""
+"""Starts forked from a Python with the libraries in it: the same numbers and limits as fresh starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytest.importorskip("torch")
 from tests.lab.conduct.processes import CLINGING, Pipe, unrecorded
 from traindx.lab.conduct.attempts import LATE, Starter, attempt
 from traindx.lab.conduct.experiment import Conducted, conduct
-from traindx.lab.conduct.warm import Warm, imported_files, imports, options
+from traindx.lab.conduct.warm import Warm
 from traindx.lab.repair.deliverables import busy
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
@@ -370,30 +370,6 @@ def test_what_needs_the_reserve_is_left_to_the_script(project: Path, tmp_path: P
     assert done.warm
     assert done.tail == "True\n"
     assert warm.early == ["needs_nothing"]
-
-
-def test_imports_are_followed_through_the_project(project: Path) -> None:
-    (project / "part").mkdir()
-    (project / "part" / "__init__.py").write_text("from .inner import x\nimport sklearn.datasets")
-    (project / "part" / "inner.py").write_text("import scipy\nfrom . import other")
-    (project / "part" / "other.py").write_text("import pandas as pd")
-    (project / "aside.py").write_text("import tensorflow")
-    written(project, train="import torch\nfrom part import inner")
-    named = {name for _, text in imported_files(project / "train.py", project) for name in imports(text)}
-    assert {"torch", "sklearn.datasets", "scipy", "pandas"} <= named
-    assert "tensorflow" not in named
-
-
-def test_options_of_python() -> None:
-    assert options(["python3.11", "-u", "-W", "ignore", "train.py", "-O"]) == [
-        "python3.11",
-        "-u",
-        "-W",
-        "ignore",
-    ]
-    assert options(["python", "-m", "pkg"]) == ["python"]
-    assert options(["python", "-i", "train.py"]) is None
-    assert options(["bash", "train.py"]) is None
 
 
 def test_nothing_is_left_when_the_asker_is_gone(project: Path) -> None:

@@ -62,9 +62,12 @@ def test_what_is_not_certain_is_left_to_a_person(sample: Refuses) -> None:
 
 
 def test_every_kind_has_samples_of_both_sides() -> None:
-    for samples in (APPLIES, REFUSES):
+    for file, samples in (("applies", APPLIES), ("refuses", REFUSES)):
         tried = {id(kind_of(*(("", s.what) if "=" in s.what else (s.what, "")))) for s in samples}
-        assert tried >= {id(kind) for kind in catalogue()}
+        for kind in catalogue():
+            sample = (*(f"{name}=..." for name in kind.interventions), *kind.fixes)[0]
+            add = f'add {file.capitalize()}("{sample}", ...) to tests/lab/edits/{file}.py'
+            assert id(kind) in tried, f"the edit of {sample} has no sample: {add}"
 
 
 def test_what_nobody_can_write_down_is_advice() -> None:

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("libcst", reason="the extra `fix` is not installed")
 
 from traindx.lab.conduct.environment import imported
-from traindx.lab.conduct.warm import behind, imports
+from traindx.lab.conduct.warm import imported_files, imports
 from traindx.lab.edits import Advice, Patch, edit
 from traindx.lab.edits.bounds import DEEPEST, MOST_TOKENS
 from traindx.lab.edits.files import read_tree, write
@@ -108,7 +108,7 @@ def test_a_source_with_a_hole_of_gigabytes_is_read_in_part(tmp_path: Path) -> No
     script.write_text("import torch\n")
     with script.open("r+b") as stream:
         stream.truncate(1 << 38)
-    (only,) = behind(script, tmp_path)
+    (only,) = imported_files(script, tmp_path)
     assert len(only[1]) < 1 << 24
     assert imported(script) == set()
 

@@ -1,5 +1,3 @@
-"""What experiments have in common, whatever the framework: how an intervention is declared (`kinds`), its value read
-(`values`) and its specification parsed (`catalogue`); how one that fails ends the script (`ending`), and what it tells
-of itself (`site`); the script's seeds, moved (`seeds`).
-
-`torch/interventions` tells how to add one. Those of Keras are declared alike, in `keras/interventions`."""
+"""What experiments have in common, whatever the framework: how a framework applies the interventions of the catalogue
+(`applies`); what an intervention may do in the script's process, and what is recorded of it (`site`); how an
+intervention that fails ends the script (`ending`); the script's seeds, shifted (`seeds`)."""

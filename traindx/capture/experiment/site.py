@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from traindx.capture.experiment.ending import Guard, Refused
+from traindx.capture.interventions.values import Span
 from traindx.vocabulary.setup import Fact
 
 
@@ -64,6 +65,17 @@ class Site:
         """After how many steps the script will be ended, where that was asked for."""
         steps = self.hooks.request.get("steps")
         return int(steps) if steps else None
+
+    def length(self, steps: int | None, example: str) -> int:
+        """That many steps, or all of them. Refuses where their number is not known; `example` gives it."""
+        length = steps or self.planned()
+        if length is None:
+            self.refuse(f"the number of steps is not known: give it as in {example}, or with --steps")
+        return length
+
+    def resolve(self, span: Span, example: str) -> int:
+        """The number of steps in the first part of the run."""
+        return round(span.share * self.length(None, example)) if span.steps is None else span.steps
 
     def planned(self) -> int | None:
         """How many steps the run will have, where that is known: asked for, or told by its schedule."""

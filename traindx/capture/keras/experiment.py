@@ -16,14 +16,16 @@ import numpy as np
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 
 from traindx.capture.experiment import site as shared
+from traindx.capture.experiment.applies import apply_given
 from traindx.capture.experiment.ending import Guard, Hook
-from traindx.capture.experiment.kinds import Given
 from traindx.capture.experiment.site import tell_touched, tell_unused
+from traindx.capture.interventions.kinds import Given
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.notes import optimizers_of
 from traindx.capture.session.stream import Stream
 
 Arguments = dict[str, Any]  # of `fit`, by name
+INTERVENTIONS = "traindx.capture.keras.interventions"  # imported by name: they are built on what is here
 
 
 class Hooks(Guard):
@@ -108,7 +110,7 @@ class Experiment:
             return
         stream.fact("interventions", ", ".join(site.spec for site in self.sites))
         for site, one in zip(self.sites, given, strict=True):
-            self.hooks.guarded(site, one.apply, site)
+            self.hooks.guarded(site, apply_given, site, one, INTERVENTIONS)
         self.hooks.patches.replace(BaseOptimizer, "__init__", self._made)
         self.hooks.patches.replace(BaseOptimizer, "apply", self._applied)
         self.hooks.patches.replace(BaseOptimizer, "_clip_gradients", self._clipped)

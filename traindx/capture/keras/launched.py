@@ -10,10 +10,11 @@ from typing import Any
 import keras
 from keras.src.models.model import Trainer
 
+from traindx.capture.experiment.applies import describe_missing, implemented
+from traindx.capture.interventions import parse
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
-from traindx.capture.keras.experiment import Experiment
-from traindx.capture.keras.interventions import parse
+from traindx.capture.keras.experiment import INTERVENTIONS, Experiment
 from traindx.capture.keras.kept import Kept
 from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
@@ -21,7 +22,6 @@ from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
 from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.capture.session.session import Session
-from traindx.errors import ConfigError
 
 PROBES = (
     "structure",
@@ -66,10 +66,10 @@ class Launched:
         """What was asked for. Where that cannot be done in Keras, the experiment ends when Keras trains:
         until then the script may be one of PyTorch."""
         asked, self._unknown = process.request.get("with") or (), ""
-        try:
-            given = parse(asked)
-        except ConfigError as why:
-            given, self._unknown = (), str(why)
+        given = parse(asked)
+        missing = [one.spec for one in given if one.kind.name not in implemented(INTERVENTIONS)]
+        if missing:
+            given, self._unknown = (), f"--with {missing[0]}: {describe_missing(INTERVENTIONS)}"
         experiment = Experiment(process.request, self._stream, given, alone=not process.experiments)
         if asked:
             process.experiments[self._stream] = experiment.withdraw

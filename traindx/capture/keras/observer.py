@@ -88,25 +88,27 @@ class KerasObserver(BatchObserver):
             self._view.vectors.append(("activations", list(readings), values))
         self._quantized(self._pass, output, count)
         if output is not None and output.ndim:
-            scores = self._loss.scores(output) if self._loss is not None else output
-            if np.isfinite(scores).all():
-                self.data.outputs(np.moveaxis(scores, -1, 1) if scores.ndim > 3 else scores)
-                self._view.facts_seen["loss_input_shape"] = "x".join(map(str, scores.shape))
             targets = None if wanted is None or len(wanted) < count else wanted[:count]
-            if targets is not None:
-                column = scores.shape == (
-                    *targets.shape,
-                    1,
-                )  # Keras gives targets the last dimension that they lack
-                self._view.facts_seen["loss_target_shape"] = "x".join(
-                    map(str, (scores if column else targets).shape)
-                )
-            if scores.ndim > 1 and self._loss is not None and self._loss.name == "cross_entropy":
-                self._view.facts_seen["classes"] = int(scores.shape[-1])
-            elif self._loss is not None and "binary" in self._loss.name and scores.size == len(scores):
-                self._view.facts_seen["classes"] = 2
-            self._view.scalars.update(answers(scores, targets, self.data))
+            self._compare(self._loss.scores(output) if self._loss is not None else output, targets)
         self.seconds += time.perf_counter() - began
+
+    def _compare(self, scores: Array, targets: Array | None) -> None:
+        """Facts and signals of the model's outputs and their targets."""
+        facts, loss = self._view.facts_seen, self._loss
+        if np.isfinite(scores).all():
+            self.data.outputs(np.moveaxis(scores, -1, 1) if scores.ndim > 3 else scores)
+            facts["loss_input_shape"] = "x".join(map(str, scores.shape))
+        if targets is not None:
+            column = scores.shape == (
+                *targets.shape,
+                1,
+            )  # Keras gives targets the last dimension that they lack
+            facts["loss_target_shape"] = "x".join(map(str, (scores if column else targets).shape))
+        if scores.ndim > 1 and loss is not None and loss.name == "cross_entropy":
+            facts["classes"] = int(scores.shape[-1])
+        elif loss is not None and "binary" in loss.name and scores.size == len(scores):
+            facts["classes"] = 2
+        self._view.scalars.update(answers(scores, targets, self.data))
 
     def _quantized(self, seen: Pass, output: Array | None, count: int) -> None:
         """Readings of rounded weights in the pass; after some of them another pass without rounding."""

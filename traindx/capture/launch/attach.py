@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from traindx.atomic_write import make_folder
 from traindx.capture.framework import frameworks
 from traindx.capture.launch import diary
 from traindx.capture.launch.endings import StopRun, close_when_asked, hide_wrappers
@@ -24,7 +25,6 @@ from traindx.capture.process.room import why_no_room
 from traindx.capture.session.backend import Backend
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-from traindx.whole import make_folder
 
 OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
 

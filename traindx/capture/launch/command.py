@@ -23,7 +23,7 @@ from traindx.capture.launch.folder import Claim
 from traindx.capture.launch.output import HOME, Relayed
 from traindx.capture.launch.signals import Held
 from traindx.errors import ConfigError
-from traindx.own import OWN_THREADS
+from traindx.version import OWN_THREADS
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 

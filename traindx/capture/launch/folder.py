@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
+from traindx.atomic_write import make_folder
 from traindx.errors import ConfigError
-from traindx.whole import make_folder
 
 DIARY = ".launch"  # how far the processes of a command got; locked while it runs
 LEFT = (".claim-*", "events-*-*.jsonl", "setup.json")  # by a start that recorded no numbers

@@ -40,23 +40,14 @@ class Session:
     `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
     `curvature`: the Hessian's extreme eigenvalues on some sampled steps, for a sixth of the time. `rank`: of
     this process in a distributed run. `updates`: False takes no copies of weights, so update ratios are
-    missing. `overhead`: the share of the run's time that capture may take: what costs most is done less
-    often, then not at all. `out=None` keeps the store in a temporary folder (`folder`) until the session is
-    freed."""
+    missing. `overhead`: the share of the run's time that capture may take. `out=None` keeps the store in a
+    temporary folder (`folder`) until the session is freed."""
 
     def __init__(
-        self,
-        out: Path | None,
-        backend: Backend,
-        *,
-        every: int | None = None,
-        budget: int = BUDGET,
-        curvature: bool = False,
-        rank: int = 0,
-        updates: bool = True,
-        patient: bool = False,
+        self, out: Path | None, backend: Backend, *, every: int | None = None, budget: int = BUDGET,
+        curvature: bool = False, rank: int = 0, updates: bool = True, patient: bool = False,
         overhead: float = BUDGET_TIME,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._temporary = tempfile.TemporaryDirectory(prefix="traindx-") if out is None else None
         self.folder = Path(self._temporary.name) if self._temporary else Path(out or ".")
         self.active, self.backend = True, backend
@@ -90,8 +81,7 @@ class Session:
 
     @guarded
     def called(self, part: Any) -> None:
-        """The loop calls `part` of a model, not the whole. Forward passes are measured there if all
-        trained parameters lie in it."""
+        """The loop calls `part` of a model. Forward passes are measured there if it has all trained parameters."""
         for listener in self.watched.observers.models:
             listener.add_part(part)
 
@@ -114,18 +104,13 @@ class Session:
 
     @guarded
     def batch(
-        self,
-        inputs: Any,
-        targets: Any = None,
-        *,
-        training: bool | None = None,
-        source: object = None,
+        self, inputs: Any, targets: Any = None, *, training: bool | None = None, source: object = None,
         trained: bool = False,
-    ) -> None:
-        """The tensors (or nested lists, tuples and dicts of them) of a batch that passes by.
-        `training`: None takes whether gradients are enabled. May be reported in two parts
-        (inputs when the model is called, `batch(None, targets)` when the loss is). `source` marks the
-        data set it is of, `trained` that this one is trained on."""
+    ) -> None:  # fmt: skip
+        """The tensors (or nested lists, tuples and dicts of them) of a batch that passes by. `training`:
+        None takes whether gradients are enabled. May be reported in two parts (inputs when the model is
+        called, `batch(None, targets)` when the loss is). `source` marks the data set it is of, `trained`
+        that this one is trained on."""
         for listener in self.watched.observers.batches:
             listener.batch(inputs, targets, training, True, source, trained)
 
@@ -140,8 +125,8 @@ class Session:
 
     @guarded
     def loss(self, value: Any, *, where: str = "") -> None:
-        """The training loss of the current micro-batch (any tensor with one element). Several a
-        step with the same `where` are averaged; another `where` (file:line) is another loss."""
+        """The training loss of the current micro-batch (any tensor with one element). Several a step with
+        the same `where` are averaged; another `where` (file:line) is another loss."""
         found = self.backend.number(value)
         if found is None:
             return
@@ -152,8 +137,7 @@ class Session:
 
     @guarded
     def before_backward(self, loss: Any, factor: float = 1.0) -> None:
-        """The loss that a backward pass is about to begin from, its graph whole; `factor` undoes what it
-        was divided by. Numbers without a graph are passed over."""
+        """A loss, before its backward pass; `factor` undoes what it was divided by. Skipped without a graph."""
         listeners = self.watched.observers.losses
         self._losing = True
         try:
@@ -166,8 +150,7 @@ class Session:
 
     @guarded
     def backward_begin(self, stale: bool | None = None) -> None:
-        """A backward pass begins. `stale`: whether gradients of the step before are still there;
-        None: look, unless `zero_grad` was reported."""
+        """A backward pass begins. `stale`: gradients of the last step are still there; None: find out."""
         watched = self.watched
         if self._by_backward and self.sampling:
             watched.step_end(None)
@@ -180,8 +163,7 @@ class Session:
 
     @guarded
     def backward_seen(self, stale: bool) -> None:
-        """A backward pass is under way (where its begin and end cannot be seen). Need not be reported while
-        `phases` is False."""
+        """A backward pass is under way, whose begin and end cannot be seen. Not needed while `phases` is False."""
         if not self._losing:
             self.habits.backward(stale)
 
@@ -203,17 +185,15 @@ class Session:
         counted = (
             self._begins or self.phases
         )  # where only `backward_seen` is called, it is not for every pass
-        if (
-            counted and self.habits.total_backwards and not self.habits.backwards
-        ):  # the gradients were used already
+        used = self.habits.total_backwards and not self.habits.backwards  # the gradients were, in a step
+        if counted and used:
             self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
         else:
             self.watched.clipped(norm, float(threshold))
 
     @guarded
     def optimizer_step_begin(self, optimizer: Any, timed: bool = True) -> None:
-        """An optimizer is about to use the gradients. Not `timed`: the step was made before it is
-        reported."""
+        """An optimizer is about to use the gradients. Not `timed`: the step was made before its report."""
         if self._primary is None:
             self._primary, self._early = reference(optimizer, lambda _: setattr(self, "over", True)), []
         self.watched.step_begin(optimizer, self.sampling)
@@ -232,8 +212,7 @@ class Session:
 
     @guarded
     def zero_grad(self, optimizer: Any = None) -> None:
-        """Gradients are being zeroed. With a scaler, gradients that no step has used mean that the
-        step was skipped."""
+        """Gradients are being zeroed. With a scaler, unused ones mean that the step was skipped."""
         self.watched.zeroed()
         if self._scaler() is not None and self.habits.backwards:
             self.skipped()
@@ -255,8 +234,7 @@ class Session:
 
     @guarded
     def metric(self, name: str, value: Any) -> None:
-        """A value on training data: recorded as `train/<name>`, or as it is when it has a `/` or
-        is a canonical signal."""
+        """A value on training data: `train/<name>`, or as it is if it has a `/` or is a canonical signal."""
         self._aside(signal_name(name, "train/"), value)
 
     @guarded
@@ -285,13 +263,12 @@ class Session:
 
     @guarded
     def event(self, kind: EventKind, message: str, code: str = "", *, place: str = "") -> None:
-        """Something that happened, at the current step. A `crash`, `out-of-memory` or `stopped`
-        event also writes the flight recorder, and `close` then does not say that the run ended."""
+        """An event at the current step. A `crash`, `out-of-memory` or `stopped` also dumps the flight recorder."""
         self.note(kind, message, code, place=place)
 
     def note(
-        self, kind: EventKind, message: str, code: str = "", *, place: str = "", step: float | None = None
-    ) -> None:
+        self, kind: EventKind, message: str, code: str = "", *, place: str = "", step: float | None = None,
+    ) -> None:  # fmt: skip
         """An event at a step (None: the current one)."""
         if kind in ("crash", "out-of-memory", "stopped") or code == "capture-failed":
             self._ended_by = kind
@@ -347,10 +324,8 @@ class Session:
         ) in self.watched.observers.steps:  # the training goes on: its model is not called any more
             listener.abandon()
         self.watched.release()
-        for what, write in (
-            ("the last steps before it", self._queue.fetch),
-            ("its setup", self._write_setup),
-        ):
+        rest = ("the last steps before it", self._queue.fetch), ("its setup", self._write_setup)
+        for what, write in rest:
             try:
                 write()
             except Exception as second:  # noqa: BLE001 - as above; the failure may well be in there

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from traindx.atomic_write import make_folder
 from traindx.capture.store.patience import Patience
 from traindx.capture.store.stream import Batch, Part, Words, batch, schema
 from traindx.capture.store.thinning import Closed, relieved
 from traindx.redaction import redact_facts, redact_text
 from traindx.vocabulary.run import Event
-from traindx.whole import make_folder
 
 SCHEMA = "traindx.store/1"
 PARTS = 8  # parts that a budget is divided into

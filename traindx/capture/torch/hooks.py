@@ -1,10 +1,9 @@
 """Observes calls of modules without a hook on any of them.
 
-What is registered with a module or a parameter is part of it: it is pickled and copied with it, scripted, exported
-and compiled. So the code of `torch.nn.Module.__call__` itself is exchanged, while there are listeners to any module: it
-looks up in a dict whether the module has some. They are not called while a model is traced: the graph must contain no
-operation of ours.
-"""
+What is registered with a module or a parameter is part of it: it is pickled and copied with it, scripted,
+exported and compiled. So the code of `torch.nn.Module.__call__` itself is exchanged, while there are
+listeners to any module: it looks up in a dict whether the module has some. They are not called while a model
+is traced: the graph must contain no operation of ours."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ After = Callable[[nn.Module, tuple[Any, ...], Any], object]
 
 
 def traced() -> bool:
-    """Whether operations are traced now (by a compiler, an exporter, a tracer, a function transform or a mode that counts
-    them), or are not executed at all: then nothing may be measured."""
+    """Whether operations are traced now (by a compiler, an exporter, a tracer, a function transform or a
+    mode that counts them), or are not executed at all: then nothing may be measured."""
     tracer = sys.modules.get("torch.fx._symbolic_trace")
     return bool(
         torch.compiler.is_compiling()
@@ -65,9 +64,9 @@ class Listeners:
 
 
 class LastMoments(dict[int, Callable[[nn.Module], object]]):
-    """By the id of a module, a hook for the moment in which the script frees it: `__del__` is called while the module is
-    still intact, before its weak references are cleared, and keeps nothing alive. Classes with their own `__del__` are
-    not observed, nor are modules that only the garbage collector frees."""
+    """By the id of a module, a hook for the moment in which the script frees it: `__del__` is called while
+    the module is still intact, before its weak references are cleared, and keeps nothing alive. Classes with
+    their own `__del__` are not observed, nor are modules that only the garbage collector frees."""
 
     def ask(self, module: nn.Module, hook: Callable[[nn.Module], object]) -> None:
         if not self:
@@ -109,7 +108,8 @@ class Calls(dict[int, Listeners]):
     # Listening.
 
     def hear_before(self, module: nn.Module, hook: Before, first: bool = False) -> Handle:
-        """Have `hook(module, args, named)` called before the module is; `first`: before the other listeners."""
+        """Have `hook(module, args, named)` called before the module is; `first`: before the other
+        listeners."""
         place = id(module)  # a handle must not hold the module
         with self.lock:
             handle = Handle(lambda it: self.remove(place, it), hook)
@@ -162,8 +162,8 @@ class Calls(dict[int, Listeners]):
         return found
 
     def gone(self, place: int, reference: Any) -> None:
-        """A module is freed, and another may get its id. Its entry is emptied, not deleted: torch.compile iterates over this
-        table while garbage is collected, and fails if keys vanish."""
+        """A module is freed, and another may get its id. Its entry is emptied, not deleted: torch.compile
+        iterates over this table while garbage is collected, and fails if keys vanish."""
         found = self.get(place)
         if found is not None and found.module is reference:
             found.before = found.after = ()

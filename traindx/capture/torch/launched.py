@@ -1,4 +1,5 @@
-"""PyTorch in a script that `traindx run` started: discovery, interventions, probes, and the ranks that it spawns."""
+"""PyTorch in a script that `traindx run` started: discovery, interventions, probes, and the ranks that it
+spawns."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from traindx.capture.interventions import parse
 from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.interventions import parse
 from traindx.capture.torch.measure.tensors.isolation import isolated
 
 VARIABLE = "TRAINDX_CAPTURE"
@@ -51,8 +52,8 @@ def attach(process: RecordedProcess) -> None:
 
 
 def start_ranks(original: Callable[..., Any], request: dict[str, Any]) -> Callable[..., Any]:
-    """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training. They get the request through the
-    environment."""
+    """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training. They get the request
+    through the environment."""
 
     def start_processes(*args: Any, **named: Any) -> Any:
         before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}

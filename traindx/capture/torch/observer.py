@@ -79,7 +79,8 @@ class TorchObserver:
             self._observe(part)
 
     def _guard(self, what: str, observe: Callable[..., None], *given: Any) -> None:
-        """Call `observe` inside the user's forward pass: nothing may be raised there, and the clock stands still."""
+        """Call `observe` inside the user's forward pass: nothing may be raised there, and the clock stands
+        still."""
         outermost = self._clock.enter()
         try:
             observe(*given)
@@ -90,7 +91,8 @@ class TorchObserver:
                 self._clock.leave()
 
     def _freed(self, model: nn.Module) -> None:
-        """The script is about to free a model: what would be measured at the end of the recording is measured now."""
+        """The script is about to free a model: what would be measured at the end of the recording is
+        measured now."""
         self._guard("what a model does in the other mode", self._rerun, model)
 
     def _rerun(self, model: nn.Module) -> None:
@@ -154,8 +156,8 @@ class TorchObserver:
             self._read_outputs(output)
 
     def batch(self, inputs: Any, targets: Any, training: bool | None, reported: bool, *whose: Any) -> None:
-        """A batch; once one was `reported`, the models' own inputs are not read. `whose`: what identifies its data
-        set, and whether that is trained on."""
+        """A batch; once one was `reported`, the models' own inputs are not read. `whose`: what identifies
+        its data set, and whether that is trained on."""
         self._batches_reported = self._batches_reported or (reported and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
         if self.wants_outputs or not training:
@@ -246,7 +248,8 @@ class TorchObserver:
             self._view.vectors.append(("activations", names, row))
 
     def prepare(self, before: bool, sampling: bool, phases: bool) -> None:
-        """Whether the coming step is measured by module (as the one `before` was), and timed by its phases."""
+        """Whether the coming step is measured by module (as the one `before` was), and timed by its
+        phases."""
         self._observe_ends(phases)
         if sampling and self._view.wants("activations"):
             self.probe.arm()

@@ -1,5 +1,5 @@
-"""Traces a few steps of a live training with torch.profiler. Only optimizer steps are hooked, so that the trace shows
-the training and not its observer."""
+"""Traces a few steps of a live training with torch.profiler. Only optimizer steps are hooked, so that the
+trace shows the training and not its observer."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SUFFIX = ".pt.trace.json.gz"
 
 
 class Profiling:
-    """Traces `steps` optimizer steps after the first `skip` and writes them to `path`; then calls `done`. Steps are
-    counted of the optimizer that steps first, and of another once that one steps no more."""
+    """Traces `steps` optimizer steps after the first `skip` and writes them to `path`; then calls `done`.
+    Steps are counted of the optimizer that steps first, and of another once that one steps no more."""
 
     def __init__(self, path: Path, skip: int, steps: int, done: Callable[[int], None]) -> None:
         self.path, self.first, self.last, self.done = path, skip, skip + steps, done

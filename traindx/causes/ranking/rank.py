@@ -96,8 +96,7 @@ def rank(
     first = int(probabilities.argmax())
     if far is not None and "healthy" in slugs:
         explained = explained_by(parts[first][0], signs, EXPLAINS)
-        healthy = slugs.index("healthy")
-        probabilities = explain_away(probabilities, bases, terms, signs, explained, healthy)
+        probabilities = explain_away(probabilities, bases, terms, signs, explained, slugs.index("healthy"))
     shown = listed(probabilities, slugs)
     # A benign shape explains a run only where health is the best explanation.
     shape = pattern(outcomes, run, features) if slugs[shown[0]] == "healthy" else None
@@ -106,9 +105,9 @@ def rank(
         hypothesis(chosen[i], float(p), terms[i], shape) for i, p in zip(shown, published, strict=True)
     ]
     if far is not None:
-        own = [fsum((c.prior, *explained.values())) for c, (explained, _) in zip(chosen, parts, strict=True)]
+        by_hand = [fsum((c.prior, *known.values())) for c, (known, _) in zip(chosen, parts, strict=True)]
         lost = [fsum(rest.values()) for _, rest in parts]
-        members = (scores + move / heat for move in refit_scores(values, own, lost, slugs))
+        members = (scores + move / heat for move in refit_scores(values, by_hand, lost, slugs))
         others = [float(flattened(one, fit.temper, far, slugs)[shown[0]]) for one in members]
         ranked[0] = msgspec.structs.replace(ranked[0], interval=spread(ranked[0].probability, others))
     return tuple(ranked)

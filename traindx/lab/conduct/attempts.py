@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Unpack
 
 from traindx import pipeline
 from traindx.capture.framework import frameworks
+from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import experiment_stopped, recorded, steps_over, why_nothing
-from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.lab.conduct import experiment
 from traindx.lab.conduct.experiment import Bounds, Conducted, Recording
@@ -90,7 +90,8 @@ def conduct(
     until: Callable[[], bool] | None = None,
     **options: Any,
 ) -> Conducted:
-    """As `experiment.conduct`, but a script that hangs after its last step is ended and counts as finished."""
+    """As `experiment.conduct`, but a script that hangs after its last step is ended and counts as
+    finished."""
     leaving = WayOut(out)
     over = (lambda: leaving() or until()) if until else leaving
     done = experiment.conduct(command, interventions, record=record, out=out, until=over, **options)

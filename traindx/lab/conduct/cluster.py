@@ -16,7 +16,7 @@ from traindx.errors import ExperimentFailed, MissingExtra
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.experiment import Asked
 
-LOOK = 0.25  # seconds between two checks of `stop`
+POLL = 0.25  # seconds between two checks of `stop`
 
 
 class Cluster:
@@ -72,12 +72,12 @@ class Cluster:
     def answer(self, sent: Any, stop: threading.Event | None) -> Attempt:
         """The result of a task. It is asked to end when `stop` is set, or in an exception (Ctrl-C)."""
         try:
-            while not self.ray.wait([sent], timeout=LOOK)[0]:
+            while not self.ray.wait([sent], timeout=POLL)[0]:
                 if stop is not None and stop.is_set():
                     raise InterruptedError("stopped")
         except BaseException:
             self.ray.cancel(sent)
-            self.ray.wait([sent], timeout=10 * LOOK)  # it ends what it started
+            self.ray.wait([sent], timeout=10 * POLL)  # it ends what it started
             raise
         found: Attempt = self.ray.get(sent)
         return found

@@ -159,7 +159,8 @@ def share_anew(place: str, room: int) -> None:
 
 
 def apart(paths: Sequence[str]) -> list[str]:
-    """Existing folders, none within another unless it is a mount, which a layer on the outer one would hide."""
+    """Existing folders, none within another unless it is a mount, which a layer on the outer one would
+    hide."""
     folders = sorted({os.path.realpath(path) for path in paths if os.path.isdir(path)})
     mounts = [line.split()[4] for line in read("/proc/self/mountinfo").splitlines()]
     inner = {mount for mount in mounts for folder in folders if mount != folder and within(mount, folder)}

@@ -21,7 +21,8 @@ DEVICES = {"an NVIDIA device": "/dev/nvidia0", "an AMD device": "/dev/kfd"}
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 # Files that pin, the strictest first; the first that is there counts.
 PIN_FILES = (
-    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.lock", "requirements.txt", "environment.yml",
+    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.lock", "requirements.txt",
+    "environment.yml",
     "environment.yaml", "pyproject.toml",
 )  # fmt: skip
 FILE_BYTES = 8 << 20

@@ -22,10 +22,10 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 from traindx.errors import ConfigError
 from traindx.lab.conduct import enclosure, scratch
-from traindx.lab.conduct.output import LOOK, Output, OutputSink
+from traindx.lab.conduct.output import POLL, Output, OutputSink
 from traindx.lab.conduct.warm import Forked, Warm
-from traindx.own import OWN_THREADS
 from traindx.redaction import redact_text
+from traindx.version import OWN_THREADS
 
 HOME = Path(__file__).parents[3]  # the folder that holds the package
 KEEPER = (
@@ -177,33 +177,31 @@ def conduct(
     ConfigError for an unknown program or intervention, OSError when the scratch copy has no room."""
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
-    check_program(command[0], here, base)
     before = scratch.state(scratch.project(here))
-    words = (*command, base.get("PYTHONPATH", ""))
-    copy = scratch.make(
-        here, words=words, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes
-    )
+    copy = copied(command, here, base, copied_bytes, edited)
     begun = time.monotonic()
     try:
-        for name, text in edited.items():
-            scratch.rewrite(copy.folder / name, text)
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
-        request = order(
-            command, copy, (seconds, grace), [str(out.resolve()), *writable], scratch.caches(base), network
-        )
-        tail, answer = kept(
-            request, environment, copy, (output or Output)(out / "stdout.log"), stop, until, warm
-        )
-        changed = scratch.changes(
-            before, scratch.state(copy.root), except_in=os.path.relpath(out.resolve(), copy.root)
-        )
+        places = [str(out.resolve()), *writable]
+        request = order(command, copy, (seconds, grace), places, scratch.caches(base), network)
+        sink = (output or Output)(out / "stdout.log")
+        tail, answer = kept(request, environment, copy, sink, stop, until, warm)
+        records = os.path.relpath(out.resolve(), copy.root)
+        changed = scratch.changes(before, scratch.state(copy.root), except_in=records)
     finally:
         scratch.remove(copy.place)
-    done = conducted(
-        out, tuple(interventions), time.monotonic() - begun, tail, answer, enclosure.limits(network)
-    )
+    done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer, network)
     return done._replace(linked=copy.linked, left_out=copy.left_out, changed=changed)
+
+
+def copied(
+    command: Sequence[str], here: Path, base: Mapping[str, str], most: int, edited: Mapping[str, str]
+) -> scratch.Scratch:
+    """The scratch copy for a command. Raises ConfigError where there is no such program."""
+    check_program(command[0], here, base)
+    words, home = (*command, base.get("PYTHONPATH", "")), Path(base.get("HOME") or Path.home())
+    return scratch.make(here, words=words, home=home, copied_bytes=most, edited=edited)
 
 
 def order(
@@ -233,7 +231,7 @@ def conducted(
     seconds: float,
     tail: str,
     answer: Mapping[str, Any],
-    unfenced: tuple[str, ...],
+    network: bool,
 ) -> Conducted:
     """The answer of a keeper as a result."""
     wanted = answer.get("wanted_network")  # None: it had the network of the machine
@@ -250,7 +248,7 @@ def conducted(
         changed=(),
         why=str(answer.get("why", "")),
         warm=bool(answer.get("warm", False)),
-        unfenced=unfenced,
+        unfenced=enclosure.limits(network),
         wanted_network=wanted is not None and (wanted or REFUSED in tail),
     )
 
@@ -343,7 +341,7 @@ def follow(
 ) -> dict[str, Any]:
     """Take the output until the keeper has ended. Returns why it must end early, if so."""
     while keeper.poll() is None:
-        output.take(keeper, LOOK)
+        output.take(keeper, POLL)
         if (stop is not None and stop.is_set()) or (until is not None and until()):
             return {"ended": "stopped"}
         if shutil.disk_usage(place).free < FREE_BYTES:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from traindx.lab.conduct import scratch
-from traindx.own import VERSION
+from traindx.version import VERSION
 
 CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".conf", ".gin")
 # Compared by content, up to so many bytes each and in all; larger ones are data.

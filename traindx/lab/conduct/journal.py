@@ -85,7 +85,8 @@ def sentence(entry: Mapping[str, Any], about: Mapping[str, Any]) -> str:
 
 
 class Unfinished(NamedTuple):
-    """The folder of a proof to go on with, or None; `changed`: why the newest of this command is not, or ""."""
+    """The folder of a proof to go on with, or None; `changed`: why the newest of this command is not, or
+    ""."""
 
     folder: Path | None
     changed: str

@@ -13,11 +13,12 @@ from traindx.redaction import Redacted
 
 KEPT_BYTES = 8 << 20  # of the output are written to stdout.log
 TAIL_BYTES = 16 << 10  # and its end is kept in memory
-LOOK = 0.25  # seconds between two checks of the disk and of `stop`
+POLL = 0.25  # seconds between two checks of the disk and of `stop`
 
 
 class OutputSink(Protocol):
-    """What takes the output of a command, whose streams are those of `subprocess.Popen`: `Output`, for one."""
+    """What takes the output of a command, whose streams are those of `subprocess.Popen`: `Output`, for
+    one."""
 
     tail: bytes
     stdin: Any
@@ -57,7 +58,7 @@ class Output:
     def rest(self, keeper: Any) -> None:
         """What is printed until the keeper has ended: it must not wait for a reader meanwhile."""
         while keeper.poll() is None:
-            self.take(keeper, LOOK)
+            self.take(keeper, POLL)
         while self.take(keeper, 0.0):
             continue
         assert keeper.stdout is not None

@@ -58,7 +58,7 @@ def watch(futures: Sequence[Future[Result]]) -> None:
 
 @contextmanager
 def stopping(stop: threading.Event) -> Iterator[None]:
-    """Tell all that run to end when anything is raised; the pool then waits for them."""
+    """Ask all running jobs to end when anything is raised. The pool then waits for them."""
     try:
         yield
     finally:

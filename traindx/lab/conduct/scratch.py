@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from traindx import temporary
+from traindx.atomic_write import naming
 from traindx.errors import ConfigError
 from traindx.lab.conduct.surroundings import imitate, leads_out, link_entries
-from traindx.whole import naming
 
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
@@ -46,7 +46,8 @@ FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them i
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
 ROOTS = (".git", ".hg", "pyproject.toml", "setup.py")
 CACHE_VARIABLES = (  # of downloads and of compiled code
-    "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE", "TRANSFORMERS_CACHE", "TORCH_HOME", "KERAS_HOME",
+    "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE", "TRANSFORMERS_CACHE", "TORCH_HOME",
+    "KERAS_HOME",
     "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR",
     "NUMBA_CACHE_DIR", "CUDA_CACHE_PATH", "MPLCONFIGDIR",
 )  # fmt: skip
@@ -93,10 +94,11 @@ def make(
     home: Path | None = None,
     copied_bytes: int = COPIED_BYTES,
     copied_files: int = COPIED_FILES,
+    edited: Mapping[str, str] = {},
 ) -> Scratch:
-    """Copy the project of `folder`; `words` are those of the command that is to run there, and of its search
-    path, `home` is the user's. Raises OSError when there is no room, and ConfigError when there are far
-    too many files; nothing is left then."""
+    """Copy the project of `folder`. `words` are those of the command that will run there and of its
+    search path, `home` is the user's, `edited` has new texts of files in `folder`. Raises OSError
+    without room, and ConfigError for far too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
     place = temporary.make_room(temporary.SCRATCH)
@@ -107,6 +109,8 @@ def make(
         copy = imitate(root, place / "tree", linked, lambda name: name.startswith(OURS))
         with naming(place.parent):
             led, left_out = copy_tree(root, copy, copied_bytes, copied_files)
+        for name, text in edited.items():
+            rewrite(copy / folder.relative_to(root) / name, text)
     except BaseException:
         remove(place)
         raise
@@ -343,6 +347,6 @@ def state(root: Path, most: int = COPIED_FILES) -> State:
 
 
 def changes(before: State, after: State, except_in: str = "..") -> tuple[str, ...]:
-    """Names of files that were added, changed or removed, but of those in the folder `besides`."""
+    """Names of files that were added, changed or removed, but of those in the folder `except_in`."""
     found = (n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
     return tuple(sorted(n for n in found if not within(n, Path(except_in))))

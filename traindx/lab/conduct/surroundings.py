@@ -18,7 +18,8 @@ PARENTS, NEIGHBORS = 3, 2000  # parents that are recreated, and entries of each 
 UP = re.compile(
     rb"(?<![.\w])\.\.(?![.\w])|parent|pardir|dirname|path\.(?:r?split|relpath|commonp)|\.parts\b|chdir|getcwd"
 )
-TEXTS = (".py", ".pyi", ".ipynb", ".sh", ".yaml", ".yml", ".json", ".jsonl", ".toml", ".cfg", ".ini", ".conf", ".gin",
+TEXTS = (".py", ".pyi", ".ipynb", ".sh", ".yaml", ".yml", ".json", ".jsonl", ".toml", ".cfg", ".ini",
+         ".conf", ".gin",
          ".env", ".txt", ".lst", ".list", ".csv", ".tsv", ".xml", ".md", "")  # fmt: skip
 MOST_TEXTS, READ = 500, 1 << 20  # texts that are read, and bytes of each; with more it is taken to lead out
 

@@ -1,4 +1,5 @@
-"""A project's texts from its folder, a patch as a unified diff, and a patch written in place with a backup."""
+"""A project's texts from its folder, a patch as a unified diff, and a patch written in place with a
+backup."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from traindx.atomic_write import write_whole
 from traindx.errors import ConfigError
 from traindx.vocabulary.edit import Patch
-from traindx.whole import write_whole
 
 SUFFIXES = (".py", ".yaml", ".yml", ".json", ".toml")
 LEFT_OUT = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "traindx-runs", "traindx-fix"})

@@ -84,7 +84,8 @@ def part(whole: Expression, place: int, count: int) -> Expression | None:
 
 
 def returned(project: Project, source: Source, call: cst.Call, place: int | None) -> Expression | None:
-    """What a function of the project returns, or one element of it; None where it returns in several places."""
+    """What a function of the project returns, or one element of it; None where it returns in several
+    places."""
     name = dotted(call.func)
     if not name or "." in name:
         return None
@@ -192,5 +193,6 @@ def places_set(source: Source, owner: cst.ClassDef, name: str) -> list[cst.Attri
         target
         for target in source.all(cst.Attribute)
         if target.attr.value == name and dotted(target.value) == "self" and source.owner(target) is owner
-        and isinstance(source.parents.get(target), (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Element))
+        and isinstance(source.parents.get(target),
+        (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Element))
     ]  # fmt: skip

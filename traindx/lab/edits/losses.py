@@ -76,7 +76,8 @@ def losses(project: Project) -> list[Loss]:
 
 
 def training_loss(project: Project) -> Loss:
-    """The only loss that is computed next to a backward pass. Raises NotCertain where several could be it."""
+    """The only loss that is computed next to a backward pass. Raises NotCertain where several could be
+    it."""
     found = losses(project)
     near = [one for one in found if any(together(one, back) for back in backwards(project))]
     recorded = project.place("loss")

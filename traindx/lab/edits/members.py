@@ -1,4 +1,5 @@
-"""Options of a training by name: arguments' defaults, fields of classes, entries of dicts, and assignments."""
+"""Options of a training by name: arguments' defaults, fields of classes, entries of dicts, and
+assignments."""
 
 from __future__ import annotations
 

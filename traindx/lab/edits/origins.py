@@ -1,4 +1,5 @@
-"""Where a value of the training comes from: the literal, constant, default or configuration that holds it."""
+"""Where a value of the training comes from: the literal, constant, default or configuration that holds
+it."""
 
 from __future__ import annotations
 
@@ -180,7 +181,8 @@ def is_own(source: Source, node: cst.Attribute) -> bool:
 def member(
     project: Project, source: Source, keys: tuple[str, ...], depth: int, above: cst.CSTNode | None = None
 ) -> Value | None:
-    """A value that some object of options holds, where only one thing of this name in the project can be it."""
+    """A value that some object of options holds, where only one thing of this name in the project can be
+    it."""
     keys, made = path_of(project, source, above, keys)
     maker = maker_of(project, made)
     if len(keys) > 1 and maker not in LOADING:
@@ -299,7 +301,8 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
 
 
 def words_of(value: float | int | str | bool) -> str:
-    """A value as Python, YAML, JSON and TOML all write it (strings in double quotes, floats with a point)."""
+    """A value as Python, YAML, JSON and TOML all write it (strings in double quotes, floats with a
+    point)."""
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, int):

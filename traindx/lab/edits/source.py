@@ -55,7 +55,8 @@ class Source:
 
     @cached_property
     def names(self) -> dict[cst.CSTNode, str]:
-        """The full name of what each name or attribute refers to ("torch.optim.SGD"), where imports show it."""
+        """The full name of what each name or attribute refers to ("torch.optim.SGD"), where imports show
+        it."""
         names: dict[cst.CSTNode, str] = {}
         for node in self.nodes:
             scope = self.scopes.get(node) if isinstance(node, (cst.Name, cst.Attribute)) else None

@@ -1,4 +1,5 @@
-"""The parts of a training in its source: optimizers, schedules, steps, backward passes, loaders, the model."""
+"""The parts of a training in its source: optimizers, schedules, steps, backward passes, loaders, the
+model."""
 
 from __future__ import annotations
 

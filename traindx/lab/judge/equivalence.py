@@ -66,7 +66,8 @@ def losses(run: Run, steps: int) -> np.ndarray:
 
 
 def agreement(one: np.ndarray, other: np.ndarray, within: float = WITHIN) -> Agreement:
-    """Whether two beginnings of a loss are equal to `within` (relative to the larger). Two NaNs are equal."""
+    """Whether two beginnings of a loss are equal to `within` (relative to the larger). Two NaNs are
+    equal."""
     count = min(len(one), len(other))
     if not count:
         return Agreement(why="no loss was recorded")

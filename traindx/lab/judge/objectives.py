@@ -63,7 +63,7 @@ ERROR_FLOOR = 0.005  # of an error rate: half a percent point more or less is no
 LOSS_FLOOR = 0.01  # of the usual loss: two losses below a hundredth of it count as equal
 FULL = 1.0 + 1e-9
 CLOSE = math.log(1.1)  # a gain: a level this near to the final one has reached it
-LOOKS = 5  # values before that point; with fewer the point is uncertain
+EARLIER = 5  # values before that point; with fewer the point is uncertain
 SMOOTHED = 0.05  # share of a curve's points that are averaged before a level counts as reached
 SAMPLED = 4  # batches at the end of a run; fewer say too little about it
 
@@ -219,7 +219,7 @@ def speed(run: Run, objective: Objective) -> Objective | None:
         why="both reach the same end: compared by the steps that it takes",
     )
     at = arrival(series.steps, series.values, found)
-    return found if int(np.searchsorted(series.steps, at)) >= LOOKS else None
+    return found if int(np.searchsorted(series.steps, at)) >= EARLIER else None
 
 
 def level_near(end: float, objective: Objective) -> float:

@@ -28,7 +28,7 @@ import numpy as np
 from traindx.vocabulary.trial import Interval, Verdict
 
 ALPHA = 0.05  # probability of confirming any change that does nothing
-LOOKS = 2  # at FIRST pairs, and at MOST
+INTERIM = 2  # analyses: at FIRST pairs, and at MOST
 FIRST, MOST = 3, 5
 MIN_EFFECT = 0.10
 # Gains are cut there: 20 times better is as good as fixed, and one seed must not carry the mean.
@@ -71,7 +71,7 @@ def judge(
     of_noise = OF_NOISE if paired else math.sqrt(2)  # the arms of an unpaired pair are independent
     spread = max(float(values.std(ddof=1)), LEAST_SPREAD, of_noise * (noise or 0.0))
     interval = intervals(values, spread)
-    half = student(1 - ALPHA / LOOKS / max(together, 1), len(values) - 1) * spread / math.sqrt(len(values))
+    half = student(1 - ALPHA / INTERIM / max(together, 1), len(values) - 1) * spread / math.sqrt(len(values))
     return Judged(effect, interval, signs_p(values), *verdict(effect, half, interval, margin))
 
 
@@ -144,7 +144,8 @@ def bootstrap(values: np.ndarray, level: float = 0.95) -> Interval:
 
 
 def signs_p(values: np.ndarray) -> float:
-    """The chance of a mean as large as this one if the sign of every pair were a coin's: exact, one-sided."""
+    """The chance of a mean as large as this one if the sign of every pair were a coin's: exact,
+    one-sided."""
     seen = float(values.sum()) - 1e-12
     sizes = np.abs(values)
     sums = [float(np.dot(signs, sizes)) for signs in product((1.0, -1.0), repeat=len(values))]

@@ -40,7 +40,8 @@ def factor(yes: float, no: float) -> float:
 
 
 def counts(outcomes: Iterable[Outcome], fix: str | None, cause: str, now: float) -> tuple[float, float]:
-    """How often a fix (None: any) was confirmed for a cause, and how often not, weighted by age and capped."""
+    """How often a fix (None: any) was confirmed for a cause, and how often not, weighted by age and
+    capped."""
     yes = no = 0.0
     for one in outcomes:
         if fix in (None, one.fix) and one.cause == cause:

@@ -52,7 +52,8 @@ def connected(file: Path, options: str) -> sqlite3.Connection:
 
 
 def has_our_table(file: Path) -> bool:
-    """Whether a database without an application id has the table of outcomes. Nothing is written next to it."""
+    """Whether a database without an application id has the table of outcomes. Nothing is written next to
+    it."""
     with suppress(sqlite3.Error), closing(connected(file, "mode=ro&immutable=1")) as database:
         return set(COLUMNS) <= {row[1] for row in database.execute("PRAGMA table_info(outcomes)")}
     return False

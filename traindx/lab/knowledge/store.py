@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from traindx.atomic_write import make_folder
 from traindx.errors import ConfigError, MissingExtra
 from traindx.lab.knowledge.counts import Outcome
 from traindx.lab.knowledge.recovery import APPLICATION, COLUMNS, check_ours, lossy, rescued, set_aside
 from traindx.redaction import redact_facts, redact_text
-from traindx.whole import make_folder
 
 T = TypeVar("T")
 

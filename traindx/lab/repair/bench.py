@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from traindx import pipeline
+from traindx.atomic_write import make_folder
 from traindx.errors import ExperimentFailed, ReadError
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.experiment import Asked, Reach
@@ -21,7 +22,6 @@ from traindx.lab.conduct.parallel import run_all, threads_each
 from traindx.lab.repair.deadline import OutOfTime, at_most
 from traindx.lab.repair.source import Source, outside
 from traindx.vocabulary.run import Run, Series
-from traindx.whole import make_folder
 
 RECORDS = "records"
 # Share of a start's time for recording: the outputs may be all there is to compare.

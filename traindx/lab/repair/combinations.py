@@ -23,7 +23,8 @@ from traindx.vocabulary.trial import Objective, Verdict
 # Changes for which a second one is sought, seconds for each, and pairs that are tried.
 FIRSTS, SECONDS, MOST = 2, 2, 4
 AND = " + "  # between the slugs of two fixes that were tried at once
-WELL = 0.5  # belief in `healthy`, after everything tried, above which two changes at once are not worth their time
+# Belief in `healthy`, after everything tried, above which two changes at once are not worth their time.
+WELL = 0.5
 
 
 class Applied(NamedTuple):

@@ -15,15 +15,16 @@ from traindx.lab.judge.objectives import side
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
 from traindx.lab.plan import merged
 from traindx.lab.repair.bench import Arm, Bench
+from traindx.lab.repair.conditions import fine
 from traindx.lab.repair.deliverables import checkpoint, tested
 from traindx.lab.repair.improvements import further
 from traindx.lab.repair.pairs import Pair, known_gains, paired, same_start
-from traindx.lab.repair.search import UNWANTED, Search, fine
+from traindx.lab.repair.search import UNWANTED, Search
 from traindx.lab.repair.slices import notes, sliced
 from traindx.lab.repair.source import outside
 from traindx.lab.repair.stopping import stopping
-from traindx.own import VERSION
 from traindx.redaction import redact
+from traindx.version import VERSION
 from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
@@ -40,7 +41,8 @@ class Proof(NamedTuple):
 
 
 class Winner(NamedTuple):
-    """What was applied, with its ablation and its run at full length. `why` says what rolled it back, or ""."""
+    """What was applied, with its ablation and its run at full length. `why` says what rolled it back, or
+    ""."""
 
     objective: Objective
     pairs: list[Pair]
@@ -73,7 +75,6 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
     applied = winner is not None and not winner.why
     after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
-    taken_back = [winner.why] if winner and winner.why else []
     test = on_test_set(search, pairs, tell) if applied and search.options.test else ()
     slices = sliced(pairs, search.options.min_effect) if applied else ()
     search.notes += notes(slices, search.options.slices) if applied else []
@@ -99,19 +100,19 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
         diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
         after_fix=after,
         belief=tuple(search.belief),
-        notes=(
-            *search.notes,
-            *taken_back,
-            *bench.notes,
-            *noise_notes(search, pairs),
-            *filter(None, [bench.how()]),
-        ),
+        notes=all_notes(search, winner, pairs),
         folder=str(bench.journal.path.parent),
         steps=bench.steps,
         seconds=round(time.monotonic() - begun, 1),
         plain_seconds=round(search.first.seconds, 1),
     )
     return Proof(report, runs([p.before for p in pairs] or [search.first]), runs([p.after for p in pairs]))
+
+
+def all_notes(search: Search, winner: Winner | None, pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """What the user should know about the proof, one sentence each."""
+    bench, why = search.bench, winner.why if winner else ""
+    return tuple(filter(None, (*search.notes, why, *bench.notes, *noise_notes(search, pairs), bench.how())))
 
 
 def completed(search: Search, proof: Proof) -> Proof:
@@ -258,7 +259,8 @@ def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:
         notes.append("other seeds change nothing in this script, because it uses its own random generators")
     if not same_start(pairs):
         notes.append(
-            "the same seed does not give the same numbers twice in this script, so its pairs count as independent runs, "
+            "the same seed does not give the same numbers twice in this script, so its pairs count as "
+            "independent runs, "
             "which takes larger effects"
         )
     if pairs and len(pairs) < FIRST:

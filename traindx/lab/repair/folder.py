@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from traindx.atomic_write import make_folder, naming
 from traindx.capture.launch.folder import run_folder, script_name
 from traindx.errors import ConfigError
 from traindx.lab.conduct.experiment import Reach
@@ -23,8 +24,7 @@ from traindx.lab.repair.document import Proof
 from traindx.lab.repair.search import Options
 from traindx.locks import holder, take_lock
 from traindx.redaction import redact
-from traindx.reports import fix as page
-from traindx.whole import make_folder, naming
+from traindx.reports.documents import fix as page
 
 DONE, LOCK = "fix.json", ".lock"
 
@@ -107,7 +107,8 @@ def in_use(folder: Path) -> str:
 
 
 def written(proof: Proof, folder: Path, bench: Bench) -> None:
-    """Write the report in all its formats; fix.json comes last, because its presence marks a finished proof."""
+    """Write the report in all its formats; fix.json comes last, because its presence marks a finished
+    proof."""
     report = proof.report
     with naming(folder):
         (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
@@ -118,9 +119,9 @@ def written(proof: Proof, folder: Path, bench: Bench) -> None:
         )
         (folder / "environment.txt").write_text(environment(proof, bench), encoding="utf-8")
         if proof.after:
-            from traindx.reports import figures_fix
+            from traindx.reports.figures import fix as figures
 
-            figures_fix.save(report, proof.before, proof.after, folder)
+            figures.save(report, proof.before, proof.after, folder)
         remove_weights(bench)
         (folder / DONE).write_text(page.to_json(report), encoding="utf-8")
 

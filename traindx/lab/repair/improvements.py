@@ -109,8 +109,10 @@ def schedule(
         return None
     return Recommendation(
         "schedule",
-        f"Let the rate fall from {number(float(rate.values[-1]))} towards 0 over the last half (cosine or linear).",
-        f"it is constant, and the training loss has stopped falling: it varies by {number(swing)} around {number(level)}",
+        f"Let the rate fall from {number(float(rate.values[-1]))} towards 0 over the last half (cosine or "
+        "linear).",
+        f"it is constant, and the training loss has stopped falling: it varies by {number(swing)} around "
+        f"{number(level)}",
     )
 
 
@@ -162,7 +164,8 @@ def capacity(
     return Recommendation(
         "capacity",
         f"Try a model with twice the width{now}.",
-        f"the training loss has stalled at {percent(train.end / train.start)} of its first value, and the validation loss "
+        f"the training loss has stalled at {percent(train.end / train.start)} of its first value, and the "
+        "validation loss "
         "is no worse, so nothing is memorized",
     )
 
@@ -187,7 +190,8 @@ def warm_up(
     return Recommendation(
         "warm-up",
         f"Let the rate rise over the first {max(1, int(norms.steps[first] - norms.steps[0]))} steps.",
-        f"gradient norms reach {number(most)} at the start, {most / usual:.0f} times the later median, at the full rate",
+        f"gradient norms reach {number(most)} at the start, {most / usual:.0f} times the later median, at "
+        "the full rate",
     )
 
 
@@ -237,7 +241,8 @@ def batch(
     return Recommendation(
         "batch size",
         f"Try batches of {LARGER * size:.0f} with a rate of {number(scaled)} (scaled {rule}).",
-        f"a call with {fast.batch} samples takes only {times:.1f} times as long as with one, so most of it is overhead",
+        f"a call with {fast.batch} samples takes only {times:.1f} times as long as with one, so most of "
+        "it is overhead",
     )
 
 
@@ -262,7 +267,8 @@ def compiled(
     return Recommendation(
         "compile",
         "Try torch.compile(model).",
-        f"the passes take {percent(min(share, 1.0))} of a step, and all steps together {usual * last / 60:.0f} min",
+        f"the passes take {percent(min(share, 1.0))} of a step, and all steps together "
+        f"{usual * last / 60:.0f} min",
     )
 
 

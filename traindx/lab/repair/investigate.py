@@ -19,8 +19,8 @@ from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import HOPELESS, MIN_EFFECT, Judged, least_gain, percent
 from traindx.lab.repair.bench import Arm, Bench
+from traindx.lab.repair.conditions import refusal
 from traindx.lab.repair.pairs import known_gains, paired, trial
-from traindx.lab.repair.search import refusal
 from traindx.reports.labels import percent as sure
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
@@ -58,7 +58,8 @@ def investigate(
     tell: Callable[[str], None] = lambda _: None,
     believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
-    """Run the unchanged script, then experiments. Raises ExperimentFailed where the script left no record."""
+    """Run the unchanged script, then experiments. Raises ExperimentFailed where the script left no
+    record."""
     first = bench.first(steps)
     assert first.run is not None
     bench.steps = steps
@@ -75,7 +76,8 @@ def settled(
     tell: Callable[[str], None] = lambda _: None,
     believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
-    """Experiments on a script that has run unchanged (`first`), starting from the belief of its `diagnosis`."""
+    """Experiments on a script that has run unchanged (`first`), starting from the belief of its
+    `diagnosis`."""
     assert first.run is not None
     belief = diagnosis.hypotheses
     trail = [("as it is", shares(belief))]

@@ -13,7 +13,7 @@ from traindx.errors import ConfigError, MissingExtra
 from traindx.lab.knowledge.counts import Outcome, counts, factor
 from traindx.lab.knowledge.store import Store, address
 from traindx.lab.repair.document import Proof
-from traindx.own import VERSION
+from traindx.version import VERSION
 from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
 
 FACTS = (

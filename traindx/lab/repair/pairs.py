@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.capture.torch.interventions import catalogue
+from traindx.capture.interventions import catalogue
 from traindx.lab.judge.objectives import gain, level, same, side, spread
 from traindx.lab.judge.significance import CAP, Judged, judge
 from traindx.lab.repair.bench import Arm

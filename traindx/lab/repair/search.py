@@ -1,4 +1,5 @@
-"""Rounds of fixes: screened with one pair, proved with more seeds. What is proved stays for the next round."""
+"""Rounds of fixes: screened with one pair, proved with more seeds. What is proved stays for the next
+round."""
 
 from __future__ import annotations
 
@@ -9,16 +10,15 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from traindx import fixes, pipeline
-from traindx.capture.torch.interventions import parse
 from traindx.causes.experiments import TRIED
 from traindx.causes.experiments.belief import updated
 from traindx.config import Config
-from traindx.errors import ConfigError
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST, Judged, hopeless, least_gain, near
 from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_record
 from traindx.lab.repair.bench import Arm, Bench, Long, truncated
 from traindx.lab.repair.combinations import AND, Applied, try_two
+from traindx.lab.repair.conditions import fine, refusal
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.lab.repair.source import THERE, Source, outside
@@ -33,7 +33,7 @@ REACHED = 0.8  # of the steps that the first start made within its time
 PROMISING = 0.36  # a gain of 30 % and more: the run at full length starts together with the proof
 ENOUGH = 0.69  # a gain of 50 % and more, in a healthy run: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
-# Belief in a cause, and in `healthy`, between which a run that looks healthy is tried all the same.
+# Belief in a cause, and in `healthy`, between which an apparently healthy run is tried all the same.
 DOUBT, SURE = 0.2, 0.75
 AGAIN = 3  # in a second round by the new belief, and at full length where a shortened run was inconclusive
 UNWANTED = "you declined it (--ask)"
@@ -397,20 +397,3 @@ class Search:
             self.base = merged(self.base, one.interventions)
         self.applied = [Applied(fix, interventions) for fix, interventions in kept.items()]
         return self.bench.arms([(self.base, self.seeds[0])])[0]
-
-
-def fine(diagnosis: RunDiagnosis) -> bool:
-    """Whether a diagnosis leaves nothing to repair."""
-    first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
-    return diagnosis.health == "healthy" or (
-        first is not None and first.cause == "healthy" and first.probability > 0.5
-    )
-
-
-def refusal(*specs: str) -> str:
-    """Why interventions are impossible (together), or ""."""
-    try:
-        parse(specs)
-    except ConfigError as error:
-        return str(error).partition(": ")[2] or str(error)
-    return ""

@@ -59,7 +59,8 @@ def notes(found: Sequence[Slice], columns: Sequence[str]) -> list[str]:
     lines = [f"worse with the fix: {', '.join(paying)} (--slices)"] if paying else []
     if unseen:
         lines.append(
-            f"--slices {', '.join(unseen)}: no such groups were recorded (give a key of the batch, a column's number or "
+            f"--slices {', '.join(unseen)}: no such groups were recorded (give a key of the batch, a "
+            "column's number or "
             "`target`; they are seen where a loss is computed on held-out data)"
         )
     return lines

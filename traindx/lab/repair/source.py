@@ -41,7 +41,8 @@ class Source:
         self.arguments = tuple(command[place + 1 :])
 
     def written(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
-        """The project with `interventions`, some of them `source=<slug>`, written into it for the `fixes`."""
+        """The project with `interventions`, some of them `source=<slug>`, written into it for the
+        `fixes`."""
         if not self.why:
             try:
                 with at_most(LONGEST, 1.0):

@@ -1,4 +1,5 @@
-"""When to stop debugging: what the most promising remaining change may gain, against what its proof costs."""
+"""When to stop debugging: what the most promising remaining change may gain, against what its proof
+costs."""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ def of_array(
     kind = "number" if targets is None else arrays.target_kind_of(targets.dtype)
     title = None if targets is None else (wanted.target or "target")
     return arrays.table(
-        name, form, inputs.shape[1:], blocks, wanted, target=title, target_kind=kind, rows=len(inputs), **known
+        name, form, inputs.shape[1:], blocks, wanted, target=title, target_kind=kind, rows=len(inputs),
+        **known
     )  # fmt: skip
 
 

@@ -18,11 +18,9 @@ import traindx  # noqa: E402
 from tests.capture.torch import loops  # noqa: E402
 from traindx.capture.arrays import activations as arrays  # noqa: E402
 from traindx.capture.arrays.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
-from traindx.capture.session.measures import Measures  # noqa: E402
 from traindx.capture.session.noise import noise_scale  # noqa: E402
 from traindx.capture.session.pace import Pace, worth  # noqa: E402
 from traindx.capture.signals import catalogue  # noqa: E402
-from traindx.capture.torch.backend import TorchBackend  # noqa: E402
 from traindx.capture.torch.measure.forward_pass import activations  # noqa: E402
 from traindx.capture.torch.measure.tensors.views import flat  # noqa: E402
 from traindx.vocabulary.run import Panel, Run  # noqa: E402
@@ -393,12 +391,3 @@ def test_nothing_is_kept_of_a_model(tmp_path: Path) -> None:
     del model
     gc.collect()
     assert gone() is None
-
-
-def test_measures_know_no_optimizer(tmp_path: Path) -> None:
-    backend = TorchBackend()
-    measures = Measures(backend)
-    model = small()
-    measures.layout.add(backend.parts(model, "net") or ())
-    assert measures.layout.modules == ["net.0", "net.2", "net.4"]
-    assert len(measures.places(None)) == 6

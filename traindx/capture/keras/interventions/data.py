@@ -9,8 +9,8 @@ import keras
 import numpy as np
 from keras.src.models.model import Trainer
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import change, one_of
+from traindx.capture.experiment.applies import applies
+from traindx.capture.interventions.values import Change
 from traindx.capture.keras.experiment import Arguments, Site
 from traindx.capture.keras.facts import Loss
 
@@ -50,97 +50,81 @@ def host(part: Any) -> Any:
     return part if isinstance(part, np.ndarray) else keras.ops.convert_to_numpy(part)
 
 
-@intervention("batch", stage="data", values=("32", "*4", "*0.25"), order=1)
-def batch(value: str) -> Apply:
-    """The `batch_size` of `fit`, at most the samples; the rate stays. Refused for data sets, which make their batches
-    themselves."""
-    wanted = change(value, "batch", strict=True)
+@applies("batch")
+def batch(site: Site, wanted: Change) -> None:
+    """The `batch_size` of `fit`, at most the number of samples. The rate stays. Refused for data sets, which make their
+    batches themselves."""
 
-    def apply(site: Site) -> None:
-        def resize(_model: Any, arguments: Arguments) -> None:
-            own = arguments.get("batch_size") or USUAL_BATCH
-            new = round(own * wanted.number) if wanted.relative else int(wanted.number)
-            new = max(1, min(new, length(site, arguments)))
-            if new != own:
-                arguments["batch_size"] = new
-                site.touched("fits")
+    def resize(_model: Any, arguments: Arguments) -> None:
+        own = arguments.get("batch_size") or USUAL_BATCH
+        new = round(own * wanted.number) if wanted.relative else int(wanted.number)
+        new = max(1, min(new, length(site, arguments)))
+        if new != own:
+            arguments["batch_size"] = new
+            site.touched("fits")
 
-        site.on_data(resize)
-        site.unused = "the batches were of that size"
-
-    return apply
+    site.on_data(resize)
+    site.unused = "the batches already have this size"
 
 
-@intervention("data", stage="data", values=("shuffle", "fixed", "repeat-batch"), order=4)
-def data(value: str) -> Apply:
+@applies("data")
+def data(site: Site, kind: str) -> None:
     """`shuffle` and `fixed` set the `shuffle` of `fit`; `fixed` is the order of the arrays. `repeat-batch` trains on
     the first batch only, as many times as there are batches. Refused for data sets and generators."""
-    kind = one_of(value, "data", ("shuffle", "fixed", "repeat-batch"))
 
-    def apply(site: Site) -> None:
-        def order(_model: Any, arguments: Arguments) -> None:
-            count = split(site, arguments)
-            if kind != "repeat-batch":
-                if bool(arguments.get("shuffle")) != (kind == "shuffle"):
-                    arguments["shuffle"] = kind == "shuffle"
-                    site.touched("fits")
-                return
-            size = min(arguments.get("batch_size") or USUAL_BATCH, count)
-            rows = np.tile(np.arange(size), count // size)
-            for name in ("x", "y", "sample_weight"):
-                if arguments.get(name) is not None:
-                    arguments[name] = mapped(arguments[name], lambda part: host(part)[rows])
-            arguments["shuffle"] = False
-            site.touched("fits")
+    def order(_model: Any, arguments: Arguments) -> None:
+        count = split(site, arguments)
+        if kind != "repeat-batch":
+            if bool(arguments.get("shuffle")) != (kind == "shuffle"):
+                arguments["shuffle"] = kind == "shuffle"
+                site.touched("fits")
+            return
+        size = min(arguments.get("batch_size") or USUAL_BATCH, count)
+        rows = np.tile(np.arange(size), count // size)
+        for name in ("x", "y", "sample_weight"):
+            if arguments.get(name) is not None:
+                arguments[name] = mapped(arguments[name], lambda part: host(part)[rows])
+        arguments["shuffle"] = False
+        site.touched("fits")
 
-        site.on_data(order)
-        site.unused = "that is the order already"
-
-    return apply
+    site.on_data(order)
+    site.unused = "the data already has this order"
 
 
-@intervention("labels", stage="data", values=("permute",), order=5)
-def labels(value: str) -> Apply:
-    """`permute` gives the training samples each other's labels, one permutation for each `fit`. Validation keeps its
-    own."""
-    one_of(value, "labels", ("permute",))
+@applies("labels")
+def labels(site: Site, _value: str) -> None:
+    """`permute` gives each training sample the label of another one, with one permutation for each `fit`. Validation
+    keeps its own labels."""
 
-    def apply(site: Site) -> None:
-        def permute(_model: Any, arguments: Arguments) -> None:
-            count = split(site, arguments)
-            order = np.random.default_rng(SEED).permutation(count)
-            arguments["y"] = mapped(arguments["y"], lambda part: host(part)[order])
-            site.fact("labels_permuted", "over all samples")
-            site.touched("fits")
+    def permute(_model: Any, arguments: Arguments) -> None:
+        count = split(site, arguments)
+        order = np.random.default_rng(SEED).permutation(count)
+        arguments["y"] = mapped(arguments["y"], lambda part: host(part)[order])
+        site.fact("labels_permuted", "over all samples")
+        site.touched("fits")
 
-        site.on_data(permute)
-
-    return apply
+    site.on_data(permute)
 
 
-@intervention("drop", stage="data", values=("outliers",), order=6)
-def drop(value: str) -> Apply:
+@applies("drop")
+def drop(site: Site, _value: str) -> None:
     """`outliers` leaves out training samples whose inputs hold NaN, infinities, or a value more than 20 robust
     deviations from its feature's median, judged over all samples. Evaluation keeps all its samples."""
-    one_of(value, "drop", ("outliers",))
 
-    def apply(site: Site) -> None:
-        def leave_out(_model: Any, arguments: Arguments) -> None:
-            count = split(site, arguments)
-            bad = np.zeros(count, bool)
-            for part in [*keras.tree.flatten(arguments["x"]), *keras.tree.flatten(arguments["y"])]:
-                if part is not None and host(part).dtype.kind == "f":
-                    bad |= far(host(part))
-            if bad.any():
-                for name in ("x", "y", "sample_weight"):
-                    if arguments.get(name) is not None:
-                        arguments[name] = mapped(arguments[name], lambda part: host(part)[~bad])
-                site.touched("samples", int(bad.sum()))
+    def leave_out(_model: Any, arguments: Arguments) -> None:
+        count = split(site, arguments)
+        bad = np.zeros(count, bool)
+        for part in [*keras.tree.flatten(arguments["x"]), *keras.tree.flatten(arguments["y"])]:
+            if part is not None and host(part).dtype.kind == "f":
+                bad |= far(host(part))
+        if bad.any():
+            for name in ("x", "y", "sample_weight"):
+                if arguments.get(name) is not None:
+                    arguments[name] = mapped(arguments[name], lambda part: host(part)[~bad])
+            site.touched("samples", int(bad.sum()))
 
-        site.on_data(leave_out)
-        site.unused = "no sample is far from the others"
-
-    return apply
+    site.on_data(leave_out)
+    site.unused = "no training sample is an outlier"
 
 
 def far(values: Any) -> Any:
@@ -157,33 +141,28 @@ def far(values: Any) -> Any:
     return bad
 
 
-@intervention("inputs", stage="data", values=("standardize", "blank", "shuffle"), order=7)
-def inputs(value: str) -> Apply:
+@applies("inputs")
+def inputs(site: Site, kind: str) -> None:
     """`standardize` brings each feature (the last dimension) to mean 0 and standard deviation 1 over the training
     samples, in training, validation, `evaluate` and `predict`; constant features become 0. Refused for token ids.
-    `blank` makes training and validation inputs all 0, `shuffle` gives training samples each other's."""
-    kind = one_of(value, "inputs", ("standardize", "blank", "shuffle"))
+    `blank` makes all training and validation inputs 0, `shuffle` exchanges the inputs of the training samples."""
+    scales = Scales(site)
 
-    def apply(site: Site) -> None:
-        scales = Scales(site)
+    def alter(model: Any, arguments: Arguments) -> None:
+        count = split(site, arguments)
+        if kind == "standardize":
+            scales.fitted(model, arguments)
+        elif kind == "shuffle":
+            order = np.random.default_rng(SEED).permutation(count)
+            arguments["x"] = mapped(arguments["x"], lambda part: host(part)[order])
+        else:
+            arguments["x"] = mapped(arguments["x"], lambda part: np.zeros_like(host(part)))
+            if isinstance(arguments.get("validation_data"), tuple | list):
+                x, *rest = arguments["validation_data"]
+                arguments["validation_data"] = (mapped(x, lambda part: np.zeros_like(host(part))), *rest)
+        site.touched("fits")
 
-        def alter(model: Any, arguments: Arguments) -> None:
-            count = split(site, arguments)
-            if kind == "standardize":
-                scales.fitted(model, arguments)
-            elif kind == "shuffle":
-                order = np.random.default_rng(SEED).permutation(count)
-                arguments["x"] = mapped(arguments["x"], lambda part: host(part)[order])
-            else:
-                arguments["x"] = mapped(arguments["x"], lambda part: np.zeros_like(host(part)))
-                if isinstance(arguments.get("validation_data"), tuple | list):
-                    x, *rest = arguments["validation_data"]
-                    arguments["validation_data"] = (mapped(x, lambda part: np.zeros_like(host(part))), *rest)
-            site.touched("fits")
-
-        site.on_data(alter)
-
-    return apply
+    site.on_data(alter)
 
 
 class Scales:
@@ -229,30 +208,26 @@ def moments(part: Any) -> tuple[Any, Any]:
     return np.nanmean(rows, axis=0), np.where(deviation > 0, deviation, np.inf)
 
 
-@intervention("class_weights", stage="forward", values=("balanced",), order=2)
-def class_weights(value: str) -> Apply:
-    """`class_weight` of `fit`: n / (classes x samples of the class), of all labels. The recorded training loss is the
-    weighted one. Refused: data sets, losses of no classes, and weights of samples, which Keras does not take beside."""
-    one_of(value, "class_weights", ("balanced",))
+@applies("class_weights")
+def class_weights(site: Site, _value: str) -> None:
+    """`class_weight` of `fit`: n / (classes x samples of the class), of all labels. The recorded training loss is
+    weighted. Refused: data sets, losses without classes, and sample weights, which Keras cannot combine with it."""
 
-    def apply(site: Site) -> None:
-        def weigh(model: Any, arguments: Arguments) -> None:
-            loss = Loss(model)
-            if "cross_entropy" not in loss.name:
-                site.refuse(f"the loss is {loss.name}, not a cross-entropy")
-            if arguments.get("sample_weight") is not None:
-                site.refuse("the samples have weights")
-            split(site, arguments)
-            y = host(arguments["y"])
-            found = loss.labels(y) if y.ndim < 2 or y.shape[-1] > 1 else y[..., 0]
-            classes, counts = np.unique(np.asarray(found).reshape(-1).astype(np.int64), return_counts=True)
-            if counts.max() > counts.min():
-                weights = counts.sum() / (len(classes) * counts)
-                arguments["class_weight"] = {int(c): float(w) for c, w in zip(classes, weights, strict=True)}
-                site.fact("loss_weighted", True)
-                site.touched("fits")
+    def weigh(model: Any, arguments: Arguments) -> None:
+        loss = Loss(model)
+        if "cross_entropy" not in loss.name:
+            site.refuse(f"the loss is {loss.name}, not a cross-entropy")
+        if arguments.get("sample_weight") is not None:
+            site.refuse("the samples have weights")
+        split(site, arguments)
+        y = host(arguments["y"])
+        found = loss.labels(y) if y.ndim < 2 or y.shape[-1] > 1 else y[..., 0]
+        classes, counts = np.unique(np.asarray(found).reshape(-1).astype(np.int64), return_counts=True)
+        if counts.max() > counts.min():
+            weights = counts.sum() / (len(classes) * counts)
+            arguments["class_weight"] = {int(c): float(w) for c, w in zip(classes, weights, strict=True)}
+            site.fact("loss_weighted", True)
+            site.touched("fits")
 
-        site.on_data(weigh)
-        site.unused = "the classes are balanced"
-
-    return apply
+    site.on_data(weigh)
+    site.unused = "the classes are balanced"

@@ -7,8 +7,8 @@ from typing import Any
 
 import keras
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import change, one_of
+from traindx.capture.experiment.applies import applies
+from traindx.capture.interventions.values import Change
 from traindx.capture.keras.alter import followers as after_each
 from traindx.capture.keras.alter import has_norm, has_weights, hidden, is_graph, linear, redraw, steps_made
 from traindx.capture.keras.experiment import Site
@@ -28,113 +28,97 @@ def drawn(site: Site, model: Any, places: Mapping[int, Sequence[Any]]) -> None:
     if not set(places) <= top:
         site.refuse("a layer inside of a nested model was to be changed")
     if steps_made(model):
-        site.refuse("the model's optimizer has made steps already")
+        site.refuse("the model's optimizer has already made steps")
     redraw(model, places)
     site.touched("layers", len(places))
 
 
-@intervention("activation", stage="model", values=("relu", "gelu", "leaky_relu"), order=2)
-def activation(value: str) -> Apply:
-    """The activation of hidden layers (after which a layer with weights comes), given to them or layers of their own:
-    sigmoid, tanh and their kin become the one given, ReLU becomes GELU or leaky ReLU. Not in recurrent layers, not
-    where the output is multiplied with another (gates). Weights stay as they are: `init=he` goes with it."""
-    into = one_of(value, "activation", ("relu", "gelu", "leaky_relu"))
+@applies("activation")
+def activation(site: Site, into: str) -> None:
+    """The activation of hidden layers (layers that a layer with weights follows), as an argument or as a separate layer:
+    sigmoid, tanh and similar ones become the one given, and ReLU becomes GELU or leaky ReLU. Recurrent layers and
+    outputs that are multiplied with another (gates) stay as they are. So do weights: combine it with `init=he`."""
 
-    def apply(site: Site) -> None:
-        def change_them(model: Any) -> None:
-            places: dict[int, Sequence[Any]] = {}
-            for layer in hidden(model):
-                own = activation_of(layer)
-                if not (own in SATURATING or (own == "relu" and into != "relu")):
-                    continue
-                if getattr(layer, "activation", None) is None:  # a ReLU layer is nothing else
-                    places[id(layer)] = [keras.layers.Activation(into)]
-                else:
-                    layer.activation = keras.activations.get(into)
-                    site.touched("layers")
-            drawn(site, model, places)
+    def change_them(model: Any) -> None:
+        places: dict[int, Sequence[Any]] = {}
+        for layer in hidden(model):
+            own = activation_of(layer)
+            if not (own in SATURATING or (own == "relu" and into != "relu")):
+                continue
+            if getattr(layer, "activation", None) is None:  # a ReLU layer is nothing else
+                places[id(layer)] = [keras.layers.Activation(into)]
+            else:
+                layer.activation = keras.activations.get(into)
+                site.touched("layers")
+        drawn(site, model, places)
 
-        site.on_model(change_them)
-        site.unused = "no hidden activation was one to replace"
-
-    return apply
+    site.on_model(change_them)
+    site.unused = "no hidden activation was one to replace"
 
 
-@intervention("normalize", stage="model", values=("layer", "batch"), order=3)
-def normalize(value: str) -> Apply:
-    """Normalization between a hidden layer with weights and its activation (its own, or the layer behind it): layer or
-    batch normalization behind dense layers; of all channels together, or of each over the batch, behind convolutions.
-    Not where a norm follows already. Sequential and functional models are drawn anew, and saved with it; others, and
-    layers inside of nested models, are refused."""
-    kind = one_of(value, "normalize", ("layer", "batch"))
-
-    def norm(layer: Any) -> Any:
-        if kind == "batch":
-            return keras.layers.BatchNormalization()
-        many = "Conv" in type(layer).__name__
-        return keras.layers.GroupNormalization(groups=1) if many else keras.layers.LayerNormalization()
-
-    def apply(site: Site) -> None:
-        def insert(model: Any) -> None:
-            after, places = after_each(model), {}
-            for layer in hidden(model):
-                name = type(layer).__name__
-                if (
-                    not has_weights(layer)
-                    or has_norm(layer, after)
-                    or not (name == "Dense" or "Conv" in name)
-                ):
-                    continue
-                follow = [
-                    activation_of(one)
-                    for one in after.get(id(layer), ())
-                    if isinstance(one, keras.layers.Layer)
-                ]
-                if linear(layer) and (not follow or follow[0] == "linear"):
-                    continue  # no activation behind it
-                behind = [] if linear(layer) else [keras.layers.Activation(layer.activation)]
-                places[id(layer)] = [layer, norm(layer), *behind]
-            for layer in hidden(model):
-                if is_graph(model) and len(places.get(id(layer), ())) == 3:
-                    layer.activation = keras.activations.linear
-            drawn(site, model, places)
-
-        site.on_model(insert)
-        site.unused = "no layer's output goes straight into a hidden activation"
-
-    return apply
+def norm_for(layer: Any, kind: str) -> Any:
+    """A new normalization layer of that kind, to follow a layer."""
+    if kind == "batch":
+        return keras.layers.BatchNormalization()
+    many = "Conv" in type(layer).__name__
+    return keras.layers.GroupNormalization(groups=1) if many else keras.layers.LayerNormalization()
 
 
-@intervention("dropout", stage="model", values=("0", "0.2", "*0.33"), order=4)
-def dropout(value: str) -> Apply:
+@applies("normalize")
+def normalize(site: Site, kind: str) -> None:
+    """Normalization between a hidden layer with weights and its activation (an argument, or the next layer): layer or
+    batch normalization after dense layers; of all channels together, or of each over the batch, after convolutions.
+    Layers that a norm already follows get none. Sequential and functional models are rebuilt and saved with it. Other
+    models, and layers inside of nested models, are refused."""
+
+    def insert(model: Any) -> None:
+        after, places = after_each(model), {}
+        for layer in hidden(model):
+            name = type(layer).__name__
+            if not has_weights(layer) or has_norm(layer, after) or not (name == "Dense" or "Conv" in name):
+                continue
+            follow = [
+                activation_of(one) for one in after.get(id(layer), ()) if isinstance(one, keras.layers.Layer)
+            ]
+            if linear(layer) and (not follow or follow[0] == "linear"):
+                continue  # no activation behind it
+            behind = [] if linear(layer) else [keras.layers.Activation(layer.activation)]
+            places[id(layer)] = [layer, norm_for(layer, kind), *behind]
+        for layer in hidden(model):
+            if is_graph(model) and len(places.get(id(layer), ())) == 3:
+                layer.activation = keras.activations.linear
+        drawn(site, model, places)
+
+    site.on_model(insert)
+    site.unused = "no layer's output goes straight into a hidden activation"
+
+
+@applies("dropout")
+def dropout(site: Site, wanted: Change) -> None:
     """`0.2` sets the rate of every dropout layer, `0` removes it, `*0.33` scales it. Where a model has none, a rate
-    above 0 adds one behind each hidden activation of Sequential and functional models, with a seed of its own. The
-    `dropout` of recurrent layers and of attention is set alike."""
-    wanted = change(value, "dropout", high=0.99)
+    above 0 adds one after each hidden activation of Sequential and functional models, with a separate seed. The
+    `dropout` of recurrent layers and of attention is set in the same way."""
 
-    def apply(site: Site) -> None:
-        def set_it(model: Any) -> None:
-            found = [(layer, name) for layer in plain_layers(model) for name in rates(layer)]
-            for layer, name in found:
-                own = getattr(layer, name)
-                new = own * wanted.number if wanted.relative else wanted.number
-                if new != own:
-                    setattr(layer, name, new)
-                    site.touched("layers")
-            if not found and not wanted.relative and wanted.number:
-                here = [layer for layer in hidden(model) if not linear(layer)]
-                drawn(site, model, {
-                    id(layer): [layer, keras.layers.Dropout(wanted.number, seed=SEED + i)]
-                    for i, layer in enumerate(here)
-                })  # fmt: skip
+    def set_it(model: Any) -> None:
+        found = [(layer, name) for layer in plain_layers(model) for name in rates(layer)]
+        for layer, name in found:
+            own = getattr(layer, name)
+            new = own * wanted.number if wanted.relative else wanted.number
+            if new != own:
+                setattr(layer, name, new)
+                site.touched("layers")
+        if not found and not wanted.relative and wanted.number:
+            here = [layer for layer in hidden(model) if not linear(layer)]
+            drawn(site, model, {
+                id(layer): [layer, keras.layers.Dropout(wanted.number, seed=SEED + i)]
+                for i, layer in enumerate(here)
+            })  # fmt: skip
 
-        site.on_model(set_it)
-        none = wanted.relative or not wanted.number
-        site.unused = (
-            "no dropout was active" if none else "no hidden activation was found, or every rate was that"
-        )
-
-    return apply
+    site.on_model(set_it)
+    none = wanted.relative or not wanted.number
+    site.unused = (
+        "no dropout was active" if none else "no hidden activation was found, or every rate was that"
+    )
 
 
 def rates(layer: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the loss is fed with."""
+"""What the loss gets: logits or probabilities."""
 
 from __future__ import annotations
 
@@ -6,28 +6,23 @@ from typing import Any
 
 import keras
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
+from traindx.capture.experiment.applies import applies
 from traindx.capture.keras.experiment import Site
 from traindx.capture.keras.facts import Loss, activation_of, plain_layers
 
 
-@intervention("logits", stage="forward", values=("on",), order=1)
-def logits(value: str) -> Apply:
-    """Where a cross-entropy that was told `from_logits` gets probabilities, the activation of the last layer is taken
-    away: the loss gets scores. Metrics and predictions are of scores then, too."""
-    one_of(value, "logits", ("on",))
+@applies("logits")
+def logits(site: Site, _value: str) -> None:
+    """Where a cross-entropy with `from_logits=True` gets probabilities, the activation of the last layer is removed: the
+    loss gets scores. Metrics and predictions then use scores, too."""
 
-    def apply(site: Site) -> None:
-        def undo(model: Any) -> None:
-            last = plain_layers(model)[-1]
-            if Loss(model).logits and activation_of(last) in ("softmax", "sigmoid"):
-                if getattr(last, "activation", None) is None:
-                    site.refuse("the last layer is nothing but its activation")
-                last.activation = keras.activations.linear
-                site.touched("layers")
+    def undo(model: Any) -> None:
+        last = plain_layers(model)[-1]
+        if Loss(model).logits and activation_of(last) in ("softmax", "sigmoid"):
+            if getattr(last, "activation", None) is None:
+                site.refuse("the last layer is only an activation")
+            last.activation = keras.activations.linear
+            site.touched("layers")
 
-        site.on_model(undo)
-        site.unused = "the loss is fed with what it was told"
-
-    return apply
+    site.on_model(undo)
+    site.unused = "the loss gets what its `from_logits` says"

@@ -7,9 +7,8 @@ from functools import partial
 
 import keras
 
-from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.applies import applies
 from traindx.capture.experiment.seeds import WITHIN, Seeds
-from traindx.capture.experiment.values import whole
 from traindx.capture.keras.experiment import Site
 
 # Where scripts set seeds; those of a library that is not loaded are set through Keras.
@@ -20,40 +19,31 @@ HOMES = (
 )  # fmt: skip
 
 
-@intervention("steps", stage="start", values=("500",))
-def steps(value: str) -> Apply:
+@applies("steps")
+def steps(site: Site, limit: int) -> None:
     """Ends the script after that many batches of training, as `--steps` does."""
-    limit = whole(value, "steps")
 
-    def apply(site: Site) -> None:
-        def end() -> None:
-            session = site.hooks.stream.opened
-            if session is not None and session.step >= limit:
-                site.touched("runs")
+    def end() -> None:
+        session = site.hooks.stream.opened
+        if session is not None and session.step >= limit:
+            site.touched("runs")
 
-        site.stop_after(limit)
-        site.at_end(end)
-        site.unused = "the script ended before"
-
-    return apply
+    site.stop_after(limit)
+    site.at_end(end)
+    site.unused = "the script ended earlier"
 
 
-@intervention("seed", stage="start", values=("0",), order=1)
-def seed(value: str) -> Apply:
+@applies("seed")
+def seed(site: Site, wanted: int) -> None:
     """`keras.utils.set_random_seed` when Keras is imported, and in place of the script's own seeds, as in PyTorch.
-    Generators of their own (`SeedGenerator(1)`, `numpy.random.default_rng`, `jax.random.key`) stay what they are."""
-    wanted = whole(value, "seed", low=0)
-
-    def apply(site: Site) -> None:
-        seeds = Seeds(site, wanted)
-        if site.hooks.alone:  # else these were set before the script could do it
-            keras.utils.set_random_seed(wanted % WITHIN)
-        for module, name in HOMES:
-            home = sys.modules.get(module)
-            if home is not None:
-                site.wrap(home, name, partial(seeds.hook, module.partition(".")[0]))
-        site.fact("seed", wanted)
-        site.at_end(lambda: seeds.end(["random"]))
-        site.unused = "the script sets this seed itself"
-
-    return apply
+    Separate generators (`SeedGenerator(1)`, `numpy.random.default_rng`, `jax.random.key`) do not change."""
+    seeds = Seeds(site, wanted)
+    if site.hooks.alone:  # else these were set before the script could do it
+        keras.utils.set_random_seed(wanted % WITHIN)
+    for module, name in HOMES:
+        home = sys.modules.get(module)
+        if home is not None:
+            site.wrap(home, name, partial(seeds.hook, module.partition(".")[0]))
+    site.fact("seed", wanted)
+    site.at_end(lambda: seeds.end(["random"]))
+    site.unused = "the script sets this seed itself"

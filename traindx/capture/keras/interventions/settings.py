@@ -6,12 +6,11 @@ from typing import Any
 
 import keras
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import change, number, one_of, positive
+from traindx.capture.experiment.applies import applies
+from traindx.capture.interventions.values import Change
 from traindx.capture.keras import facts
 from traindx.capture.keras.experiment import Site
 from traindx.capture.keras.interventions.gradients import inner
-from traindx.errors import ConfigError
 
 CLASSES = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam", "adamw": "AdamW"}
 MOMENTUM = 0.9
@@ -25,104 +24,93 @@ SHARED = (
 )
 
 
-def setting(site: Site, names: tuple[str, ...], values: tuple[float, ...], told: dict[str, float]) -> None:
-    """Attributes of the optimizer that its step reads."""
+def set_to(site: Site, settings: dict[str, float], facts: dict[str, float]) -> None:
+    """Attributes of the optimizer that its step reads get new values. `facts` are recorded where one changes."""
 
     def set_them(model: Any) -> None:
         optimizer = inner(model)
-        missing = [name for name in names if not hasattr(optimizer, name)]
+        missing = [name for name in settings if not hasattr(optimizer, name)]
         if missing:
             instead = "; it has beta_1" if hasattr(optimizer, "beta_1") else ""
             site.refuse(f"{type(optimizer).__name__} has no {missing[0]}{instead}")
-        if [getattr(optimizer, name) for name in names] == list(values):
+        if all(getattr(optimizer, name) == value for name, value in settings.items()):
             return
-        if "momentum" in names and bool(optimizer.momentum) != bool(values[0]) and optimizer.built:
+        momentum = settings.get("momentum")
+        if momentum is not None and bool(optimizer.momentum) != bool(momentum) and optimizer.built:
             site.refuse("the optimizer has been built without momentum")
-        for name, value in zip(names, values, strict=True):
+        for name, value in settings.items():
             setattr(optimizer, name, value)
-        for name, value in told.items():
+        for name, value in facts.items():
             site.fact(name, value)
         site.touched("optimizers")
 
     site.on_model(set_them)
-    site.unused = "the script's own are the same"
+    site.unused = "the script already uses this value"
 
 
-@intervention("momentum", stage="settings", values=("0.9",), order=3)
-def momentum(value: str) -> Apply:
-    """That of SGD and RMSprop. Refused for optimizers that have none (of Adam: `betas`)."""
-    wanted = number(value, "momentum", high=0.9999)
-    return lambda site: setting(site, ("momentum",), (wanted,), {"momentum": wanted})
+@applies("momentum")
+def momentum(site: Site, wanted: float) -> None:
+    """The momentum of SGD and RMSprop. Refused for optimizers that have none (for Adam: `betas`)."""
+    set_to(site, {"momentum": wanted}, {"momentum": wanted})
 
 
-@intervention("betas", stage="settings", values=("0.9,0.95",), order=4)
-def betas(value: str) -> Apply:
-    """`beta_1` and `beta_2` of Adam and its kin. Refused for optimizers that have none."""
-    wanted = tuple(number(part.strip(), "betas", high=1.0) for part in value.split(","))
-    if len(wanted) != 2 or max(wanted) == 1.0:
-        raise ConfigError(f"--with betas={value}: two numbers below 1, such as betas=0.9,0.95")
-    told = {"beta1": wanted[0], "beta2": wanted[1], "momentum": wanted[0]}
-    return lambda site: setting(site, ("beta_1", "beta_2"), wanted, told)
+@applies("betas")
+def betas(site: Site, wanted: tuple[float, ...]) -> None:
+    """`beta_1` and `beta_2` of Adam and similar optimizers. Refused for optimizers that have none."""
+    facts = {"beta1": wanted[0], "beta2": wanted[1], "momentum": wanted[0]}
+    set_to(site, {"beta_1": wanted[0], "beta_2": wanted[1]}, facts)
 
 
-@intervention("eps", stage="settings", values=("1e-6",), order=5)
-def eps(value: str) -> Apply:
-    """`epsilon` of Adam and its kin. Refused for optimizers that have none."""
-    wanted = positive(value, "eps")
-    return lambda site: setting(site, ("epsilon",), (wanted,), {"eps": wanted})
+@applies("eps")
+def eps(site: Site, wanted: float) -> None:
+    """`epsilon` of Adam and similar optimizers. Refused for optimizers that have none."""
+    set_to(site, {"epsilon": wanted}, {"eps": wanted})
 
 
-@intervention("weight_decay", stage="settings", values=("0.01", "*3"), order=2)
-def weight_decay(value: str) -> Apply:
-    """The optimizer's own, which is decoupled from the gradients in Keras; what `exclude_from_weight_decay` names stays
-    free of it. Penalties of layers (`kernel_regularizer`) stay."""
-    wanted = change(value, "weight_decay")
+@applies("weight_decay")
+def weight_decay(site: Site, wanted: Change) -> None:
+    """The optimizer's `weight_decay`, which is decoupled from the gradients in Keras. What `exclude_from_weight_decay`
+    names still has none. Penalties of layers (`kernel_regularizer`) stay."""
 
-    def apply(site: Site) -> None:
-        def set_it(model: Any) -> None:
-            optimizer = inner(model)
-            own = optimizer.weight_decay or 0.0
-            new = own * wanted.number if wanted.relative else wanted.number
-            if new == own:
-                return
-            optimizer.weight_decay = new or None
-            site.fact("weight_decay", new)
-            site.touched("optimizers")
+    def set_it(model: Any) -> None:
+        optimizer = inner(model)
+        own = optimizer.weight_decay or 0.0
+        new = own * wanted.number if wanted.relative else wanted.number
+        if new == own:
+            return
+        optimizer.weight_decay = new or None
+        site.fact("weight_decay", new)
+        site.touched("optimizers")
 
-        site.on_model(set_it)
-        site.unused = "the script has no weight decay" if wanted.relative else "the script's own is the same"
-
-    return apply
+    site.on_model(set_it)
+    same = "the script already uses this value"
+    site.unused = "the script has no weight decay" if wanted.relative else same
 
 
-@intervention("optimizer", stage="step", values=("adamw", "adam", "sgd", "momentum"))
-def optimizer(value: str) -> Apply:
-    """Another optimizer takes the place of the model's before its first training: with the same rate or schedule,
-    clipping, weight decay (SGD with momentum: 0.9, or the script's own), averages and accumulation. An optimizer that
-    the script holds besides is not used. Refused where the model's own has made steps."""
-    wanted = one_of(value, "optimizer", tuple(CLASSES))
+@applies("optimizer")
+def optimizer(site: Site, wanted: str) -> None:
+    """Another optimizer replaces the model's before its first training: with the same rate or schedule, clipping,
+    weight decay, averages and accumulation (momentum of `momentum`: 0.9, or the script's own). An optimizer that the
+    script holds separately is not used. Refused where the model's optimizer has made steps."""
 
-    def apply(site: Site) -> None:
-        def exchange(model: Any) -> None:
-            own = inner(model)
-            if is_already(own, wanted):
-                return
-            if own.built and int(keras.ops.convert_to_numpy(own.iterations)):
-                site.refuse("the model's optimizer has made steps already")
-            other = made(own, wanted)
-            if own is model.optimizer:
-                model.optimizer = other
-            else:
-                model.optimizer = keras.optimizers.LossScaleOptimizer(other)
-            for name, fact in facts.of_optimizer(other).items():
-                if name not in ("lr", "weight_decay"):
-                    site.fact(name, fact)
-            site.touched("optimizers")
+    def exchange(model: Any) -> None:
+        own = inner(model)
+        if is_already(own, wanted):
+            return
+        if own.built and int(keras.ops.convert_to_numpy(own.iterations)):
+            site.refuse("the model's optimizer has already made steps")
+        other = made(own, wanted)
+        if own is model.optimizer:
+            model.optimizer = other
+        else:
+            model.optimizer = keras.optimizers.LossScaleOptimizer(other)
+        for name, fact in facts.of_optimizer(other).items():
+            if name not in ("lr", "weight_decay"):
+                site.fact(name, fact)
+        site.touched("optimizers")
 
-        site.on_model(exchange)
-        site.unused = f"the script's optimizer is {CLASSES[wanted]} already"
-
-    return apply
+    site.on_model(exchange)
+    site.unused = f"the script's optimizer is {CLASSES[wanted]} already"
 
 
 def is_already(own: Any, wanted: str) -> bool:

@@ -7,8 +7,7 @@ from typing import Any
 import keras
 from keras.src.models.model import Model
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
+from traindx.capture.experiment.applies import applies
 from traindx.capture.keras.alter import fresh_optimizer, steps_made
 from traindx.capture.keras.experiment import Site
 from traindx.capture.keras.facts import plain_layers
@@ -25,39 +24,34 @@ def initializer(kind: str, seed: int) -> Any:
     return keras.initializers.Orthogonal(GAIN, seed=seed)
 
 
-@intervention("init", stage="model", values=("he", "xavier", "orthogonal"), order=1)
-def init(value: str) -> Apply:
+@applies("init")
+def init(site: Site, kind: str) -> None:
     """New weights before the first step, by the kind of layer, as in PyTorch: matrices and filters with the variance
-    given, biases of 0, embeddings of variance 1 / width, norms at 1 and 0 with fresh statistics. Recurrent
-    layers get such input weights, orthogonal recurrent ones, and biases of 0 (of an LSTM's forget gate 1). Frozen
-    layers are left. Refused where weights were loaded into the model: they are the point of it."""
-    kind = one_of(value, "init", ("he", "xavier", "orthogonal"))
+    given, biases of 0, embeddings of variance 1 / width, norms at 1 and 0 with fresh statistics. Recurrent layers get
+    such input weights, orthogonal recurrent weights, and biases of 0 (1 for an LSTM's forget gate). Frozen layers do
+    not change. Refused where the script loads weights into the model, because training is meant to start from them."""
+    loaded: list[Any] = []
 
-    def apply(site: Site) -> None:
-        loaded: list[Any] = []
+    def load(original: Any, model: Any, *args: Any, **named: Any) -> Any:
+        loaded.append(model)
+        return original(model, *args, **named)
 
-        def load(original: Any, model: Any, *args: Any, **named: Any) -> Any:
-            loaded.append(model)
-            return original(model, *args, **named)
+    def load_whole(original: Any, *args: Any, **named: Any) -> Any:
+        loaded.append(original(*args, **named))
+        return loaded[-1]
 
-        def load_whole(original: Any, *args: Any, **named: Any) -> Any:
-            loaded.append(original(*args, **named))
-            return loaded[-1]
+    def fresh(model: Any) -> None:
+        if any(one is model or one in model._flatten_layers() for one in loaded):
+            site.refuse("the script has loaded weights into the model")
+        for i, layer in enumerate(plain_layers(model)):
+            if layer.trainable and begin_anew(layer, kind, SEED + i):
+                site.touched("layers")
 
-        def fresh(model: Any) -> None:
-            if any(one is model or one in model._flatten_layers() for one in loaded):
-                site.refuse("the script has loaded weights into the model")
-            for i, layer in enumerate(plain_layers(model)):
-                if layer.trainable and begin_anew(layer, kind, SEED + i):
-                    site.touched("layers")
-
-        site.wrap(Model, "load_weights", load)
-        for home in (keras.models, keras.saving):
-            site.wrap(home, "load_model", load_whole)
-        site.on_model(fresh)
-        site.unused = "no layer of a known type was found"
-
-    return apply
+    site.wrap(Model, "load_weights", load)
+    for home in (keras.models, keras.saving):
+        site.wrap(home, "load_model", load_whole)
+    site.on_model(fresh)
+    site.unused = "no layer of a known type was found"
 
 
 def begin_anew(layer: Any, kind: str, seed: int) -> bool:
@@ -104,24 +98,20 @@ def fill(layer: Any, name: str, filler: Any) -> None:
         variable.assign(filler(variable.shape, dtype=variable.dtype))
 
 
-@intervention("unfreeze", stage="model", values=("all",))
-def unfreeze(value: str) -> Apply:
+@applies("unfreeze")
+def unfreeze(site: Site, _value: str) -> None:
     """All layers of a model are trained. What the script freezes later stays frozen."""
-    one_of(value, "unfreeze", ("all",))
 
-    def apply(site: Site) -> None:
-        def thaw(model: Any) -> None:
-            frozen = [layer for layer in model._flatten_layers() if not layer.trainable]
-            held = [layer for layer in frozen if layer.weights]
-            for layer in frozen:
-                layer.trainable = True
-            if held:
-                if steps_made(model):
-                    site.refuse("the model's optimizer has made steps already")
-                fresh_optimizer(model)
-                site.touched("layers", len(held))
+    def thaw(model: Any) -> None:
+        frozen = [layer for layer in model._flatten_layers() if not layer.trainable]
+        held = [layer for layer in frozen if layer.weights]
+        for layer in frozen:
+            layer.trainable = True
+        if held:
+            if steps_made(model):
+                site.refuse("the model's optimizer has already made steps")
+            fresh_optimizer(model)
+            site.touched("layers", len(held))
 
-        site.on_model(thaw)
-        site.unused = "all layers are trained already"
-
-    return apply
+    site.on_model(thaw)
+    site.unused = "no layer is frozen"

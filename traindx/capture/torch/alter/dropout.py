@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from traindx.capture.experiment.values import Change
+from traindx.capture.interventions.values import Change
 from traindx.capture.torch.alter.calls import Pass
 from traindx.capture.torch.alter.chance import Apart, generator
 from traindx.capture.torch.alter.rehearsal import CannotRehearse, is_compiled

@@ -1,8 +1,8 @@
 """The weights at the end of a training, written when its process ends: numbers and names only, no code.
 
-Format: safetensors (https://huggingface.co/docs/safetensors, "Format"): eight bytes with the length of a JSON header,
-the header, and the bytes of the tensors. Tensors that share their memory are all written in full.
-"""
+Format: safetensors (https://huggingface.co/docs/safetensors, "Format"): eight bytes with the length of a
+JSON header, the header, and the bytes of the tensors. Tensors that share their memory are all written in
+full."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
+from traindx.atomic_write import write_whole
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session.events import ModelFound
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
-from traindx.whole import write_whole
 
 FILE = "model.safetensors"
 MOST_BYTES = 2 << 30
@@ -58,7 +58,8 @@ class FinalWeights:
 
 
 def state(models: list[tuple[str, torch.nn.Module]]) -> dict[str, torch.Tensor]:
-    """All parameters and buffers by name. Several models have their class names as prefixes. Raises NotPlain."""
+    """All parameters and buffers by name. Several models have their class names as prefixes. Raises
+    NotPlain."""
     found: dict[str, torch.Tensor] = {}
     for name, model in models:
         for key, value in unwrapped(model).state_dict().items():

@@ -38,8 +38,8 @@ class LossCall(NamedTuple):
 
 
 class Live:
-    """The last training step: the model, its arguments and output, the call of the loss function, and how the loss that
-    backward was called on grows with the batch."""
+    """The last training step: the model, its arguments and output, the call of the loss function, and how
+    the loss that backward was called on grows with the batch."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream

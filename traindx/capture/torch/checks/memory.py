@@ -29,7 +29,8 @@ def accelerator(live: Live) -> dict[str, Fact]:
 
 
 def memory(live: Live) -> dict[str, Fact]:
-    """Bytes of weights, gradients, optimizer state, and of the tensors that a forward pass saves for backward."""
+    """Bytes of weights, gradients, optimizer state, and of the tensors that a forward pass saves for
+    backward."""
     model, session = live.model, live.stream.opened
     assert model is not None
     parameters = list(model.parameters())

@@ -1,8 +1,8 @@
 """Probes a live model once, at the end of a short run of `traindx check`, before the script is ended.
 
-The run is discarded afterwards. Even so, modes, buffers, gradients and random state are restored: a script may catch the
-exception that ends it, and go on. The fact `<probe>_not_checked` says why a probe gave no result.
-"""
+The run is discarded afterwards. Even so, modes, buffers, gradients and random state are restored: a script
+may catch the exception that ends it, and go on. The fact `<probe>_not_checked` says why a probe gave no
+result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ ONLY = {"room": ("accelerator", "memory", "room"), "speed": ("accelerator", "lat
 
 
 def run_probes(live: Live, stream: Stream, session: Session, what: bool | str = True) -> None:
-    """Run the probes, unrecorded. Their results are facts of the session. `what`: "room", "speed", or True."""
+    """Run the probes, unrecorded. Their results are facts of the session. `what`: "room", "speed", or
+    True."""
     stream.active = False
     for listener in session.watched.observers.steps:  # calls of probes are not part of the training
         listener.backward_begin()

@@ -1,8 +1,7 @@
 """A short training of a copy of a model, recorded as `traindx run` records a script's.
 
-For `traindx.check(model, loss, loader)`. The model, the loader's samples and the random state of the caller are not
-changed.
-"""
+For `traindx.check(model, loss, loader)`. The model, the loader's samples and the random state of the caller
+are not changed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Probes of how a model treats the samples of a batch: leaks between samples, growth of the loss with their number, and
-the loss in training and evaluation mode."""
+"""Probes of how a model treats the samples of a batch: leaks between samples, growth of the loss with their
+number, and the loss in training and evaluation mode."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """How well a model does on subgroups of its held-out data: by a column of the inputs, or by the target.
 
-Read from losses that are computed without gradients, in the last evaluation of a run: the accuracy where targets are
-classes, else the mean squared error.
-"""
+Read from losses that are computed without gradients, in the last evaluation of a run: the accuracy where
+targets are classes, else the mean squared error."""
 
 from __future__ import annotations
 

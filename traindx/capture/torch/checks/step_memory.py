@@ -1,5 +1,5 @@
-"""Probe of the memory of a step: the peak of a forward and a backward pass, for the last batch and for half of it (two
-points of a line), and in bfloat16. It is measured in the allocator, not computed from shapes."""
+"""Probe of the memory of a step: the peak of a forward and a backward pass, for the last batch and for half
+of it (two points of a line), and in bfloat16. It is measured in the allocator, not computed from shapes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def step_memory(live: Live) -> dict[str, Fact]:
 
 
 def peak(live: Live, count: int, rows: int, dtype: torch.dtype | None) -> int:
-    """The peak of memory in a pass over the first `rows` of `count` samples, in addition to the memory used before."""
+    """The peak of memory in a pass over the first `rows` of `count` samples, in addition to the memory used
+    before."""
     assert live.model is not None
     parameters = [p for p in live.model.parameters() if p.requires_grad]
     inputs, named = live.inputs, live.named
@@ -55,8 +56,8 @@ def peak(live: Live, count: int, rows: int, dtype: torch.dtype | None) -> int:
 
 
 def loss_of(live: Live, output: Any, count: int, rows: int) -> torch.Tensor:
-    """The script's loss on part of a batch, where it is known how it was called; else a number that depends on all
-    outputs."""
+    """The script's loss on part of a batch, where it is known how it was called; else a number that depends
+    on all outputs."""
     own = getattr(output, "loss", None)
     if isinstance(own, torch.Tensor):
         return own

@@ -55,8 +55,8 @@ def shared(model: nn.Module) -> int:
 
 
 def unregistered_parameters(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
-    """Parameters in plain containers of modules that took part in the loss, and that neither the model nor an
-    optimizer knows."""
+    """Parameters in plain containers of modules that took part in the loss, and that neither the model nor
+    an optimizer knows."""
     session = live.stream.opened
     optimizers = [o for o in session.watched.optimizers if o is not None] if session is not None else []
     known = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}

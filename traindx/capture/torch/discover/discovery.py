@@ -1,8 +1,8 @@
 """Finds the training in an unmodified script, and reports what happens in it to an event stream.
 
-Nothing is attached to an object of the script. Optimizers are observed by global hooks, modules by the code that every
-call of a module runs (`torch/hooks.py`), and the functions that every loop uses by thin wrappers. Each part handles one
-subject, and knows none of the other parts:
+Nothing is attached to an object of the script. Optimizers are observed by global hooks, modules by the code
+that every call of a module runs (`torch/hooks.py`), and the functions that every loop uses by thin wrappers.
+Each part handles one subject, and knows none of the other parts:
 
     models     the root modules and their inputs
     loop       optimizers, backward, steps, accumulation

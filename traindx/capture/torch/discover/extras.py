@@ -85,8 +85,8 @@ class Extras:
     def within_scheduler(
         self, hook: Callable[[Any], None], nested: bool, original: Callable[..., Any]
     ) -> Callable[..., Any]:
-        """Call `hook` after a method of a scheduler. Schedulers call each other: without `nested`, only after the calls
-        that the script itself makes."""
+        """Call `hook` after a method of a scheduler. Schedulers call each other: without `nested`, only
+        after the calls that the script itself makes."""
         extras = self
 
         def method(self: Any, *args: Any, **named: Any) -> Any:

@@ -14,9 +14,9 @@ from traindx.capture.torch.hooks import traced
 
 
 class Grads:
-    """A call counts as a training pass if the loop never called `backward` and asks for the gradients of one number,
-    without a graph of them, for leaves that are trained: all in optimizers, or, without any, parameters. Saliency,
-    gradient penalties and inner loops of meta-learning do not count."""
+    """A call counts as a training pass if the loop never called `backward` and asks for the gradients of one
+    number, without a graph of them, for leaves that are trained: all in optimizers, or, without any,
+    parameters. Saliency, gradient penalties and inner loops of meta-learning do not count."""
 
     def __init__(self, stream: Stream, loop: Loop) -> None:
         self.stream, self.loop = stream, loop

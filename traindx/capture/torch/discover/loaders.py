@@ -70,8 +70,8 @@ class Loaders:
         self.waited += seconds
 
     def end(self) -> None:
-        """No batches are left. Unless one that was drawn ahead is still to be trained on, the next evaluation is not of this
-        loader's data."""
+        """No batches are left. Unless one that was drawn ahead is still to be trained on, the next
+        evaluation is not of this loader's data."""
         if self.draws and self.passes >= self.draws:
             self.scene.data = None
         self.iterator = None
@@ -104,7 +104,8 @@ class Loaders:
                 self.stream.fact(name, value)
 
     def trained_on(self, data: int, iterator: Any) -> None:
-        """Remember the id of data until it is freed. A list cannot be referred to weakly: its sampler is used instead."""
+        """Remember the id of data until it is freed. A list cannot be referred to weakly: its sampler is
+        used instead."""
         self.scene.trained_data.add(data)
         gone = partial(self.data_gone, data)
         try:
@@ -161,7 +162,8 @@ def sampler_of(batches: Any) -> Any:
 
 
 def partner(pair: Any, inputs: tuple[Any, ...]) -> torch.Tensor | None:
-    """What the loader returned together with a model's only input: the targets, where no loss function shows them."""
+    """What the loader returned together with a model's only input: the targets, where no loss function shows
+    them."""
     if pair is None or len(inputs) != 1 or not isinstance(inputs[0], torch.Tensor):
         return None
     found: torch.Tensor | None = pair[1]() if address(inputs[0]) == pair[0] else None

@@ -45,8 +45,8 @@ class Held(NamedTuple):
 
 
 class Loop:
-    """Reports every step to the session. The loss is what `backward` was called on, before loss scaling and before the
-    division by the number of micro-batches."""
+    """Reports every step to the session. The loss is what `backward` was called on, before loss scaling and
+    before the division by the number of micro-batches."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream, self.scene = stream, stream.scene
@@ -138,7 +138,8 @@ class Loop:
         self.stream.tell(StepBegins(optimizer))
 
     def count_by(self, optimizer: torch.optim.Optimizer) -> None:
-        """The optimizer that steps first counts the steps. Once it is freed none does, even if another gets its id."""
+        """The optimizer that steps first counts the steps. Once it is freed none does, even if another gets
+        its id."""
         self.scene.primary = id(optimizer)
         self.primary = weakref.ref(optimizer, lambda _: self.primary_gone())
 
@@ -146,8 +147,9 @@ class Loop:
         self.scene.primary, self.scene.main = 0, set()
 
     def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
-        """Not guarded: ending the script after the last step is an exception that must reach it. Where the optimizer that
-        counts the steps is freed or steps no more, the steps of others count, or the script would never end."""
+        """Not guarded: ending the script after the last step is an exception that must reach it. Where the
+        optimizer that counts the steps is freed or steps no more, the steps of others count, or the script
+        would never end."""
         scene = self.scene
         if self.stream.let_go and scene.primary is None:
             self.count_by(optimizer)
@@ -228,8 +230,8 @@ class Loop:
                 self.manual.backward_ends()
 
     def hold_or_report(self, loss: torch.Tensor, where: str) -> None:
-        """The loss of one backward pass. It is held back inside a step's closure, and while it is unknown why it was
-        divided."""
+        """The loss of one backward pass. It is held back inside a step's closure, and while it is unknown
+        why it was divided."""
         where = min(self.lines) if where in self.lines else where
         by = 1.0
         if self.undecided:
@@ -275,8 +277,8 @@ class Loop:
                 self.report_scaling(count)
 
     def report_scaling(self, count: int) -> None:
-        """Whether the loss is divided by the number of micro-batches, where that is known: a mean without a division is
-        not."""
+        """Whether the loss is divided by the number of micro-batches, where that is known: a mean without a
+        division is not."""
         if self.factor == count:
             self.stream.fact("accumulation_loss_scaled", True)
         elif self.divisors == {1.0} and self.stream.known.get("loss_reduction") == "mean":

@@ -1,8 +1,8 @@
 """Loss functions: which one is used, its inputs, and its values on held-out data.
 
-A loss belongs to an evaluation pass if it is computed with gradients off, or by a model in evaluation mode and without
-a backward pass. The evaluation pass ends when training goes on. Its mean over samples is a validation loss.
-"""
+A loss belongs to an evaluation pass if it is computed with gradients off, or by a model in evaluation mode
+and without a backward pass. The evaluation pass ends when training goes on. Its mean over samples is a
+validation loss."""
 
 from __future__ import annotations
 
@@ -235,8 +235,8 @@ class Losses:
         return data is not None and (data in self.scene.trained_data or data in self.trained)
 
     def name_of(self, key: tuple[str, Any], value: Value) -> str:
-        """`loss` for the function of the training loss, its own name for another; numbered from the second line or data
-        set on."""
+        """`loss` for the function of the training loss, its own name for another; numbered from the second
+        line or data set on."""
         known = self.names.get(key)
         if known is None:
             plain = "loss" if value.function == (self.training_loss or value.function) else value.function

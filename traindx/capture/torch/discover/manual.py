@@ -23,7 +23,8 @@ NODES = 200_000  # of a graph are visited at most
 
 
 class ByHand:
-    """Takes the place of an optimizer: its one group has the parameters that get gradients, referred to weakly."""
+    """Takes the place of an optimizer: its one group has the parameters that get gradients, referred to
+    weakly."""
 
     def __init__(self, parameters: list[torch.Tensor]) -> None:
         self._parameters = [weakref.ref(parameter) for parameter in parameters]
@@ -80,7 +81,8 @@ class Manual:
         self.begun = True
 
     def read_marks(self) -> tuple[list[int], list[Any]]:
-        """Values that change with a parameter: its version, and (for changes of `.data`) its first values."""
+        """Values that change with a parameter: its version, and (for changes of `.data`) its first
+        values."""
         assert self.optimizer is not None
         parameters = self.optimizer.param_groups[0]["params"]
         versions = [p._version for p in parameters]

@@ -83,8 +83,8 @@ class Models:
             self.handle = None
 
     def block(self, function: bool) -> None:
-        """Something is compiled, and hooks inside calls would be compiled with it: there are none from here on. Modules that
-        a compiled `function` calls cannot be hooked at all."""
+        """Something is compiled, and hooks inside calls would be compiled with it: there are none from here
+        on. Modules that a compiled `function` calls cannot be hooked at all."""
         self.blocked = True
         self.scene.within_function |= function
         self.disarm()
@@ -136,9 +136,9 @@ class Models:
         self.calls.append(CALLS.hear_before(module, partial(self.stream.safely, self.enter), first=True))
 
     def search(self, optimizer: Any) -> None:
-        """A step is due, and the module of some parameters was never called as a whole: take the largest of all modules
-        that are alive. Modules of other optimizers are left out: another thread may train them, and free gradients while
-        they are read."""
+        """A step is due, and the module of some parameters was never called as a whole: take the largest of
+        all modules that are alive. Modules of other optimizers are left out: another thread may train them,
+        and free gradients while they are read."""
         self.disarm()
         mine = self.wanted & {id(p) for group in optimizer.param_groups for p in group["params"]}
         for module in largest(lambda m: any(id(p) in mine for p in m.parameters())) if mine else ():

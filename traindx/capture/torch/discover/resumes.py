@@ -1,8 +1,8 @@
 """Checkpoints that are loaded: what they contain, and which parts of them the resumed training restores.
 
-`torch.load` shows what a checkpoint contains, `load_state_dict` what is restored. Only a model that is trained
-afterwards counts: loading weights for an evaluation, for a teacher or for an average is not a resume.
-"""
+`torch.load` shows what a checkpoint contains, `load_state_dict` what is restored. Only a model that is
+trained afterwards counts: loading weights for an evaluation, for a teacher or for an average is not a
+resume."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ class Resumes:
 
 
 def states(found: Any, depth: int) -> list[str]:
-    """The kinds of state in the contents of a file: a dict of tensors is a model's, one with groups an optimizer's."""
+    """The kinds of state in the contents of a file: a dict of tensors is a model's, one with groups an
+    optimizer's."""
     if isinstance(found, torch.nn.Module):
         return ["model"]
     if not isinstance(found, Mapping) or not found:

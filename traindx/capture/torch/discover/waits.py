@@ -1,10 +1,9 @@
 """Lines at which a loop waits for its accelerator, because they read numbers or tensors from it.
 
-Kernels are launched ahead of the accelerator. Reading a number blocks the host until all of them are done. During some
-windows of steps, ever further apart, the methods of tensors that copy values to the host are wrapped. Their calls are
-counted by line, and timed. This is done only where the loss is on an accelerator. Where something is compiled nothing is
-wrapped, as the compiler looks these methods up.
-"""
+Kernels are launched ahead of the accelerator. Reading a number blocks the host until all of them are done.
+During some windows of steps, ever further apart, the methods of tensors that copy values to the host are
+wrapped. Their calls are counted by line, and timed. This is done only where the loss is on an accelerator.
+Where something is compiled nothing is wrapped, as the compiler looks these methods up."""
 
 from __future__ import annotations
 
@@ -116,7 +115,8 @@ class Waits:
         return synchronize
 
     def ignores(self) -> bool:
-        """Whether a read is inside one that is counted already, capture's own, or not part of the training."""
+        """Whether a read is inside one that is counted already, capture's own, or not part of the
+        training."""
         session = self.stream.opened
         return self.inside or session is None or session.clock.within or self.stream.elsewhere() or traced()
 

@@ -14,11 +14,14 @@ from typing import Any
 import torch
 from torch.optim import optimizer as optim
 
-from traindx.capture.experiment.kinds import Given
+from traindx.capture.experiment.applies import apply_given
 from traindx.capture.experiment.site import tell_touched, tell_unused
+from traindx.capture.interventions.kinds import Given
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.site import Site
+
+INTERVENTIONS = "traindx.capture.torch.interventions"  # imported by name: they are built on what is here
 
 
 class Experiment:
@@ -41,7 +44,7 @@ class Experiment:
             return
         self.stream.fact("interventions", ", ".join(site.spec for site, _ in self.sites))
         for site, given in self.sites:
-            self.hooks.guarded(site, given.apply, site)
+            self.hooks.guarded(site, apply_given, site, given, INTERVENTIONS)
         self.handles += [
             optim.register_optimizer_step_pre_hook(self.step_begins),
             optim.register_optimizer_step_post_hook(self.step_ended),

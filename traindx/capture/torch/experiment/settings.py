@@ -11,6 +11,15 @@ Optimizer = Any  # torch.optim.Optimizer
 Change = Callable[[Optimizer, int, Any], Any]
 
 
+def parameters_of(optimizer: Optimizer) -> list[Any]:
+    """All parameters that an optimizer updates, group by group."""
+    return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+def with_gradients(optimizer: Optimizer) -> list[Any]:
+    return [p for p in parameters_of(optimizer) if p.grad is not None]
+
+
 class Teller(Protocol):
     """What a change tells of itself."""
 

@@ -1,6 +1,8 @@
-"""Everything that is measured around a step besides gradients, weights and activations, mostly on sampled steps.
+"""Everything that is measured around a step besides gradients, weights and activations, mostly on sampled
+steps.
 
-Each subject has a file of its own. This one says when they are measured, and hands their readings to the session."""
+Each subject has a file of its own. This one says when they are measured, and hands their readings to the
+session."""
 
 from __future__ import annotations
 
@@ -114,8 +116,8 @@ class SampledStep:
         self.seconds += time.perf_counter() - began
 
     def read_loss(self, loss: torch.Tensor, factor: float, step: int) -> dict[str, float]:
-        """The loss that a backward pass is about to begin from. `factor` undoes what it was divided by. Returns the
-        signals of its curvature."""
+        """The loss that a backward pass is about to begin from. `factor` undoes what it was divided by.
+        Returns the signals of its curvature."""
         if self.graphs.wants_losses:
             trained = [p for _, p in self._view.layout.alive() if p.requires_grad]
             self.graphs.read_loss(loss, [p for p in trained if p.dim() > 1])
@@ -150,8 +152,8 @@ class SampledStep:
     # At a step.
 
     def begin_step(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
-        """The first optimizer (None: a loop without one) is about to use the gradients; `factor` undoes their scale.
-        Signals are added to `scalars`."""
+        """The first optimizer (None: a loop without one) is about to use the gradients; `factor` undoes
+        their scale. Signals are added to `scalars`."""
         began = time.perf_counter()
         self.waiting = False
         attempt, steps = self._view.attempt, self._habits.steps
@@ -177,8 +179,8 @@ class SampledStep:
             self._view.vectors.append((kind, list(readings), made.reshape(-1)))
 
     def _take_quantized(self, sampled: bool, scalars: dict[str, Any]) -> float:
-        """Hand on what was read of quantized weights. Returns the seconds that the loss gap took: it has a time limit
-        of its own, and must not make other measurements rarer."""
+        """Hand on what was read of quantized weights. Returns the seconds that the loss gap took: it has a
+        time limit of its own, and must not make other measurements rarer."""
         quantized, attempt, seconds = self.quantized, self._view.attempt, 0.0
         quantized.disarm()
         if quantized.readings and sampled:
@@ -236,8 +238,8 @@ class SampledStep:
             self.waiting = True
 
     def local_norm(self, optimizer: Any, factor: float) -> Any:
-        """Of the gradients just read, the part of the global norm that this process holds; None where it holds all
-        of it."""
+        """Of the gradients just read, the part of the global norm that this process holds; None where it
+        holds all of it."""
         own, every = self._view.own_parameters(optimizer), self._view.all_parameters(optimizer)
         weights = self.shards.weights(id(optimizer), every, self._tree.models)
         return weighted_norm(self._view.gradients_read(), weights, len(own), factor) if weights else None

@@ -7,37 +7,27 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
-from traindx.capture.torch.experiment.settings import Optimizer
+import torch
+
+from traindx.capture.experiment.applies import applies
+from traindx.capture.torch.discover.loop import divisor
+from traindx.capture.torch.experiment.settings import Optimizer, parameters_of, with_gradients
 from traindx.capture.torch.experiment.site import Site
 
 
-@intervention("loss", stage="backward", values=("/accumulation",), order=1)
-def accumulated_loss(value: str) -> Apply:
-    """Where a script calls `backward` several times before a step, the gradients are divided by how often
-    it did: the step is then that of one large batch. Counted are the passes of the most frequent line since
-    the last step or `zero_grad`. Does nothing where the loss itself is divided for that already, and
-    where there is one pass for each step. Cannot be done to LBFGS."""
-    one_of(value, "loss", ("/accumulation",))
-
-    def apply(site: Site) -> None:
-        passes = Passes(site)
-        site.on_optimizer(passes.add)
-        site.on_backward(passes.counted)
-        site.before_measuring(passes.divide)
-        zeroed = passes.zeroed
-        import torch
-
-        site.wrap(torch.optim.Optimizer, "zero_grad", zeroed)
-        site.wrap(torch.nn.Module, "zero_grad", zeroed)
-        site.unused = "the script makes one backward pass for each step, or divides the loss itself"
-
-    return apply
+@applies("loss")
+def accumulated_loss(site: Site, _value: str) -> None:
+    passes = Passes(site)
+    site.on_optimizer(passes.add)
+    site.on_backward(passes.count)
+    site.before_measuring(passes.divide)
+    for owner in (torch.optim.Optimizer, torch.nn.Module):
+        site.wrap(owner, "zero_grad", passes.zeroed)
+    site.unused = "the script makes one backward pass for each step, or divides the loss itself"
 
 
 class Passes:
-    """Backward passes that each optimizer's gradients are the sum of, by line, and what each loss had been
+    """For each optimizer, the backward passes that its gradients are the sum of, by line, and what each loss had been
     divided by."""
 
     def __init__(self, site: Site) -> None:
@@ -48,9 +38,7 @@ class Passes:
     def add(self, optimizer: Optimizer) -> None:
         self.lines[optimizer], self.divisors[optimizer] = Counter(), set()
 
-    def counted(self, loss: Any) -> None:
-        from traindx.capture.torch.discover.loop import divisor
-
+    def count(self, loss: Any) -> None:
         scaled = self.site.hooks.stream.scene.scaled
         if scaled is not None and scaled[0]() is loss:
             loss = scaled[1]()
@@ -68,19 +56,17 @@ class Passes:
             by != 1 and by >= count - 1e-6 and abs(by - round(by)) < 1e-6 for by in divisors or ()
         ):
             return
-        for group in optimizer.param_groups:
-            for p in group["params"]:
-                if p.grad is not None:
-                    p.grad.div_(count)
+        for p in with_gradients(optimizer):
+            p.grad.div_(count)
         self.site.touched("steps")
 
     def zeroed(self, original: Callable[..., Any], owner: Any, *args: Any, **named: Any) -> Any:
-        """Gradients of an optimizer or a module are zeroed: what they were the sum of is over."""
+        """Gradients of an optimizer or a module are zeroed: counting begins anew."""
         if owner in self.lines:
             self.add(owner)
         elif hasattr(owner, "parameters"):
             own = {id(p) for p in owner.parameters()}
             for optimizer in list(self.lines):
-                if all(id(p) in own for group in optimizer.param_groups for p in group["params"]):
+                if all(id(p) in own for p in parameters_of(optimizer)):
                     self.add(optimizer)
         return original(owner, *args, **named)

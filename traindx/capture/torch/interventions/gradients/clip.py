@@ -7,83 +7,56 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import change, positive
-from traindx.capture.torch.experiment.settings import Optimizer
+import torch
+
+from traindx.capture.experiment.applies import applies
+from traindx.capture.interventions.values import Change
+from traindx.capture.torch.experiment.settings import Optimizer, with_gradients
 from traindx.capture.torch.experiment.site import Site
 
 
-def part(value: str) -> int:
-    """The script's own limits (0) and one more (1) may be given together."""
-    return 0 if value == "off" or value.startswith("*") else 1
+@applies("clip")
+def clip(site: Site, wanted: Change) -> None:
+    if wanted.relative:
+        loosen(site, wanted.number)
+        return
+    limit = wanted.number
+    # Without capture's wrapper: it has measured this step already.
+    original = inspect.unwrap(torch.nn.utils.clip_grad_norm_)
+
+    def shorten(optimizer: Optimizer) -> None:
+        site.fact("clip_norm", limit)
+        norm = original(with_gradients(optimizer), limit)
+        if not float(norm) <= limit:
+            site.touched("steps")
+
+    site.on_gradients(shorten)
+    site.unused = f"no gradient had a norm above {limit:g}"
 
 
-@intervention("clip", stage="gradients", values=("1.0", "*10", "off"), order=2, part=part)
-def clip(value: str) -> Apply:
-    """Clips the gradients of each optimizer to a norm of at most `1.0`, as `clip_grad_norm_` does, after
-    the script's own clipping and after unscaling. The recorded `grad_norm` is the one before.
+def loosen(site: Site, factor: float) -> None:
+    """Multiply the limits of the script's own clipping."""
 
-    `*10` multiplies the limits of the script's own clipping (`clip_grad_norm_` and `clip_grad_value_`) and
-    `off` takes them away; with both `clip=off` and `clip=1.0` the limit is replaced. Cannot be done to
-    LBFGS, which computes its gradients inside of its step."""
-    if value == "off":
-        return loosen(math.inf)
-    if value.startswith("*"):
-        return loosen(positive(value[1:], "clip=*"))
-    limit = change(value, "clip", strict=True).number
+    def hook(name: str) -> Callable[..., Any]:
+        def looser(original: Callable[..., Any], parameters: Any, *args: Any, **named: Any) -> Any:
+            limit, *rest = args or (named.pop(name),)
+            if factor != 1 and not math.isinf(float(limit)):
+                site.touched("calls")
+            if math.isinf(factor):
+                return measure_only(original, parameters, name, *rest, **named)
+            return original(parameters, float(limit) * factor, *rest, **named)
 
-    def apply(site: Site) -> None:
-        import torch
+        return looser
 
-        original = inspect.unwrap(
-            torch.nn.utils.clip_grad_norm_
-        )  # capture is not told: it has measured already
-
-        def shorten(optimizer: Optimizer) -> None:
-            site.fact("clip_norm", limit)
-            parameters = [
-                p for group in optimizer.param_groups for p in group["params"] if p.grad is not None
-            ]
-            norm = original(parameters, limit)
-            if not float(norm) <= limit:
-                site.touched("steps")
-
-        site.on_gradients(shorten)
-        site.unused = f"no gradient had a norm above {limit:g}"
-
-    return apply
+    for home in (torch.nn.utils, torch.nn.utils.clip_grad):
+        site.wrap(home, "clip_grad_norm_", hook("max_norm"))
+        site.wrap(home, "clip_grad_value_", hook("clip_value"))
+    site.unused = "the script does not clip with clip_grad_norm_ or clip_grad_value_"
 
 
-def loosen(factor: float) -> Apply:
-    """The script's own limits, multiplied."""
-
-    def apply(site: Site) -> None:
-        import torch
-
-        def hook(name: str) -> Callable[..., Any]:
-            def looser(original: Callable[..., Any], parameters: Any, *args: Any, **named: Any) -> Any:
-                limit, *rest = args or (named.pop(name),)
-                if factor != 1 and not math.isinf(float(limit)):
-                    site.touched("calls")
-                if math.isinf(factor):
-                    return free(original, parameters, name, *rest, **named)
-                return original(parameters, float(limit) * factor, *rest, **named)
-
-            return looser
-
-        for home in (torch.nn.utils, torch.nn.utils.clip_grad):
-            site.wrap(home, "clip_grad_norm_", hook("max_norm"))
-            site.wrap(home, "clip_grad_value_", hook("clip_value"))
-        site.unused = "the script does not clip with clip_grad_norm_ or clip_grad_value_"
-
-    return apply
-
-
-def free(original: Callable[..., Any], parameters: Any, name: str, *rest: Any, **named: Any) -> Any:
-    """The norm that the script's call would have returned; the gradients stay as they are, also
-    where the norm is not finite and a limit of infinity would make them NaN."""
-    import torch
-
+def measure_only(original: Callable[..., Any], parameters: Any, name: str, *rest: Any, **named: Any) -> Any:
+    """The norm that the script's call would have returned, without changing the gradients: copies are clipped,
+    because a limit of infinity would make NaN of gradients whose norm is not finite."""
     parameters = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
     if name == "clip_value":
         return None

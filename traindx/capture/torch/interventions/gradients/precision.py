@@ -1,47 +1,35 @@
-"""Single precision instead of half, or bfloat16."""
+"""Single precision or bfloat16 instead of half precision."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
+import torch
+
+from traindx.capture.experiment.applies import applies
 from traindx.capture.torch.experiment.site import Site
 
 
-@intervention("precision", stage="forward", values=("float32", "bfloat16"), order=2)
-def precision(value: str) -> Apply:
-    """`float32` switches autocast and gradient scaling off, and lets `model.half()`, `model.bfloat16()` and
-    `model.to(torch.float16)` leave models in single precision (inputs in half precision are converted).
-    `bfloat16` takes its place wherever the script uses float16; models in single precision that are called
-    without autocast are called with it, and put out single precision. A model that is made in half
-    precision (`torch.set_default_dtype`, `dtype=` of its modules) is left as it is."""
-    wanted = one_of(value, "precision", ("float32", "bfloat16"))
+@applies("precision")
+def precision(site: Site, wanted: str) -> None:
 
-    def apply(site: Site) -> None:
-        import torch
-
-        change = Precision(site, getattr(torch, wanted))
-        site.wrap(torch.amp.autocast_mode.autocast, "__init__", change.autocast)
-        site.wrap(torch.amp.grad_scaler.GradScaler, "__init__", change.scaler)
-        for name in ("half", "bfloat16", "to"):
-            site.wrap(torch.nn.Module, name, getattr(change, name))
-        site.around_calls(change.call)
-        site.unused = f"the script computes in {wanted} already"
-
-    return apply
+    change = Precision(site, getattr(torch, wanted))
+    site.wrap(torch.amp.autocast_mode.autocast, "__init__", change.autocast)
+    site.wrap(torch.amp.grad_scaler.GradScaler, "__init__", change.scaler)
+    for name in ("half", "bfloat16", "to"):
+        site.wrap(torch.nn.Module, name, getattr(change, name))
+    site.around_calls(change.call)
+    site.unused = f"the script computes in {wanted} already"
 
 
 class Precision:
-    """What asks for half precision gets `wanted`."""
+    """Whatever asks for half precision gets `wanted`."""
 
     def __init__(self, site: Site, wanted: Any) -> None:
-        import torch
-
         self.site, self.wanted, self.single = site, wanted, wanted is torch.float32
         self.half_types = (torch.float16, torch.bfloat16) if self.single else (torch.float16,)
-        self.own = False  # an autocast of ours is being made
+        self.own = False  # our own autocast is being made
         self.converted = False
 
     def autocast(self, original: Callable[..., Any], cast: Any, *args: Any, **named: Any) -> None:
@@ -85,8 +73,6 @@ class Precision:
         return self.wanted if is_dtype(given) and given in self.half_types else given
 
     def call(self, call: Callable[..., Any], module: Any, *args: Any, **named: Any) -> Any:
-        import torch
-
         if self.converted:
             args, named = self.cast(args, self.half_types), self.cast(named, self.half_types)
         first = next((p for p in module.parameters() if p.is_floating_point()), None)
@@ -105,9 +91,7 @@ class Precision:
         return self.cast(found, (self.wanted,), torch.float32)
 
     def cast(self, found: Any, types: tuple[Any, ...], to: Any = None) -> Any:
-        """Tensors of some types, in nested tuples, lists and dicts, in another."""
-        import torch
-
+        """Convert tensors of some types, in nested tuples, lists and dicts, to another."""
         if isinstance(found, torch.Tensor):
             return found.to(to or self.wanted) if found.dtype in types else found
         if type(found) is dict:
@@ -118,6 +102,4 @@ class Precision:
 
 
 def is_dtype(given: Any) -> bool:
-    import torch
-
     return isinstance(given, torch.dtype)

@@ -1,30 +1,20 @@
-"""Steps with gradients that are not finite are left out."""
+"""Steps whose gradients are not finite are skipped."""
 
 from __future__ import annotations
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
-from traindx.capture.torch.experiment.settings import Optimizer
+from traindx.capture.experiment.applies import applies
+from traindx.capture.torch.experiment.settings import Optimizer, with_gradients
 from traindx.capture.torch.experiment.site import Site
 
 
-@intervention("skip_nonfinite", stage="gradients", values=("on",))
-def skip_nonfinite(value: str) -> Apply:
-    """A step whose gradients hold an infinity or a NaN changes neither parameters nor the optimizer's
-    state; the script's loop goes on, and its scheduler too. Cannot be done to LBFGS."""
-    one_of(value, "skip_nonfinite", ("on",))
+@applies("skip_nonfinite")
+def skip_nonfinite(site: Site, _value: str) -> None:
+    def check(optimizer: Optimizer) -> None:
+        grads = [p.grad for p in with_gradients(optimizer)]
+        values = (g.coalesce().values() if g.is_sparse else g for g in grads)
+        if not all(bool(v.isfinite().all()) for v in values):
+            site.withhold(optimizer)
+            site.touched("steps")
 
-    def apply(site: Site) -> None:
-        def look(optimizer: Optimizer) -> None:
-            grads = [
-                p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None
-            ]
-            values = (g.coalesce().values() if g.is_sparse else g for g in grads)
-            if not all(bool(v.isfinite().all()) for v in values):
-                site.withhold(optimizer)
-                site.touched("steps")
-
-        site.on_gradients(look)
-        site.unused = "all gradients were finite"
-
-    return apply
+    site.on_gradients(check)
+    site.unused = "all gradients were finite"

@@ -1,4 +1,4 @@
-"""Training mode for training."""
+"""Training mode for training, and evaluation mode for evaluation."""
 
 from __future__ import annotations
 
@@ -6,38 +6,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
+import torch
+
+from traindx.capture.experiment.applies import applies
 from traindx.capture.torch.experiment.site import Site
 
 
-@intervention("mode", stage="forward", values=("train",))
-def mode(value: str) -> Apply:
-    """Models that are called with gradients on are in training mode for that call, with all their modules
-    (also norms that were frozen on purpose). What the script itself sees of their mode stays. Validation that
-    leaves gradients on counts as training. Modules that take part through functions only
-    (`F.dropout(x, training=self.training)` outside of any call) are not reached."""
-    one_of(value, "mode", ("train",))
-
-    def apply(site: Site) -> None:
-        import torch
-
-        site.unused = "all models were in training mode when they were called with gradients on"
-        site.around_calls(switching(site, lambda: torch.is_grad_enabled(), True))
-
-    return apply
+@applies("mode")
+def mode(site: Site, _value: str) -> None:
+    site.unused = "all models were in training mode when they were called with gradients on"
+    site.around_calls(switching(site, gradients=True))
 
 
-def switching(site: Site, when: Callable[[], bool], training: bool) -> Callable[..., Any]:
-    """A hook around calls of models, in a mode of ours `when` that is wanted."""
-    import torch
+@applies("eval_mode")
+def eval_mode(site: Site, _value: str) -> None:
+    site.unused = "all models were in evaluation mode when they were called with gradients off"
+    site.around_calls(switching(site, gradients=False))
 
+
+def switching(site: Site, gradients: bool) -> Callable[..., Any]:
+    """A hook around calls of models: those with gradients on (off) are made in training (evaluation) mode."""
     losses = torch.nn.modules.loss._Loss  # have no mode
 
     def hook(call: Callable[..., Any], module: Any, *args: Any, **named: Any) -> Any:
-        if not when() or isinstance(module, losses):
+        if torch.is_grad_enabled() is not gradients or isinstance(module, losses):
             return call(module, *args, **named)
-        with switched(module, training) as number:
+        with switched(module, gradients) as number:
             if number:
                 site.touched("calls")
             return call(module, *args, **named)
@@ -47,7 +41,7 @@ def switching(site: Site, when: Callable[[], bool], training: bool) -> Callable[
 
 @contextmanager
 def switched(module: Any, training: bool) -> Iterator[int]:
-    """All modules of one in a mode, and back again; the number of those that were not."""
+    """Put all modules of one into a mode, and back again. Yields the number of those that were in the other."""
     others = [part for part in module.modules() if part.training is not training]
     for part in others:
         part.training = training

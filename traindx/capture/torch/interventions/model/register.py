@@ -1,52 +1,41 @@
-"""All parameters known to the optimizer."""
+"""Every parameter that the loss depends on in an optimizer."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
-from traindx.capture.torch.experiment.settings import Optimizer
+import torch
+
+from traindx.capture.experiment.applies import applies
+from traindx.capture.torch.discover.manual import leaves
+from traindx.capture.torch.experiment.settings import Optimizer, parameters_of
 from traindx.capture.torch.experiment.site import Site
 
-LOOKS = 20  # backward passes in which parameters are looked for
+SEARCHED = 20  # backward passes in which parameters are searched for
 
 
-@intervention("register", stage="model", values=("all",), order=1)
-def register(value: str) -> Apply:
-    """Parameters that the loss depends on and that no optimizer holds (left out of its list, or in modules
-    kept in a plain list, which their model does not know) are added to the first group of the optimizer that
-    holds most of the others. Their gradients are cleared after each step. Looked for in the first 20
-    backward passes."""
-    one_of(value, "register", ("all",))
-
-    def apply(site: Site) -> None:
-        found = Loose(site)
-        site.on_optimizer(found.optimizers.append)
-        site.on_backward(found.look)
-        site.around_step(lambda _: None, found.clear)
-        site.unused = "the optimizer holds every parameter that the loss depends on"
-
-    return apply
+@applies("register")
+def register(site: Site, _value: str) -> None:
+    found = Loose(site)
+    site.on_optimizer(found.optimizers.append)
+    site.on_backward(found.search)
+    site.around_step(lambda _: None, found.clear)
+    site.unused = "the optimizer holds every parameter that the loss depends on"
 
 
 class Loose:
     """Parameters without an optimizer."""
 
     def __init__(self, site: Site) -> None:
-        self.site, self.looks = site, 0
+        self.site, self.searched = site, 0
         self.optimizers: list[Optimizer] = []
         self.added: dict[int, list[Any]] = {}  # id(optimizer) -> its new parameters
 
-    def look(self, loss: Any) -> None:
-        import torch
-
-        from traindx.capture.torch.discover.manual import leaves
-
-        if self.looks >= LOOKS or loss is None or not self.optimizers:
+    def search(self, loss: Any) -> None:
+        if self.searched >= SEARCHED or loss is None or not self.optimizers:
             return
-        self.looks += 1
-        holders = {id(p): o for o in self.optimizers for group in o.param_groups for p in group["params"]}
+        self.searched += 1
+        holders = {id(p): o for o in self.optimizers for p in parameters_of(o)}
         parameters = [p for p in leaves(loss) if isinstance(p, torch.nn.Parameter) and p.requires_grad]
         loose = [p for p in parameters if id(p) not in holders]
         if not loose:
@@ -59,6 +48,6 @@ class Loose:
         self.site.touched("parameters", sum(p.numel() for p in loose))
 
     def clear(self, optimizer: Optimizer) -> None:
-        """The script may zero gradients by way of a model that does not know these."""
+        """The script may zero gradients through a model that does not hold these parameters."""
         for p in self.added.get(id(optimizer), ()):
             p.grad = None

@@ -1,47 +1,35 @@
-"""The learning rate of quantized layers alone."""
+"""The learning rate of quantized layers only."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import Any
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import change
-from traindx.capture.torch.experiment.settings import Optimizer
+from torch.nn import functional
+
+from traindx.capture.experiment.applies import applies
+from traindx.capture.interventions.values import Change
+from traindx.capture.torch.alter.unquantized import FUNCTIONS, Kept
+from traindx.capture.torch.experiment.settings import Optimizer, parameters_of
 from traindx.capture.torch.experiment.site import Site
-from traindx.errors import ConfigError
 
 Groups = list[dict[str, Any]]
 
 
-@intervention("lr.quantized", stage="settings", values=("*0.1", "*10"), order=1)
-def quantized(value: str) -> Apply:
-    """Another learning rate for layers whose weights are used quantized, with all that they hold: the weights, biases,
-    and learnt scales. Which they are is seen in the forward passes, however quantization is written (see `quant`);
-    before the first is seen, nothing is changed. The rate is multiplied after what `lr` has made of it; for the
-    duration of a step such parameters stand in groups of their own, and the script's groups are put back after it."""
-    wanted = change(value, "lr.quantized")
-    if not wanted.relative:
-        raise ConfigError(f"--with lr.quantized={value}: a factor is needed: lr.quantized=*0.1")
+@applies("lr.quantized")
+def quantized(site: Site, wanted: Change) -> None:
 
-    def apply(site: Site) -> None:
-        from torch.nn import functional
+    kept, layers = Kept(), Layers(site)
 
-        from traindx.capture.torch.alter.unquantized import FUNCTIONS, Kept
+    def hook(original: Any, *args: Any, **named: Any) -> Any:
+        kept.own(args[1] if len(args) > 1 else named.get("weight"))
+        return original(*args, **named)
 
-        kept, layers = Kept(), Layers(site)
-
-        def hook(original: Any, *args: Any, **named: Any) -> Any:
-            kept.own(args[1] if len(args) > 1 else named.get("weight"))
-            return original(*args, **named)
-
-        for name in FUNCTIONS:
-            site.wrap(functional, name, hook)
-        parted = Parted(site, wanted.number)
-        site.unused = "no weight was used quantized"
-        site.around_step(lambda optimizer: parted.enter(optimizer, layers.of(kept.parameters)), parted.leave)
-
-    return apply
+    for name in FUNCTIONS:
+        site.wrap(functional, name, hook)
+    parted = Parted(site, wanted.number)
+    site.unused = "no weight was used quantized"
+    site.around_step(lambda optimizer: parted.enter(optimizer, layers.of(kept.parameters)), parted.leave)
 
 
 class Layers:
@@ -82,8 +70,8 @@ class Parted:
         self.saved: dict[int, tuple[Groups, list[tuple[dict[str, Any], Any, Any]]]] = {}
 
     def enter(self, optimizer: Optimizer, chosen: set[int]) -> None:
-        self.leave(optimizer)  # a step that raised did not come to its end
-        if not any(id(p) in chosen for group in optimizer.param_groups for p in group["params"]):
+        self.leave(optimizer)  # a step that raised has not called it
+        if not any(id(p) in chosen for p in parameters_of(optimizer)):
             return
         if "LBFGS" in type(optimizer).__name__:
             self.site.refuse("LBFGS has one rate for all parameters")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import one_of
+from traindx.capture.experiment.applies import applies
 from traindx.capture.torch.experiment.settings import Optimizer
 from traindx.capture.torch.experiment.site import Site
 
@@ -15,36 +14,25 @@ MOMENTUM = 0.9
 SHARED = ("lr", "weight_decay", "maximize")
 
 
-@intervention("optimizer", stage="step", values=("adamw", "adam", "sgd", "momentum"))
-def optimizer(value: str) -> Apply:
-    """Steps are made by SGD, SGD with momentum (0.9, or the script's own), Adam or AdamW. The script keeps
-    its optimizer: groups, learning rates, schedules and weight decay are taken from it in each step, which is
-    then made by the other one over the same parameters, while the script's own does nothing. `betas` and
-    `eps` are the script's if it has both, the usual ones otherwise. The learning rate stays as it is, though
-    another optimizer usually needs another one: add `lr=`. What the script saves of its optimizer's state
-    is empty, and what it loads is not used. Cannot be done to LBFGS."""
-    wanted = one_of(value, "optimizer", tuple(CLASSES))
+@applies("optimizer")
+def optimizer(site: Site, wanted: str) -> None:
+    others: weakref.WeakKeyDictionary[Optimizer, Optimizer] = weakref.WeakKeyDictionary()
 
-    def apply(site: Site) -> None:
-        others: weakref.WeakKeyDictionary[Optimizer, Optimizer] = weakref.WeakKeyDictionary()
+    def step(own: Optimizer) -> None:
+        if is_already(own, wanted):
+            return
+        if own not in others:
+            others[own] = other = made(site, own, wanted)
+            if len(others) == 1:
+                tell(site, other)
+        other = others[own]
+        follow(own, other)
+        type(other).step.__wrapped__(other)  # without the hooks of steps: the script makes this one
+        site.withhold(own)
+        site.touched("steps")
 
-        def step(own: Optimizer) -> None:
-            if is_already(own, wanted):
-                return
-            if own not in others:
-                others[own] = other = made(site, own, wanted)
-                if len(others) == 1:
-                    tell(site, other)
-            other = others[own]
-            follow(own, other)
-            type(other).step.__wrapped__(other)  # without the hooks of steps: the script makes this one
-            site.withhold(own)
-            site.touched("steps")
-
-        site.on_gradients(step)
-        site.unused = f"the script's optimizer is {CLASSES[wanted]} already"
-
-    return apply
+    site.on_gradients(step)
+    site.unused = f"the script's optimizer is {CLASSES[wanted]} already"
 
 
 def is_already(own: Optimizer, wanted: str) -> bool:

@@ -34,7 +34,8 @@ class Answers:
         return step - self._step >= APART
 
     def read(self, output: torch.Tensor, step: int) -> dict[str, Any]:
-        """Signals of the input of a sampled training loss: how far samples differ, and the most frequent class."""
+        """Signals of the input of a sampled training loss: how far samples differ, and the most frequent
+        class."""
         self._step = step
         self.matched.record_output(output)
         rows = rows_of(output)
@@ -72,7 +73,8 @@ class Answers:
         return bool(counted)
 
     def of_evaluation(self) -> dict[str, Any]:
-        """The share of the most frequent class in the evaluation pass before; nothing where there was none."""
+        """The share of the most frequent class in the evaluation pass before; nothing where there was
+        none."""
         counts, self._counts = self._counts, None
         return (
             {}

@@ -49,8 +49,9 @@ def outputs_of(output: torch.Tensor) -> Array:
 
 
 def sample_table(inputs: Any, first: Array) -> Array:
-    """Values by which the samples of a batch can be recognized: its `first` tensor where it is the only one. Else a table
-    of some values of all tensors on the host with a row for each sample (a user and an item, tokens and a mask)."""
+    """Values by which the samples of a batch can be recognized: its `first` tensor where it is the only one.
+    Else a table of some values of all tensors on the host with a row for each sample (a user and an item,
+    tokens and a mask)."""
     if isinstance(inputs, torch.Tensor) or (isinstance(inputs, list | tuple) and len(inputs) == 1):
         return first
     if isinstance(inputs, dict) or hasattr(inputs, "values"):

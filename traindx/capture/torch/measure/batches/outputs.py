@@ -1,5 +1,5 @@
-"""What outputs show without targets: whether they depend on the input, and whether all samples get the same class.
-Works on any device without waiting for it."""
+"""What outputs show without targets: whether they depend on the input, and whether all samples get the same
+class. Works on any device without waiting for it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def sample_spread(rows: torch.Tensor) -> Any:
 
 
 def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tensor:
-    """`counts[classes]` of the predictions: the largest output of each row; of one column, whether it is above
-    0 (or 0.5, of `probabilities`)."""
+    """`counts[classes]` of the predictions: the largest output of each row; of one column, whether it is
+    above 0 (or 0.5, of `probabilities`)."""
     if rows.is_cpu and rows.shape[1] > 1:
         return torch.from_numpy(
             np.bincount(rows.numpy().argmax(1), minlength=rows.shape[1]).astype(np.float32)

@@ -1,8 +1,8 @@
-"""How well the outputs of a batch fit its targets, whatever the loss is: accuracy, cross-entropy, explained variance.
+"""How well the outputs of a batch fit its targets, whatever the loss is: accuracy, cross-entropy, explained
+variance.
 
-A hand-written loss, in its own unit, cannot be compared with anything. These signals can, and where the loss is the
-cross-entropy of the outputs they are equal to it. Works on any device without waiting for it.
-"""
+A hand-written loss, in its own unit, cannot be compared with anything. These signals can, and where the loss
+is the cross-entropy of the outputs they are equal to it. Works on any device without waiting for it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class Matched:
         self._output = self._target = None
 
     def take(self, probabilities: bool = False) -> dict[str, torch.Tensor]:
-        """The signals of the pair, each with one element; none where the two do not belong together. `probabilities`:
-        the outputs are probabilities, so that the second of two classes is predicted above a half."""
+        """The signals of the pair, each with one element; none where the two do not belong together.
+        `probabilities`: the outputs are probabilities, so that the second of two classes is predicted above
+        a half."""
         output, target = self._output, self._target
         self.forget()
         if output is None or target is None or target.layout is not torch.strided or not target.dim():
@@ -55,8 +56,8 @@ class Matched:
 
 
 def rows(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, bool] | None:
-    """`scores[n, width]`, `labels[n]`, and whether all are read. Classes are the second dimension where the others
-    are those of the labels, else the last one. None where the shapes do not fit."""
+    """`scores[n, width]`, `labels[n]`, and whether all are read. Classes are the second dimension where the
+    others are those of the labels, else the last one. None where the shapes do not fit."""
     labels = target.squeeze(-1) if target.dim() > 1 and target.shape[-1] == 1 else target
     if (
         output.dim() > 1
@@ -87,8 +88,8 @@ def classes(scores: torch.Tensor, labels: torch.Tensor, complete: bool) -> dict[
 
 
 def numbers(output: torch.Tensor, target: torch.Tensor, half: float) -> dict[str, torch.Tensor]:
-    """Of outputs and float targets with as many values: accuracy and cross-entropy where all targets are 0 or 1, else
-    the share of the targets' variance that the outputs explain."""
+    """Of outputs and float targets with as many values: accuracy and cross-entropy where all targets are 0
+    or 1, else the share of the targets' variance that the outputs explain."""
     if output.numel() != target.numel() or target.numel() < 2:
         return {}
     score, wanted = output.reshape(-1)[:READ], target.reshape(-1)[:READ]

@@ -1,4 +1,5 @@
-"""Observers of sampled forward passes, one file for each family of signals of the same name (`signals/<kind>.py`).
+"""Observers of sampled forward passes, one file for each family of signals of the same name
+(`signals/<kind>.py`).
 
 How to add one, such as the entropy of attention:
 
@@ -24,7 +25,8 @@ class PassObserver(Protocol):
     """Reads something of the modules that a sampled forward pass calls."""
 
     def arm(self, models: Sequence[tuple[str, nn.Module]]) -> None:
-        """A sampled forward pass is about to begin. Each model comes with the prefix of its modules' names."""
+        """A sampled forward pass is about to begin. Each model comes with the prefix of its modules'
+        names."""
         ...
 
     def disarm(self) -> None:

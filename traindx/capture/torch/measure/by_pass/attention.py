@@ -1,9 +1,10 @@
 """The largest attention logit of each attention module, on the forward passes that are sampled.
 
-Logits that grow without bound make the attention weights one-hot and training unstable (Dehghani et al. 2023, Scaling
-vision transformers to 22 billion parameters, arXiv:2302.05442). Fused attention never exposes its logits, so they are
-recomputed from a slice of queries and keys: at most one sample, and ROWS queries and keys of each head. The reading is
-thus a lower bound of the maximum. The functions are wrapped only while a pass is sampled."""
+Logits that grow without bound make the attention weights one-hot and training unstable (Dehghani et al.
+2023, Scaling vision transformers to 22 billion parameters, arXiv:2302.05442). Fused attention never exposes
+its logits, so they are recomputed from a slice of queries and keys: at most one sample, and ROWS queries and
+keys of each head. The reading is thus a lower bound of the maximum. The functions are wrapped only while a
+pass is sampled."""
 
 from __future__ import annotations
 
@@ -131,8 +132,8 @@ class Observer:
         return largest_logit(query, key, mask, causal, scale, self._turn)
 
     def _of_scores(self, module: nn.Module, scores: Any, *rest: Any, **named: Any) -> Any:
-        """From the argument of a softmax, where it is that of an attention: over the last of four dimensions, or of
-        three in a module whose class is named after attention."""
+        """From the argument of a softmax, where it is that of an attention: over the last of four
+        dimensions, or of three in a module whose class is named after attention."""
         dim = named.get("dim", rest[0] if rest else None)
         named_so = any(word in type(module).__name__.lower() for word in ("attention", "attn"))
         few = not isinstance(scores, torch.Tensor) or scores.dim() < (3 if named_so else 4)

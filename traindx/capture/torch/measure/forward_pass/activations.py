@@ -1,5 +1,5 @@
-"""The outputs of a module for a batch: on the host as arrays for `arrays/activations`, on an accelerator with the same
-statistics computed there."""
+"""The outputs of a module for a batch: on the host as arrays for `arrays/activations`, on an accelerator
+with the same statistics computed there."""
 
 from __future__ import annotations
 

@@ -33,8 +33,9 @@ PASSED = ("View", "Reshape", "UnsafeView", "Clone", "MaxPool", "Transpose", "Per
 
 
 class ForwardProbe:
-    """Activation statistics of the modules of a layout, of the passes from `arm` to `disarm`; `collect` returns them.
-    The hooks stay in place, inactive, until `unhook`: that is cheaper where the next pass is sampled, too."""
+    """Activation statistics of the modules of a layout, of the passes from `arm` to `disarm`; `collect`
+    returns them. The hooks stay in place, inactive, until `unhook`: that is cheaper where the next pass is
+    sampled, too."""
 
     def __init__(
         self, layout: Tree, failed: Callable[[str, Exception], None], clock: Clock | None = None
@@ -132,8 +133,8 @@ class ForwardProbe:
         self._read(name, found, kind, taken if kind == "squasher" else None)
 
     def _read(self, name: str, output: torch.Tensor, kind: act.Kind, before: torch.Tensor | None) -> None:
-        """Read an output. On the host some rows are copied, as another module may overwrite them, and all copies are
-        measured after the pass."""
+        """Read an output. On the host some rows are copied, as another module may overwrite them, and all
+        copies are measured after the pass."""
         if output.is_meta:  # stacked with readings of an accelerator it would make all of them fail
             raise TypeError("a tensor on the meta device has no values")
         spread = self._turn % RANK_EVERY == 0
@@ -164,7 +165,8 @@ class ForwardProbe:
         return units.silent()
 
     def collect(self) -> dict[str, list[Any]]:
-        """By module, in the order of their calls: FIELDS and the share of silent units in the sampled pass."""
+        """By module, in the order of their calls: FIELDS and the share of silent units in the sampled
+        pass."""
         began = time.perf_counter()
         self.disarm()
         copies, readings = self._copies, self._readings

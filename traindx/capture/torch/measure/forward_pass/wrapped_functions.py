@@ -1,5 +1,5 @@
-"""Functions of PyTorch that are wrapped while a model is called, and at no other time: between two passes a script may
-trace, script, export or compile the model, and must find PyTorch's own functions."""
+"""Functions of PyTorch that are wrapped while a model is called, and at no other time: between two passes a
+script may trace, script, export or compile the model, and must find PyTorch's own functions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from traindx.capture.torch.hooks import CALLS, Handle
 
 
 class WrappedFunctions:
-    """`arm` before the coming passes, `disarm` after them. `wrappers` gives the owner and the name of each function,
-    and what makes its wrapper."""
+    """`arm` before the coming passes, `disarm` after them. `wrappers` gives the owner and the name of each
+    function, and what makes its wrapper."""
 
     def __init__(self, wrappers: Callable[[], Iterable[tuple[Any, str, Make]]]) -> None:
         self._wrappers = wrappers
@@ -28,8 +28,8 @@ class WrappedFunctions:
         self.armed = False
 
     def arm(self, models: Iterable[nn.Module], running: nn.Module | None = None) -> None:
-        """Wrap the functions whenever one of these models is called, or a part of a model that is never called as a
-        whole. The call of `running` has begun already. Without any model, wrap them at once."""
+        """Wrap the functions whenever one of these models is called, or a part of a model that is never
+        called as a whole. The call of `running` has begun already. Without any model, wrap them at once."""
         if self.armed:
             return
         self.armed = True

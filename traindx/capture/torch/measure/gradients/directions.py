@@ -1,7 +1,7 @@
 """The angle between the gradients of two steps in a row, and between them and the step in between.
 
-Of each pair the same stretch of every parameter is read. Stretches are weighted by the size of their parameter, so
-that sums over them estimate sums over all weights."""
+Of each pair the same stretch of every parameter is read. Stretches are weighted by the size of their
+parameter, so that sums over them estimate sums over all weights."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class Directions:
             self._weights = np.repeat(np.array(sizes, np.float32), [len(g) for g in gradients])
 
     def second(self, factor: float, samples: float) -> dict[str, Any]:
-        """`grad_cosine`: of the gradients of both steps. `update_cosine`: of the step and the downhill direction after
-        it, below 0 if the step was too long. `grad_noise_scale`: from PAIRS pairs on a host, of gradients over `samples`
-        samples each. Nothing where a gradient is gone."""
+        """`grad_cosine`: of the gradients of both steps. `update_cosine`: of the step and the downhill
+        direction after it, below 0 if the step was too long. `grad_noise_scale`: from PAIRS pairs on a host,
+        of gradients over `samples` samples each. Nothing where a gradient is gone."""
         parameters, self._parameters = self._parameters, []
         gradient, before = self._before
         self._before = None, None

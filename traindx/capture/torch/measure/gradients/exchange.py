@@ -1,10 +1,11 @@
 """The gradient that each of several processes computes, compared with the one that its step uses.
 
-Data-parallel training averages gradients over the processes. Whether it does follows from a sum over gradients with
-fixed factors: once over the gradients of the process's own backward passes, and once over those in `grad` when the step
-begins. The sum is linear, so the second is the mean of the first over all processes, however the exchange is written
-(DistributedDataParallel, its communication hooks, `all_reduce` by hand). Nothing is communicated for it: the reader of
-the record has the sums of all processes. A process's own gradients are read where the graph ends, before the average."""
+Data-parallel training averages gradients over the processes. Whether it does follows from a sum over
+gradients with fixed factors: once over the gradients of the process's own backward passes, and once over
+those in `grad` when the step begins. The sum is linear, so the second is the mean of the first over all
+processes, however the exchange is written (DistributedDataParallel, its communication hooks, `all_reduce` by
+hand). Nothing is communicated for it: the reader of the record has the sums of all processes. A process's
+own gradients are read where the graph ends, before the average."""
 
 from __future__ import annotations
 
@@ -92,8 +93,8 @@ def weighted_sum(gradient: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
 
 
 def picked(parameters: Sequence[torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """The first, the middle and the last of the small parameters that got a gradient, which is the same choice in
-    every process; each with its factors."""
+    """The first, the middle and the last of the small parameters that got a gradient, which is the same
+    choice in every process; each with its factors."""
     there = [
         p
         for p in parameters

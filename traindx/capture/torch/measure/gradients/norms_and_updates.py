@@ -31,9 +31,9 @@ def gradient_norms(parameters: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def gradient_squares(parameters: Sequence[torch.Tensor]) -> list[float]:
-    """`squares[p]` on the host: sum of squares of the gradient of each parameter; 0 where there is
-    none. Called at every step, with cold caches: the case of nearly all gradients comes first, in as few operations as
-    possible."""
+    """`squares[p]` on the host: sum of squares of the gradient of each parameter; 0 where there is none.
+    Called at every step, with cold caches: the case of nearly all gradients comes first, in as few
+    operations as possible."""
     out = []
     for parameter in parameters:
         gradient = parameter.grad
@@ -63,8 +63,8 @@ def norms_of(tensors: Sequence[torch.Tensor | None], order: float = 2.0) -> torc
 
 
 class Grid:
-    """Whether all gradients are values of a shorter number format, as they are if they were rounded to it in the backward
-    pass. A loss scale that is a power of two does not change that."""
+    """Whether all gradients are values of a shorter number format, as they are if they were rounded to it in
+    the backward pass. A loss scale that is a power of two does not change that."""
 
     def __init__(self) -> None:
         self._possible = dict(GRIDS)
@@ -92,8 +92,8 @@ class Grid:
 
 
 class Updates:
-    """Change of weights over one optimizer step, read in a window of each parameter that moves on from sample to sample:
-    at most WINDOW values of a parameter are copied."""
+    """Change of weights over one optimizer step, read in a window of each parameter that moves on from
+    sample to sample: at most WINDOW values of a parameter are copied."""
 
     def __init__(self, device: bool) -> None:
         self._device = device

@@ -1,9 +1,9 @@
 """The largest and the smallest eigenvalue of the Hessian of a batch's loss, by the Lanczos method.
 
-It uses the graph of the loss from which the training's own backward pass is about to begin. No forward pass is repeated,
-so no random number is drawn, and no dropout mask and no running statistic differs. One measurement takes up to MOST
-products of the Hessian with a vector. Each takes about as long as two backward passes, and all of them need memory for
-a second graph and six copies of the weights."""
+It uses the graph of the loss from which the training's own backward pass is about to begin. No forward pass
+is repeated, so no random number is drawn, and no dropout mask and no running statistic differs. One
+measurement takes up to MOST products of the Hessian with a vector. Each takes about as long as two backward
+passes, and all of them need memory for a second graph and six copies of the weights."""
 
 from __future__ import annotations
 
@@ -120,7 +120,8 @@ def extremes(loss: torch.Tensor, parameters: Sequence[torch.Tensor], seed: int =
 
 
 def obstacle(parameters: Sequence[torch.Tensor], models: Iterable[nn.Module]) -> str:
-    """Why this loss cannot be differentiated twice without side effects (hooks of the user's would be called), or ""."""
+    """Why this loss cannot be differentiated twice without side effects (hooks of the user's would be
+    called), or ""."""
     if not parameters:
         return "no parameters are trained"
     if any(type(p) not in (torch.Tensor, nn.Parameter) for p in parameters):
@@ -157,7 +158,8 @@ class Curvature:
     def measure(
         self, loss: torch.Tensor, parameters: Sequence[torch.Tensor], models: Sequence[nn.Module], step: int
     ) -> Eigenvalues | None:
-        """`Eigenvalues` of a loss before its backward pass; None where they are unknown, and `refused` says why."""
+        """`Eigenvalues` of a loss before its backward pass; None where they are unknown, and `refused` says
+        why."""
         self._next = step + max(APART, int(GROWTH * step))
         wanted = [p for p in parameters if p.requires_grad]
         self.refused = obstacle(wanted, models)
@@ -201,8 +203,8 @@ def _random_state() -> tuple[torch.Tensor, list[torch.Tensor] | None]:
 
 
 def _only_once(loss: torch.Tensor) -> str:
-    """The name of a function in the graph that is marked `once_differentiable`, or "". Autograd assumes its second
-    derivative to be zero where the gradient that goes into it is constant."""
+    """The name of a function in the graph that is marked `once_differentiable`, or "". Autograd assumes its
+    second derivative to be zero where the gradient that goes into it is constant."""
     for node in nodes_of(loss, MOST_NODES):
         function: Any = getattr(type(node), "_forward_cls", None)
         code = getattr(getattr(function, "backward", None), "__code__", None)

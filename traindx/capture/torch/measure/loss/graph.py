@@ -1,4 +1,5 @@
-"""What the autograd graph of a loss shows: how it was reduced to one number, and which activations it went through."""
+"""What the autograd graph of a loss shows: how it was reduced to one number, and which activations it went
+through."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ def reachable(nodes: list[Any], most: int) -> Iterator[Any]:
 
 
 def last_activation(output: torch.Tensor) -> str:
-    """The activation that computed a tensor, as a module or a function: one of ACTIVATIONS, "none" after a product with
-    weights, "" where that is unknown."""
+    """The activation that computed a tensor, as a module or a function: one of ACTIVATIONS, "none" after a
+    product with weights, "" where that is unknown."""
     node: Any = output.grad_fn
     for _ in range(HOPS):
         name = _name(node)
@@ -72,8 +73,9 @@ def last_activation(output: torch.Tensor) -> str:
 
 
 def activations(loss: torch.Tensor) -> str:
-    """All activations that a loss was computed with, as functions or modules: sorted, with commas. Softmaxes and clamps
-    are left out, as losses and attention use them. "none" where there is none, "" where the graph is too large."""
+    """All activations that a loss was computed with, as functions or modules: sorted, with commas. Softmaxes
+    and clamps are left out, as losses and attention use them. "none" where there is none, "" where the graph
+    is too large."""
     seen = nodes_of(loss, NODES)
     if len(seen) == NODES:
         return ""
@@ -82,8 +84,8 @@ def activations(loss: torch.Tensor) -> str:
 
 
 def used_plainly(loss: torch.Tensor, weights: Sequence[torch.Tensor]) -> bool:
-    """Whether all these weights are used in products or lookups with unchanged values: only operations on their shape
-    come before. Weights that are rounded first are not, however that is written."""
+    """Whether all these weights are used in products or lookups with unchanged values: only operations on
+    their shape come before. Weights that are rounded first are not, however that is written."""
     users: dict[Any, list[Any]] = {}
     ends: dict[int, Any] = {}
     seen = nodes_of(loss, NODES)
@@ -107,8 +109,8 @@ def _into_products(node: Any, users: dict[Any, list[Any]]) -> bool:
 
 
 def reduction(loss: torch.Tensor) -> str:
-    """How a loss (its first term) became one number: "mean" or "sum", by a loss function or by hand. A sum that is then
-    divided by a number is a mean; "" where it is unknown."""
+    """How a loss (its first term) became one number: "mean" or "sum", by a loss function or by hand. A sum
+    that is then divided by a number is a mean; "" where it is unknown."""
     node: Any = loss.grad_fn
     divided = False
     for _ in range(HOPS):
@@ -128,8 +130,9 @@ def reduction(loss: torch.Tensor) -> str:
 
 
 def broadcast(loss: torch.Tensor) -> str:
-    """Where a hand-written difference was broadcast from a column or a row to a square, as "40x1 to 40x40"; "" where none
-    was. Pairwise differences on purpose follow a new dimension or a transposition, and do not count."""
+    """Where a hand-written difference was broadcast from a column or a row to a square, as "40x1 to 40x40";
+    "" where none was. Pairwise differences on purpose follow a new dimension or a transposition, and do not
+    count."""
     for node in nodes_of(loss, NEAR):
         before = [following for following, _ in node.next_functions if following is not None]
         if _name(node) != "Sub" or len(before) != 1 or _name(before[0]) in RESHAPING:
@@ -156,8 +159,8 @@ def _name(node: Any) -> str:
 
 
 def constant_divisor(node: Any) -> float | None:
-    """The number on the host (no tensor of the user's on a device) that an operation divides by, or by whose inverse it
-    multiplies; None for other operations."""
+    """The number on the host (no tensor of the user's on a device) that an operation divides by, or by whose
+    inverse it multiplies; None for other operations."""
     name = type(node).__name__
     other = getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
     if not isinstance(other, torch.Tensor) or other.numel() != 1:
@@ -168,8 +171,9 @@ def constant_divisor(node: Any) -> float | None:
 
 
 def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
-    """How many times its value the loss of two such batches is: 1 for a mean, 2 for a sum over the samples that is not
-    divided by their number. Read from the graph of a loss that was written by hand; None where it is not clear."""
+    """How many times its value the loss of two such batches is: 1 for a mean, 2 for a sum over the samples
+    that is not divided by their number. Read from the graph of a loss that was written by hand; None where
+    it is not clear."""
     node, divisor = loss.grad_fn, 1.0
     for _ in range(CHAIN):
         name = type(node).__name__

@@ -15,8 +15,9 @@ POLES = ("LogBackward", "Log2Backward", "Log10Backward")
 
 
 def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
-    """The earliest operation (by the order of the forward pass) with an input or output that is not finite, and
-    the module whose parameters are nearest before it. Only values that autograd has saved can be read."""
+    """The earliest operation (by the order of the forward pass) with an input or output that is not finite,
+    and the module whose parameters are nearest before it. Only values that autograd has saved can be
+    read."""
     out: dict[str, Fact] = {"nonfinite_first_direction": "forward"}
     try:
         bad = [(node._sequence_nr(), node) for node in nodes_of(loss, MOST_NODES) if _holds_nonfinite(node)]
@@ -54,8 +55,8 @@ def _holds_nonfinite(node: Any) -> bool:
 
 
 def _given_nonfinite(node: Any) -> str:
-    """ "inputs" or "targets" where an operation got values that are not finite and were not computed with gradients;
-    "" elsewhere."""
+    """ "inputs" or "targets" where an operation got values that are not finite and were not computed with
+    gradients; "" elsewhere."""
     if getattr(node, "_saved_target", None) is not None and not _finite(node._saved_target):
         return "targets"
     taken = [getattr(node, name, None) for name in ("_saved_mat1", "_saved_input", "_saved_self")]

@@ -1,8 +1,8 @@
-"""Autograd graphs that a loop retains from step to step: losses that are summed or listed as tensors, a hidden state
-that is never detached. The memory of such graphs is never freed.
+"""Autograd graphs that a loop retains from step to step: losses that are summed or listed as tensors, a
+hidden state that is never detached. The memory of such graphs is never freed.
 
-They are looked for in the variables of the functions that are running when a step is made, at a few steps with growing
-distances. A variable with more graphs each time, by about one a step, retains them."""
+They are looked for in the variables of the functions that are running when a step is made, at a few steps
+with growing distances. A variable with more graphs each time, by about one a step, retains them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
 
 
 def count_graphs(value: Any) -> int:
-    """How many graphs a value holds: nodes of a tensor's graph, or tensors with a graph in a list or a dict."""
+    """How many graphs a value holds: nodes of a tensor's graph, or tensors with a graph in a list or a
+    dict."""
     if isinstance(value, torch.Tensor):
         return len(nodes_of(value, MOST_NODES)) if value.grad_fn is not None else 0
     if isinstance(value, Mapping):

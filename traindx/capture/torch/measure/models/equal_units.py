@@ -1,8 +1,9 @@
 """Units of a layer that start with equal weights, and whether training makes them different.
 
-Units with equal incoming and outgoing weights compute the same and get the same gradient, so they stay equal for ever
-(Goodfellow et al. 2016, Deep learning, section 8.4, https://www.deeplearningbook.org). Weights that start at zero on
-purpose (a last layer, a residual branch) are equal at first, too, but do not stay so. Hence both are measured."""
+Units with equal incoming and outgoing weights compute the same and get the same gradient, so they stay equal
+for ever (Goodfellow et al. 2016, Deep learning, section 8.4, https://www.deeplearningbook.org). Weights that
+start at zero on purpose (a last layer, a residual branch) are equal at first, too, but do not stay so. Hence
+both are measured."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ class EqualUnits:
         self.inspected = False
 
     def inspect(self, parameters: Mapping[int, torch.Tensor], names: Sequence[str]) -> None:
-        """`parameters` of all models by their place in `names`. Only weights have units: positions and queries, for
-        example, have other names."""
+        """`parameters` of all models by their place in `names`. Only weights have units: positions and
+        queries, for example, have other names."""
         if not self.inspected:
             self.inspected = True
             matrices = [i for i, p in parameters.items() if p.dim() > 1 and len(p) > 1 and p.requires_grad]
@@ -46,8 +47,8 @@ class EqualUnits:
         return not self.inspected or any(share for share, _ in self._equal.values())
 
     def facts(self, names: Sequence[str]) -> dict[str, Fact]:
-        """Shares over the units of all matrices but the last one, whose units differ by their targets. `names` are those
-        of the parameters."""
+        """Shares over the units of all matrices but the last one, whose units differ by their targets.
+        `names` are those of the parameters."""
         inner = list(self._equal)[:-1]
         if not inner:
             return {}

@@ -1,9 +1,8 @@
 """The size of each layer's initial weights, relative to the size that preserves the variance of a signal.
 
-A matrix with n inputs preserves it where its entries have the root mean square 1 / sqrt(n). Their root mean square
-times sqrt(n) is the gain. He initialization has a gain of 1.4 (He et al. 2015, arXiv:1502.01852), Xavier's 1 (Glorot and
-Bengio 2010), PyTorch's default 0.6, a small transformer 0.15.
-"""
+A matrix with n inputs preserves it where its entries have the root mean square 1 / sqrt(n). Their root mean
+square times sqrt(n) is the gain. He initialization has a gain of 1.4 (He et al. 2015, arXiv:1502.01852),
+Xavier's 1 (Glorot and Bengio 2010), PyTorch's default 0.6, a small transformer 0.15."""
 
 from __future__ import annotations
 
@@ -21,8 +20,9 @@ MOST_MATRICES, READ = 256, 1 << 16  # that are read; values of each
 
 
 def initial_gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
-    """Facts of the smallest and the largest gain of the layers, and which they are. Weights that are zero are so on
-    purpose, and transposed convolutions have their inputs in another dimension: both are left out."""
+    """Facts of the smallest and the largest gain of the layers, and which they are. Weights that are zero
+    are so on purpose, and transposed convolutions have their inputs in another dimension: both are left
+    out."""
     found: list[tuple[float, str]] = []
     for model in models:
         for name, module in unwrapped(model).named_modules():

@@ -30,7 +30,8 @@ CHANNELS_SECOND = (
 
 
 def child_or_parameter(module: nn.Module, name: str) -> Any:
-    """The direct child or parameter of that name, or None. A scripted module holds them in mappings without `get`."""
+    """The direct child or parameter of that name, or None. A scripted module holds them in mappings without
+    `get`."""
     return next((table[name] for table in (module._modules, module._parameters) if name in table), None)
 
 
@@ -89,7 +90,8 @@ class Tree:
         return [(name, module) for name, known in self._leaves if (module := known()) is not None]
 
     def add(self, model: nn.Module, name: str) -> list[Part] | None:
-        """The parameters of a model, with `name` as prefix; None when it, or one that contains it, is known."""
+        """The parameters of a model, with `name` as prefix; None when it, or one that contains it, is
+        known."""
         root = unwrapped(model)
         if any(root is m for known in self.models for m in unwrapped(known).modules()):
             return None
@@ -107,7 +109,8 @@ class Tree:
 
 
 def _measured(module: nn.Module) -> bool:
-    """Whether the outputs of a module are worth measuring: it has no children, and has weights or is an activation."""
+    """Whether the outputs of a module are worth measuring: it has no children, and has weights or is an
+    activation."""
     leaf = not any(True for _ in module.children())
     return leaf and (
         isinstance(module, ACTIVATIONS) or any(p is not None for p in module._parameters.values())
@@ -126,7 +129,8 @@ def named_activation(module: nn.Module) -> bool:
 
 
 def modal(module: nn.Module) -> bool:
-    """Whether the output of a module depends on its mode: dropout with a rate above 0, running statistics."""
+    """Whether the output of a module depends on its mode: dropout with a rate above 0, running
+    statistics."""
     return (isinstance(module, DROPOUTS) and module.p > 0) or bool(
         getattr(module, "track_running_stats", False)
     )

@@ -1,4 +1,5 @@
-"""Layers that a model uses but has not registered: parameters in plain lists, tuples and dicts of its modules."""
+"""Layers that a model uses but has not registered: parameters in plain lists, tuples and dicts of its
+modules."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ DEPTH = 3  # of nested containers
 def unregistered_layers(
     model: nn.Module, known: Collection[int], used: Callable[[torch.Tensor], bool]
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Name and value of parameters in plain containers of modules that were `used`, that the model has not registered,
-    and whose ids are not among those `known` to optimizers."""
+    """Name and value of parameters in plain containers of modules that were `used`, that the model has not
+    registered, and whose ids are not among those `known` to optimizers."""
     met = {*known, *(id(p) for p in model.parameters())}
     for name, module in model.named_modules():
         for attribute, value in vars(module).items():

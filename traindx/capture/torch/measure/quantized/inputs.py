@@ -1,8 +1,8 @@
 """Quantized inputs of layers, and the share of their values that the quantizer's range has clipped.
 
-Activations are rounded and clipped to a range that a scale and a zero point define. Values beyond it end up on the
-first or the last level, whoever wrote the quantizer. So the share of values on these two is measured, for inputs that
-were computed (the data themselves are not) and are on an even grid."""
+Activations are rounded and clipped to a range that a scale and a zero point define. Values beyond it end up
+on the first or the last level, whoever wrote the quantizer. So the share of values on these two is measured,
+for inputs that were computed (the data themselves are not) and are on an even grid."""
 
 from __future__ import annotations
 

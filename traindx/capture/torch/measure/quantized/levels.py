@@ -1,4 +1,5 @@
-"""How far quantization changes a weight, measured on its device. Levels are counted on the host (`arrays/levels`)."""
+"""How far quantization changes a weight, measured on its device. Levels are counted on the host
+(`arrays/levels`)."""
 
 from __future__ import annotations
 
@@ -11,16 +12,17 @@ MOVED_READ = 1 << 12  # values of a weight that are compared with those of a ste
 
 
 def rows_of(tensor: torch.Tensor, size: int) -> torch.Tensor:
-    """`[rows, values]` of a weight: one row for each output, evenly spaced ones where it has more than `size` values."""
+    """`[rows, values]` of a weight: one row for each output, evenly spaced ones where it has more than
+    `size` values."""
     tensor = local(tensor)
     stride = max(1, -(-tensor.numel() // size))
     return tensor[::stride].reshape(len(tensor[::stride]), -1)
 
 
 def measured(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-    """FIELDS, but for those that take two passes, of a quantized weight and its parameter, both `[rows, values]`: the
-    share of zeros, of the most frequent of zero and each row's lowest and highest level, |used - own| / |own|,
-    (used * own) / (own * own), and the share beyond the grid (see `clipped`)."""
+    """FIELDS, but for those that take two passes, of a quantized weight and its parameter, both `[rows,
+    values]`: the share of zeros, of the most frequent of zero and each row's lowest and highest level, |used
+    - own| / |own|, (used * own) / (own * own), and the share beyond the grid (see `clipped`)."""
     used, own = used.float(), own.float()
     zero = (used == 0).float().mean()
     shares = [zero]
@@ -41,8 +43,9 @@ def spacing(rows: torch.Tensor) -> torch.Tensor:
 
 
 def clipped(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-    """Share of the weights more than half a level beyond the last one: rounding to the nearest level alone would not have
-    put them there. NaN where the rows have few levels, or levels of another size than the weights."""
+    """Share of the weights more than half a level beyond the last one: rounding to the nearest level alone
+    would not have put them there. NaN where the rows have few levels, or levels of another size than the
+    weights."""
     few = max(1, -(-used.numel() // MOVED_READ))
     used, own = used[::few], own[::few]
     step = spacing(used)

@@ -1,11 +1,11 @@
-"""The cost of quantization: the loss of a training batch with quantized weights, and with the weights as stored.
+"""The cost of quantization: the loss of a training batch with quantized weights, and with the weights as
+stored.
 
-Measured on sampled steps, while it takes little of the training's time. The model is called twice more with the batch
-that it was just trained on, the second time with every quantized weight replaced by its parameter and with
-`torch.ao`'s fake-quantize modules off. Modes, buffers, gradients and random state are restored, and both calls draw
-the same random numbers. A gap is reported only where the first call reproduces the loss that was trained on: only then
-is it known how the loss is computed.
-"""
+Measured on sampled steps, while it takes little of the training's time. The model is called twice more with
+the batch that it was just trained on, the second time with every quantized weight replaced by its parameter
+and with `torch.ao`'s fake-quantize modules off. Modes, buffers, gradients and random state are restored, and
+both calls draw the same random numbers. A gap is reported only where the first call reproduces the loss that
+was trained on: only then is it known how the loss is computed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SIMILAR = 0.2  # relative difference from the trained loss at most: dropout drop
 
 
 class LossGap:
-    """`unquantized`: while it is entered, functions use the parameters themselves instead of quantized weights, and
-    the list that it gives holds those that were used (see `Quantized.unquantized`)."""
+    """`unquantized`: while it is entered, functions use the parameters themselves instead of quantized
+    weights, and the list that it gives holds those that were used (see `Quantized.unquantized`)."""
 
     def __init__(self, unquantized: Callable[[], AbstractContextManager[list[Any]]]) -> None:
         self._unquantized = unquantized
@@ -97,8 +97,8 @@ class LossGap:
 
 
 def loss_again(call: Call) -> float | None:
-    """The loss of a call: the model's own, cross-entropy for integer targets, the mean squared error for others; None
-    where it is none of these."""
+    """The loss of a call: the model's own, cross-entropy for integer targets, the mean squared error for
+    others; None where it is none of these."""
     with torch.random.fork_rng(devices=[]):
         output = call.repeat()
     own = getattr(output, "loss", None)

@@ -1,11 +1,11 @@
 """Weights that are used quantized, and how far quantization changes them.
 
-Quantization-aware training keeps weights in floating point and computes with a rounded copy (Jacob et al. 2018,
-Quantization and training of neural networks, arXiv:1712.05877; Ma et al. 2024, The era of 1-bit LLMs,
-arXiv:2402.17764). However that is written (`torch.ao.quantization`, a parametrization, a layer of one's own), the copy
-is an argument of `F.linear` or of a convolution. So these functions are wrapped while a pass is sampled. Their weight
-is read where it is not the parameter itself. It counts as quantized where its values are on few levels and those of
-the parameter are not."""
+Quantization-aware training keeps weights in floating point and computes with a rounded copy (Jacob et al.
+2018, Quantization and training of neural networks, arXiv:1712.05877; Ma et al. 2024, The era of 1-bit LLMs,
+arXiv:2402.17764). However that is written (`torch.ao.quantization`, a parametrization, a layer of one's
+own), the copy is an argument of `F.linear` or of a convolution. So these functions are wrapped while a pass
+is sampled. Their weight is read where it is not the parameter itself. It counts as quantized where its
+values are on few levels and those of the parameter are not."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Weight:
         return torch.stack([torch.full_like(like, float("nan")) if flips is None else flips, far])
 
     def compare(self, used: torch.Tensor, step: int, sampled: bool) -> torch.Tensor:
-        """The share that changed since the sample before. `sampled`: the next one is compared with these values; else
-        this is the step after a sample, which only counts flips."""
+        """The share that changed since the sample before. `sampled`: the next one is compared with these
+        values; else this is the step after a sample, which only counts flips."""
         values = rows_of(used, MOVED_READ).detach()
         far = torch.full((), float("nan"), device=values.device)
         if self.sample is not None and self.sample[1].shape == values.shape and step > self.sample[0]:
@@ -99,7 +99,8 @@ class Flow:
                 self._norms[place] = torch.linalg.vector_norm(local(gradient).float())
 
     def passed(self, like: torch.Tensor) -> torch.Tensor:
-        """The second norm over the first: 0 where no gradient path connects them, NaN where that is unknown."""
+        """The second norm over the first: 0 where no gradient path connects them, NaN where that is
+        unknown."""
         if self.detached:
             return torch.zeros_like(like)
         if not self.once or len(self._norms) < 2:
@@ -108,8 +109,8 @@ class Flow:
 
 
 class Quantized:
-    """`readings` by module since they were taken: all numbers of FIELDS but the last, on the device of the weight.
-    `name_of` gives the name of the module that owns a parameter, or None."""
+    """`readings` by module since they were taken: all numbers of FIELDS but the last, on the device of the
+    weight. `name_of` gives the name of the module that owns a parameter, or None."""
 
     def __init__(
         self, name_of: Callable[[torch.Tensor], str | None], failed: Callable[[str, Exception], None]
@@ -142,8 +143,9 @@ class Quantized:
         evaluated: nn.Module | None = None,
         overdue: bool = False,
     ) -> None:
-        """Wrap the functions for the coming pass of these models, after so many steps. `evaluated`: the model whose
-        pass without gradients has begun; then only until the next step. `overdue`: as `overdue()` has said."""
+        """Wrap the functions for the coming pass of these models, after so many steps. `evaluated`: the
+        model whose pass without gradients has begun; then only until the next step. `overdue`: as
+        `overdue()` has said."""
         self._step, self._second = step, False
         training = evaluated is None
         self._evaluated = not training
@@ -181,8 +183,9 @@ class Quantized:
         return any(not w.levels for w in self._weights.values())
 
     def overdue(self) -> bool:
-        """Asked at each step that is not sampled: whether to observe it all the same, as quantization may begin at
-        any time. The distance grows with the steps so far: by a sixteenth of them, at least APART."""
+        """Asked at each step that is not sampled: whether to observe it all the same, as quantization may
+        begin at any time. The distance grows with the steps so far: by a sixteenth of them, at least
+        APART."""
         self._between += 1
         if self._between < self._next or not (self._open or (self._plain and not self._weights)):
             return False
@@ -202,7 +205,8 @@ class Quantized:
 
     @contextmanager
     def unquantized(self) -> Iterator[list[Any]]:
-        """While this is entered, functions use the parameters instead of quantized weights; the list holds those used."""
+        """While this is entered, functions use the parameters instead of quantized weights; the list holds
+        those used."""
         exchanged: list[Any] = []
 
         def wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -354,8 +358,8 @@ def function_homes(exported: bool) -> Iterator[tuple[Any, str]]:
 
 
 def parameter_behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:
-    """The parameter that a weight was computed from: the calling module's of that shape, where it has one only, else
-    the nearest one in the graph."""
+    """The parameter that a weight was computed from: the calling module's of that shape, where it has one
+    only, else the nearest one in the graph."""
     owner = variables_of(frame).get(frame.f_code.co_varnames[0]) if frame.f_code.co_argcount else None
     same = [p for p in owner.parameters() if p.shape == weight.shape] if isinstance(owner, nn.Module) else []
     if len(same) == 1:

@@ -1,9 +1,9 @@
 """Whether a model that predicts the next token can see the token that it predicts.
 
-Asked once, when the recording is over: in a recorded training batch, the second half of each sequence is replaced by
-that of another one, and the outputs for the first half are compared. In a causal model they do not change. No step of
-the training is touched: modes, buffers and random state are restored, as the script may go on.
-"""
+Asked once, when the recording is over: in a recorded training batch, the second half of each sequence is
+replaced by that of another one, and the outputs for the first half are compared. In a causal model they do
+not change. No step of the training is touched: modes, buffers and random state are restored, as the script
+may go on."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class FutureTokens:
             self.call.record_targets(found)
 
     def facts(self) -> dict[str, Fact]:
-        """`future_effect`: how far the outputs for earlier tokens change, relative to their size; nothing where the
-        targets are not the next tokens, or the reason where this could not be tried."""
+        """`future_effect`: how far the outputs for earlier tokens change, relative to their size; nothing
+        where the targets are not the next tokens, or the reason where this could not be tried."""
         try:
             call = self.call.take(with_targets=True)
             effect = None if call is None else future_effect(call)
@@ -89,8 +89,8 @@ def predicted_tokens(
 
 
 def effect_of_replacing(call: Call, tokens: torch.Tensor, time: int) -> float | None:
-    """The largest change of the outputs before the middle, over their largest value; None where the outputs are not by
-    token, or other tokens change nothing."""
+    """The largest change of the outputs before the middle, over their largest value; None where the outputs
+    are not by token, or other tokens change nothing."""
     half, length = tokens.shape[time] // 2, tokens.shape[time]
     other = tokens.clone()
     if tokens.shape[1 - time] == 1:  # there is no other sequence to take tokens from

@@ -1,4 +1,5 @@
-"""The last sampled training call of a model, held so that it can be repeated without keeping anything alive."""
+"""The last sampled training call of a model, held so that it can be repeated without keeping anything
+alive."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class Call(NamedTuple):
 
 
 class RecordedCall:
-    """The model, and arguments that are no tensors, are referred to weakly. Tensors are detached, and share the
-    memory of the batch."""
+    """The model, and arguments that are no tensors, are referred to weakly. Tensors are detached, and share
+    the memory of the batch."""
 
     def __init__(self) -> None:
         self.targets: torch.Tensor | None = None
@@ -65,8 +66,8 @@ class RecordedCall:
             self._freed = True
 
     def take(self, with_targets: bool = False) -> Call | None:
-        """The call, which is forgotten; None where none was recorded (`with_targets`: or no targets). Raises NotRerun
-        where a part of it was freed."""
+        """The call, which is forgotten; None where none was recorded (`with_targets`: or no targets). Raises
+        NotRerun where a part of it was freed."""
         reference, arguments, targets = self._model, self._arguments, self.targets
         self.forget()
         if reference is None or (with_targets and targets is None):

@@ -28,7 +28,8 @@ class Unobserved(TorchDispatchMode):  # type: ignore[misc]
 
 @contextmanager
 def repeating(model: torch.nn.Module) -> Iterator[None]:
-    """A recorded call of the model may be repeated, without gradients. Raises NotRerun where the call fails."""
+    """A recorded call of the model may be repeated, without gradients. Raises NotRerun where the call
+    fails."""
     try:
         with untouched(model), warnings.catch_warnings(), torch.no_grad(), Unobserved():
             warnings.simplefilter("ignore")
@@ -40,8 +41,8 @@ def repeating(model: torch.nn.Module) -> Iterator[None]:
 
 @contextmanager
 def untouched(model: torch.nn.Module | None) -> Iterator[None]:
-    """Modes, buffers, gradients, attributes of modules and random state (PyTorch's, NumPy's and Python's) are restored
-    when this is left."""
+    """Modes, buffers, gradients, attributes of modules and random state (PyTorch's, NumPy's and Python's)
+    are restored when this is left."""
     if model is None:
         yield
         return

@@ -1,10 +1,10 @@
 """How training mode and evaluation mode change a model's outputs for one training batch.
 
-Asked once, when the recording is over, of a batch that was trained on. Dropout makes the two differ by what it drops,
-batch normalization by how far its running statistics are from those of the batch, which is measured separately. Where
-the loss is one of PyTorch's functions of outputs and targets, it is reported in both modes as well. No step of the
-training is touched: modes, buffers and random state are restored, as the script may go on.
-"""
+Asked once, when the recording is over, of a batch that was trained on. Dropout makes the two differ by what
+it drops, batch normalization by how far its running statistics are from those of the batch, which is
+measured separately. Where the loss is one of PyTorch's functions of outputs and targets, it is reported in
+both modes as well. No step of the training is touched: modes, buffers and random state are restored, as the
+script may go on."""
 
 from __future__ import annotations
 
@@ -60,9 +60,10 @@ class TrainAndEval:
                 self._loss_kind = type(last).__name__
 
     def facts(self) -> dict[str, Fact]:
-        """`mode_effect`: how far the outputs change from one mode to the other, relative to their size (root mean
-        squares). `statistics_effect`: the same where only layers that keep running statistics change their mode.
-        `modes_loss_train`, `modes_loss_eval` and `modes_loss_first`. Or the reason why this could not be tried."""
+        """`mode_effect`: how far the outputs change from one mode to the other, relative to their size (root
+        mean squares). `statistics_effect`: the same where only layers that keep running statistics change
+        their mode. `modes_loss_train`, `modes_loss_eval` and `modes_loss_first`. Or the reason why this
+        could not be tried."""
         training = frozenset(m for known in self._training if (m := known()) is not None)
         try:
             call = self.call.take()
@@ -115,7 +116,8 @@ def outputs(call: Call, training: frozenset[nn.Module]) -> torch.Tensor | None:
 
 
 def distance(one: torch.Tensor | None, other: torch.Tensor | None) -> float | None:
-    """Root mean square of the difference over the larger of the two outputs'; None where they cannot be compared."""
+    """Root mean square of the difference over the larger of the two outputs'; None where they cannot be
+    compared."""
     if one is None or other is None or one.shape != other.shape or not one.is_floating_point():
         return None
     size = max(float(t.double().square().mean()) for t in (one, other)) if one.numel() else 0.0

@@ -1,8 +1,8 @@
 """Gradients of which each process holds a part (FSDP, DTensor): this process's part of the global norm.
 
-A collective operation inside an observer would hang the training as soon as one process is not observed any more. So
-each process records the norm of its own part, weighted so that the squares of all processes sum up to the square of
-the true norm, and the reader of the store adds them up."""
+A collective operation inside an observer would hang the training as soon as one process is not observed any
+more. So each process records the norm of its own part, weighted so that the squares of all processes sum up
+to the square of the true norm, and the reader of the store adds them up."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def is_distributed(tensor: torch.Tensor) -> bool:
 
 
 def share(parameter: Any, processes: int) -> float:
-    """The weight of the square of a parameter's local norm: 1 for a part that no other process has, 1/n where n
-    processes hold the same part."""
+    """The weight of the square of a parameter's local norm: 1 for a part that no other process has, 1/n
+    where n processes hold the same part."""
     if not is_distributed(parameter):
         return 1.0 / processes
     mesh, placements = parameter.device_mesh, parameter.placements
@@ -52,8 +52,8 @@ class Shards:
     def weights(
         self, key: int, parameters: Sequence[torch.Tensor], models: Sequence[torch.nn.Module]
     ) -> list[float]:
-        """`weight[p]` of the squares of the parameters' local norms; empty where nothing is sharded. `key` stands for the
-        optimizer."""
+        """`weight[p]` of the squares of the parameters' local norms; empty where nothing is sharded. `key`
+        stands for the optimizer."""
         known = self._known.get(key)
         if known is None or known[0] != len(parameters):
             known = self._known[key] = (len(parameters), self._weights(parameters, models))
@@ -71,8 +71,8 @@ class Shards:
 
 
 def weighted_norm(found: Any, weights: Sequence[float], own: int, factor: float) -> Any:
-    """The norm of the first `own` of `found`, which `Measures.gradients` has read: squares as a list (on a host) or norms
-    as a tensor. On an accelerator nothing is copied where all weights are the same."""
+    """The norm of the first `own` of `found`, which `Measures.gradients` has read: squares as a list (on a
+    host) or norms as a tensor. On an accelerator nothing is copied where all weights are the same."""
     if isinstance(found, torch.Tensor):
         kinds = sorted(set(weights[:own]))
         if len(kinds) == 1:
@@ -85,7 +85,8 @@ def weighted_norm(found: Any, weights: Sequence[float], own: int, factor: float)
 
 
 def replicated_number(value: Any) -> Any:
-    """A number that a loop computed over processes, if this process has it; None where it is still to be summed."""
+    """A number that a loop computed over processes, if this process has it; None where it is still to be
+    summed."""
     if not isinstance(value, torch.Tensor) or not is_distributed(value):
         return value
     spread: Any = value

@@ -26,8 +26,8 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def flat(tensor: torch.Tensor) -> Array:
-    """All values of a CPU tensor in the order of memory, which does not matter to sums and maxima. Only half precision
-    and tensors with gaps are copied."""
+    """All values of a CPU tensor in the order of memory, which does not matter to sums and maxima. Only half
+    precision and tensors with gaps are copied."""
     tensor = local(tensor)
     if tensor.dtype not in NATIVE:
         tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor.float()

@@ -1,4 +1,5 @@
-"""`loss=/accumulation`: where several backward passes precede a step, the loss is divided by their number."""
+"""`loss=/accumulation`: where several backward passes precede a step, the loss is divided by their
+number."""
 
 from __future__ import annotations
 

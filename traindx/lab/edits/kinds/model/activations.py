@@ -13,7 +13,8 @@ from traindx.lab.edits.source import Source
 
 MODULES = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "LeakyReLU"}
 SQUASHING = ("Sigmoid", "Tanh", "Hardsigmoid", "Hardtanh", "Softsign")
-FUNCTIONS = {"torch.sigmoid": 1, "torch.tanh": 1, "torch.nn.functional.sigmoid": 1, "torch.nn.functional.tanh": 1,
+FUNCTIONS = {"torch.sigmoid": 1, "torch.tanh": 1, "torch.nn.functional.sigmoid": 1,
+             "torch.nn.functional.tanh": 1,
              "torch.nn.functional.hardtanh": 1, "torch.nn.functional.softsign": 1}  # fmt: skip
 RELUS = {"torch.relu": 1, "torch.nn.functional.relu": 1}
 METHODS = {"sigmoid": "squashing", "tanh": "squashing", "relu": "relu"}

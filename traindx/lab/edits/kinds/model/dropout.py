@@ -18,7 +18,8 @@ DROPS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout")
 FUNCTIONS = tuple(
     f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "alpha_dropout")
 )
-BLOCKS = {"TransformerEncoderLayer": 3, "TransformerDecoderLayer": 3, "MultiheadAttention": 2, "Transformer": 5,
+BLOCKS = {"TransformerEncoderLayer": 3, "TransformerDecoderLayer": 3, "MultiheadAttention": 2,
+          "Transformer": 5,
           "LSTM": None, "GRU": None, "RNN": None}  # fmt: skip
 NEAR = 1e-6  # the rounding of what was recorded
 ACTIVATIONS = ("ReLU", "GELU", "SiLU", "Tanh", "LeakyReLU", "ELU", "Mish", "Sigmoid")

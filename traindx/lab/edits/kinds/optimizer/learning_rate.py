@@ -16,12 +16,14 @@ from traindx.lab.edits.source import Found, Source
 from traindx.lab.edits.training import optimizers, schedules
 from traindx.lab.edits.values import scaled_or_set
 
-DEFAULTS = {"Adam": 1e-3, "AdamW": 1e-3, "NAdam": 2e-3, "RAdam": 1e-3, "Adamax": 2e-3, "RMSprop": 1e-2, "SGD": 1e-3,
+DEFAULTS = {"Adam": 1e-3, "AdamW": 1e-3, "NAdam": 2e-3, "RAdam": 1e-3, "Adamax": 2e-3, "RMSprop": 1e-2,
+            "SGD": 1e-3,
             "Adagrad": 1e-2, "Adadelta": 1.0, "Rprop": 1e-2, "LBFGS": 1.0, "ASGD": 1e-2}  # fmt: skip
 IN_SCHEDULES = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("max_lr", 2)),
                 "CosineAnnealingLR": (("eta_min", 2),), "CosineAnnealingWarmRestarts": (("eta_min", 3),),
                 "ReduceLROnPlateau": (("min_lr", None),), "LambdaLR": (), "StepLR": (), "MultiStepLR": (),
-                "LinearLR": (), "ConstantLR": (), "ExponentialLR": (), "PolynomialLR": (), "MultiplicativeLR": (),
+                "LinearLR": (), "ConstantLR": (), "ExponentialLR": (), "PolynomialLR": (),
+                "MultiplicativeLR": (),
                 "SequentialLR": (), "ChainedScheduler": ()}  # fmt: skip
 KERAS = "keras.optimizers."
 ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")

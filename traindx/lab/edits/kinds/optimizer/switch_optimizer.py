@@ -16,8 +16,10 @@ from traindx.lab.edits.training import optimizers
 CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "momentum": "SGD"}
 KEPT = ("params", "lr", "weight_decay")
 NEITHER = {"betas": (0.9, 0.999), "eps": 1e-8}
-OWN = ("momentum", "nesterov", "dampening", "betas", "eps", "amsgrad", "alpha", "centered", "lr_decay", "rho", "fused",
-       "etas", "step_sizes", "initial_accumulator_value", "decoupled_weight_decay", "foreach", "maximize")  # fmt: skip
+OWN = ("momentum", "nesterov", "dampening", "betas", "eps", "amsgrad", "alpha", "centered", "lr_decay",
+       "rho", "fused",
+       "etas", "step_sizes", "initial_accumulator_value", "decoupled_weight_decay", "foreach",
+       "maximize")  # fmt: skip
 
 
 def edit(project: Project, value: str) -> None:

@@ -44,7 +44,8 @@ def edit(project: Project, _value: str) -> None:
 
 
 def inner(statement: cst.CSTNode) -> cst.CSTNode:
-    """The node that insertions refer to: the simple statement on a line, or the compound statement itself."""
+    """The node that insertions refer to: the simple statement on a line, or the compound statement
+    itself."""
     return statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
 
 

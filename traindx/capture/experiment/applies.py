@@ -1,0 +1,54 @@
+"""What a framework does for the interventions that it implements."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from traindx.capture.experiment.site import Site
+from traindx.capture.interventions.kinds import Given
+
+Apply = Callable[
+    [Any, Any], None
+]  # of the framework's own Site, and of the value that the catalogue has read
+
+
+class Applied(NamedTuple):
+    """How a framework applies the intervention `name` of the catalogue."""
+
+    name: str
+    apply: Apply
+
+
+def applies(name: str) -> Callable[[Apply], Applied]:
+    """Mark a function as the one that applies an intervention."""
+    return lambda apply: Applied(name, apply)
+
+
+@cache
+def implemented(package: str) -> dict[str, Apply]:
+    """By name, how the modules of a package apply interventions. Importing them loads the framework."""
+    found: dict[str, Apply] = {}
+    for info in pkgutil.walk_packages(importlib.import_module(package).__path__, prefix=f"{package}."):
+        module = importlib.import_module(info.name)
+        found |= {value.name: value.apply for value in vars(module).values() if isinstance(value, Applied)}
+    return found
+
+
+def apply_given(site: Site, given: Given, package: str) -> None:
+    """Apply an intervention as the framework of that package does, or refuse the experiment."""
+    apply = implemented(package).get(given.kind.name)
+    if apply is None:
+        site.refuse(describe_missing(package))
+    apply(site, given.value)
+
+
+def describe_missing(package: str) -> str:
+    """What an experiment is refused with whose intervention the framework of that package does not implement."""
+    framework = package.split(".")[-2]
+    return (
+        f"not possible in {framework} trainings yet; possible are {', '.join(sorted(implemented(package)))}"
+    )

@@ -1,0 +1,101 @@
+"""Loaders, inputs and targets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from traindx.capture.interventions.kinds import Intervention
+from traindx.capture.interventions.values import Change, change, whole
+
+
+def batch_size(text: str, name: str) -> Change:
+    """A whole number, or a factor."""
+    return change(text if text.startswith("*") else str(whole(text, name)), name, strict=True)
+
+
+BATCH = Intervention(
+    "batch", "data", ("32", "*4", "*0.25"), order=1, read=batch_size,
+    help="""Another batch size of the training loaders: `32`, or `*4` times their own, at most the size of the data set.
+    The learning rate stays (add `lr=*4` if it should follow). The loader has its new length from its first iterator on;
+    a shuffled loader, and the first one that the script makes, have it before that, so that a schedule planned from the
+    number of steps is right. A schedule with a fixed number of steps may end, or raise, early.
+
+    Refused where the script makes its batches itself, for streams, and where the script's own sampler makes the
+    batches: there, `accumulate=4` makes a step of more samples.""",
+)  # fmt: skip
+
+WORKERS = Intervention(
+    "workers", "data", ("4", "0"), order=2, read=partial(whole, low=0),
+    help="""Worker processes of the training loaders. What a data set draws at random is then drawn in the workers and
+    differs from the plain run. Refused for streams, which every worker would repeat, and where the script makes its
+    batches itself.""",
+)  # fmt: skip
+
+PREFETCH = Intervention(
+    "prefetch", "data", ("4",), order=3, read=whole,
+    help="""Batches that each worker of a training loader prepares ahead (PyTorch: 2). The batches are the same. Refused
+    for a loader without workers (add `workers=`), and where the script makes its batches itself.""",
+)  # fmt: skip
+
+DATA = Intervention(
+    "data", "data", ("shuffle", "fixed", "repeat-batch"), order=4,
+    help="""`shuffle` makes a loader that goes through its data in a fixed order draw a new random order in each epoch,
+    from a generator of traindx. `fixed` repeats the order of the first epoch in all others; the script's random numbers
+    continue unchanged. Both are refused where the script makes its batches itself, for streams, and where the script's
+    own sampler makes the batches.
+
+    `repeat-batch` trains on the first training batch only: a loader draws on, but returns a copy of its first batch,
+    as many times as it has batches. Where the script makes its batches itself, each model is called with the tensors
+    of its first training pass, and the losses that follow get the targets of that pass (as many samples as the script
+    has at hand). Evaluation does not change.""",
+)  # fmt: skip
+
+LABELS = Intervention(
+    "labels", "data", ("permute",), order=5,
+    help="""`permute` gives each training sample the label of another one: what is still learned does not come from the
+    inputs. Validation keeps its own labels.
+
+    Where the training loader has a data set with a length, one fixed permutation over all its samples is used in every
+    epoch (the label is the last part of a sample, or its key `label`, `target`, `y` or their plural). Otherwise the
+    targets of the loss are permuted within each batch; equal targets always in the same way, so that a full batch
+    keeps its permutation. The fact `labels_permuted` says which of the two was done.""",
+)  # fmt: skip
+
+DROP = Intervention(
+    "drop", "data", ("outliers",), order=6,
+    help="""`outliers` leaves out training samples whose inputs or targets hold NaN, infinities, or a value more than 20
+    robust deviations from its feature's median. The deviation is (q95 - q5) / 3.29 over the first rows seen, one
+    for each table column, image channel or last dimension of a sequence. Features that are the same in 9 of 10 rows
+    are not judged, nor are whole numbers, nor anything before 20 samples. Evaluation keeps all its samples.
+
+    A loader's batches lose these samples; a batch of which nothing is left is skipped. Where the script makes its
+    batches itself, they must keep their size: other samples of the batch replace what would be dropped, in the inputs
+    of the model and in the loss. This drops samples, not the cause of their values; the record counts them.""",
+)  # fmt: skip
+
+INPUTS = Intervention(
+    "inputs", "data", ("standardize", "blank", "shuffle"), order=7,
+    help="""Changes what a model is called with, whether it came from a DataLoader or not: its first tensor and all
+    other floating-point tensors with as many samples, but not labels, masks, lengths and states (by the names of the
+    arguments). What one model passes to the next does not change.
+
+    `standardize` brings each feature (column of a table, channel of images, last dimension of sequences) to mean 0 and
+    standard deviation 1 over everything seen in training so far; evaluation uses these statistics and adds nothing to
+    them. Constant features become 0. The statistics of the first steps are rough. Refused for token ids.
+    `blank` makes all of them 0, in evaluation, too: what is still learned does not come from the inputs.
+    `shuffle` exchanges the inputs of the samples of a training batch (along the first dimension); evaluation keeps
+    its own. Refused where the script calls no module.""",
+)  # fmt: skip
+
+TARGETS = Intervention(
+    "targets", "data", ("standardize",), order=8,
+    help="""`standardize` trains a regression (`mse_loss`, `l1_loss`, `smooth_l1_loss`, `huber_loss`) on targets with
+    mean 0 and standard deviation 1 over all targets seen in training so far, column by column.
+
+    Gradients are those of the loss in standard units. Everything visible stays in the script's units: the model's
+    output is multiplied back before the script gets it, in evaluation, too, and the value of the training loss is that
+    of the plain targets, so that it can be compared with the plain run. Thresholds of `huber_loss` and
+    `smooth_l1_loss` count standard units in training.
+
+    Refused: a loss that is computed by hand, or that gets something else than the output of one model.""",
+)  # fmt: skip

@@ -1,0 +1,21 @@
+"""The run as a whole: its length and its seed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from traindx.capture.interventions.kinds import Intervention
+from traindx.capture.interventions.values import whole
+
+STEPS = Intervention(
+    "steps", "start", ("500",), read=whole,
+    help="""Ends the script after that many steps of its first optimizer, as `--steps` does.""",
+)  # fmt: skip
+
+SEED = Intervention(
+    "seed", "start", ("0",), order=1, read=partial(whole, low=0),
+    help="""Seeds the generators of Python, NumPy and PyTorch when torch is imported, and replaces the script's own
+    seeds. The first seed that the script sets becomes this one; later seeds keep their distance from it (1 and 3
+    become 0 and 2). Separate generators (`torch.Generator`, `numpy.random.default_rng`), the seeds of loader workers
+    and the order of sets (PYTHONHASHSEED) do not change.""",
+)  # fmt: skip

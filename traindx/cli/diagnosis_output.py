@@ -1,0 +1,59 @@
+"""A diagnosis as a verb hands it out: its document, its figures and its exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from traindx import pipeline
+from traindx.cli.options import Output
+from traindx.cli.streams import note, stdout_width
+from traindx.config import Config
+from traindx.errors import ConfigError
+from traindx.reports.forms import written
+from traindx.vocabulary.diagnosis import SEVERITIES
+
+if TYPE_CHECKING:
+    from traindx.vocabulary.diagnosis import Finding
+
+
+def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:
+    """The document in the form asked for; `full` is for text, the others always hold everything."""
+    return written(
+        out.format,
+        {
+            "text": lambda: diagnosis.to_text(width=stdout_width(), color=out.color, full=full),
+            "json": diagnosis.to_json,
+            "markdown": diagnosis.to_markdown,
+            "html": diagnosis.to_html,
+        },
+    )
+
+
+def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None:
+    """The PNG figures of every run. Raises ConfigError when the folder cannot be written."""
+    from traindx.reports.figures import curves as figures
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        pairs = list(zip(diagnosis.runs, diagnosis.document.runs, strict=True))
+        prefixes = [f"{i}-" for i in range(1, len(pairs) + 1)] if len(pairs) > 1 else [""]
+        drawn = [
+            path
+            for prefix, (run, found) in zip(prefixes, pairs, strict=True)
+            for path in figures.save(run, found, directory, prefix=prefix)
+        ]
+    except OSError as error:
+        raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error
+    note(f"{len(drawn)} figures in {directory}", quiet)
+
+
+def status(diagnosis: pipeline.Diagnosis, config: Config) -> int:
+    """0 or 1: whether any finding is at or above the severity asked for."""
+    return status_of((finding for run in diagnosis.document.runs for finding in run.findings), config)
+
+
+def status_of(found: Iterable[Finding], config: Config) -> int:
+    bad = SEVERITIES[: SEVERITIES.index(config.severity) + 1]
+    return int(any(finding.severity in bad for finding in found))

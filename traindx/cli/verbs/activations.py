@@ -1,0 +1,37 @@
+"""`traindx activations`: the outputs of every module."""
+
+from __future__ import annotations
+
+import click
+
+from traindx.cli.module_tables import show, table_options
+from traindx.cli.options import Output
+from traindx.config import Config
+
+EXAMPLES = """\b
+Examples:
+  traindx run --out runs/exp1 -- python train.py
+  traindx activations runs/exp1
+  traindx activations runs/exp1 --figures pictures     draws activations.png
+  traindx activations runs/exp1 -f markdown
+
+\b
+A flag says that a module is outside of what was measured on healthy runs, and in which way. The
+exit status goes by the findings below the table, which also ask whether the run learns:
+  0  nothing at or above the severity asked for
+  1  findings
+  2  could not work: bad input, or nothing recorded by module
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("path", metavar="STORE")
+@table_options
+def activations(path: str, config: Config, out: Output, figures: str | None) -> int:
+    """Show the outputs of every module, with flags.
+
+    Shares of silent and of saturated units, scale, effective rank. STORE is the folder of a run
+    that `traindx run` or `traindx.watch` recorded. Modules are in the order in which the model
+    holds them, the input first.
+    """
+    return show(path, "activations", config, out, figures)

@@ -1,0 +1,88 @@
+"""`traindx demo`: train a network with a known fault, diagnose its log, and compare with the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from traindx import pipeline
+from traindx.cli.demo_network import FAULTS, Fault, train
+from traindx.cli.diagnosis_output import draw, rendered
+from traindx.cli.options import Output, full_option, output_options
+from traindx.cli.streams import emit, note, progress
+from traindx.errors import ConfigError
+from traindx.temporary import DEMO, room
+
+if TYPE_CHECKING:
+    from traindx.vocabulary.diagnosis import RunDiagnosis
+
+EXAMPLES = """\b
+Examples:
+  traindx demo
+  traindx demo --fault overfitting
+  traindx demo --fault healthy --out demo-run      keep the log
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--fault", type=click.Choice(tuple(FAULTS)), default="learning-rate-too-high", show_default=True,
+    help="What is wrong with the training.",
+)  # fmt: skip
+@click.option("--out", "folder", metavar="DIR", help="Keep the log in DIR. Default: a temporary folder.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of data, weights and batches.")
+@click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
+@output_options
+@full_option
+def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Output, full: bool) -> int:
+    """Train a small network with a known fault, and diagnose it.
+
+    The network is really trained (numpy, a few seconds) and its log is read like any other: the
+    diagnosis does not know the fault. The last line says what was wrong.
+    """
+    with room(DEMO) as temporary:
+        log = log_in(Path(folder) if folder else temporary)
+        train_with_progress(fault, log, seed, quiet=out.quiet)
+        run = pipeline.read(log)
+    if not folder:
+        run = msgspec.structs.replace(run, id="demo", source="metrics.csv")  # a temporary path says nothing
+    diagnosis = pipeline.diagnose(run)
+    emit(rendered(diagnosis, out, full=full), out.path)
+    if figures is not None:
+        draw(diagnosis, Path(figures), quiet=out.quiet)
+    note(truth(FAULTS[fault], diagnosis.first), out.quiet)
+    if folder:
+        note(f"The log: {log}", out.quiet)
+    return 0
+
+
+def log_in(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out {folder}: cannot be made: {error.strerror}") from error
+    return folder / "metrics.csv"
+
+
+def train_with_progress(fault: str, log: Path, seed: int, *, quiet: bool) -> None:
+    recipe = FAULTS[fault].recipe
+    note(f"Training a small network for {recipe.steps:,} steps, with this fault: {fault} ...", quiet)
+    with progress("training", recipe.steps, show=not quiet) as at:
+        train(recipe, log, seed, lambda step: at(step, f"step {step}"))
+
+
+def truth(fault: Fault, found: RunDiagnosis) -> str:
+    """What was really wrong, and where the diagnosis ranked it."""
+    ranks = [i for i, h in enumerate(found.hypotheses, start=1) if h.cause in fault.causes]
+    said = f"What was wrong: {fault.truth}."
+    if not ranks:
+        return f"{said} The diagnosis missed it."
+    rank = min(ranks)
+    right = found.hypotheses[rank - 1]
+    if rank == 1:
+        return f"{said} The diagnosis put {right.cause} first ({right.probability:.0%})."
+    first = found.hypotheses[0]
+    return f"{said} The diagnosis put {first.cause} first ({first.probability:.0%}), {right.cause} only at rank {rank}."

@@ -1,0 +1,82 @@
+"""`traindx investigate`: experiments on an unmodified script until one cause is clear."""
+
+from __future__ import annotations
+
+import click
+
+from traindx.atomic_write import naming
+from traindx.cli.cause_experiments import FOLDER, plan_of, trail
+from traindx.cli.diagnosis_output import rendered, status
+from traindx.cli.fix_progress import ProgressLines, Starts, proof_options
+from traindx.cli.options import Output, config_options, full_option, output_options
+from traindx.cli.streams import emit, note
+from traindx.config import Config
+
+BUDGET = "5m"
+
+EXAMPLES = """\b
+Examples:
+  traindx investigate -- python train.py
+  traindx investigate --budget 2m --steps 300 -- python train.py
+  traindx investigate -f json -o found.json -- python -m project.train
+
+\b
+The script runs unchanged first. Then it runs once for each likely cause with the change that would fix
+it, on two seeds, in scratch copies of its folder. The report shows the probabilities after each run.
+
+\b
+Exit status:
+  0  nothing at or above the severity asked for
+  1  findings
+  2  could not work: no such program, or nothing was recorded (one sentence says why)
+"""
+
+
+@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@proof_options(BUDGET)
+@output_options
+@config_options
+@full_option
+def investigate(
+    command: tuple[str, ...],
+    config: Config,
+    out: Output,
+    starts: Starts,
+    full: bool,
+) -> int:
+    """Run experiments on a script until the cause is clear.
+
+    The most informative experiment comes first. The search ends when one cause reaches 90 %, when no further
+    experiment would help, or when the budget is used up.
+    """
+    from traindx import pipeline
+    from traindx.lab.repair import investigate as looking
+    from traindx.lab.repair.folder import DONE, opened
+    from traindx.lab.repair.search import Options
+    from traindx.version import VERSION
+    from traindx.vocabulary.diagnosis import Document
+
+    with ProgressLines(out.quiet) as lines:
+        options = Options(starts.steps)
+        journal = opened(command, FOLDER, starts.folder, options, starts.reach, lines.say, jobs=starts.jobs)
+        with starts.bench(command, journal, lines) as bench:
+            found = looking.investigate(
+                bench,
+                config,
+                steps=starts.steps,
+                show=plan_of(out.quiet),
+                tell=lines.say,
+                believed=lines.believe,
+            )
+    document = Document(traindx_version=VERSION, runs=(found.diagnosis,))
+    diagnosis = pipeline.Diagnosis(document, (found.run,))
+    text = rendered(diagnosis, out, full=full)
+    if out.format == "text":
+        text = text.rstrip("\n") + "\n\n" + trail(found) + "\n"
+    emit(text, out.path)
+    with naming(journal.path.parent):
+        (journal.path.parent / DONE).write_text(diagnosis.to_json(), encoding="utf-8")
+    for line in bench.notes:
+        note(f"traindx: {line}", out.quiet)
+    return status(diagnosis, config)

@@ -1,0 +1,240 @@
+"""The first screen of one run: the verdict, the leading cause with its evidence, and one thing to do."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from traindx.features.shared import Features
+from traindx.reports import labels
+from traindx.reports.digest import ADVICE_PROBABILITY, Advice, Digest
+from traindx.reports.labels import lowered, name, number, percent, since
+from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis, NextMeasure, RunDiagnosis
+from traindx.vocabulary.run import Run, Series
+
+LEADS = 0.35  # probability below which no cause leads: the page then names candidates
+NAMED = 0.1  # below it a cause is no candidate: dozens are as probable
+UNKNOWN_CAUSE = "Cannot tell the cause from this log"
+FACTS = 2
+MORE = 2
+GRAVE = ("critical", "high", "medium")
+TOO_SHORT = "too-short-to-tell"
+ENOUGH = 10  # points from which a curve can be judged
+
+
+class Brief(msgspec.Struct, frozen=True, kw_only=True):
+    """`word`: the verdict; `style`: the health whose colour it has; `why`: the reason of the decision.
+    `cause`: the leading cause in a sentence, under its `heading`; `facts`: the evidence that decides; `doing`: the
+    heading of `first`, the one thing to do, and of `then`, what comes after it; `settle`: the measurement that could
+    change the answer, `worth`: its price; `short`: what is missing from a log that cannot be judged."""
+
+    word: str
+    style: Health
+    why: str
+    heading: str
+    cause: str
+    facts: tuple[str, ...]
+    doing: str
+    first: Advice | None
+    then: tuple[Advice, ...]
+    settle: NextMeasure | None
+    worth: str
+    short: str
+
+
+def brief(diagnosis: RunDiagnosis, contents: Digest, run: Run | None = None) -> Brief:
+    """The first screen; `run` gives the numbers of the curves where there is no finding to quote."""
+    silent = cannot_tell(diagnosis)
+    run = None if measures_cost(diagnosis) else run
+    leading = next(iter(contents.hypotheses), None)
+    open_ = undecided(contents.hypotheses)
+    heading, cause = cause_words(diagnosis, contents, silent)
+    first, then = to_do(contents, bool(open_) or (leading is not None and leading.cause == "healthy"))
+    if first is not None and run is not None and not applies_to_objective(first.why, run):
+        first = msgspec.structs.replace(first, why="")
+    settle = next((n for n in contents.next if n.decides and labels.may_settle(n, contents.open_bits)), None)
+    return Brief(
+        word="CANNOT TELL" if silent else labels.HEALTH_WORDS[diagnosis.health],
+        style=diagnosis.health,
+        why=labels.sentence(diagnosis.decision.reason),
+        heading=heading,
+        cause=cause,
+        facts=facts(diagnosis, None if open_ else leading, run),
+        doing="Worth doing" if leading is not None and leading.cause == "healthy" else "Do this first",
+        first=first,
+        then=then,
+        settle=settle,
+        worth=labels.settling(settle, contents.open_bits) if settle else "",
+        short=lacking(diagnosis, run) if silent else "",
+    )
+
+
+def measures_cost(diagnosis: RunDiagnosis) -> bool:
+    """Whether the run was recorded to measure time or memory, so that its learning is not judged."""
+    facts: dict[str, object] = diagnosis.run.setup.get("facts", {})  # type: ignore[assignment]
+    return diagnosis.profile is not None or facts.get("measured_for") == "memory"
+
+
+def applies_to_objective(expectation: str, run: Run) -> bool:
+    """Whether what a fix promises fits this run: "the loss falls" is wrong where a score is the objective."""
+    curve = Features(run).objective
+    return curve is None or curve.sign > 0 or "loss" not in expectation
+
+
+def cannot_tell(diagnosis: RunDiagnosis) -> bool:
+    """Whether the run is too short to judge and no finding is severe enough to report a fault."""
+    if measures_cost(diagnosis):
+        return False
+    if diagnosis.health in ("sick", "failed") or any(f.severity in GRAVE for f in diagnosis.findings):
+        return False
+    top = next(iter(diagnosis.hypotheses), None)
+    short = top is not None and top.pattern == TOO_SHORT
+    return diagnosis.health == "watch" and (short or longest(diagnosis) < ENOUGH)
+
+
+def longest(diagnosis: RunDiagnosis) -> int:
+    """Points of the longest loss, score or reward."""
+    return max(
+        (s.points for s in diagnosis.run.signals if not s.name.startswith(labels.NO_MEASURE)), default=0
+    )
+
+
+def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
+    """What to add to a log that cannot be judged."""
+    curve = Features(run).objective if run is not None else None
+    if run is not None and curve is None:
+        own = [run.originals.get(n, n) for n in run.series if not n.startswith(labels.NO_MEASURE)]
+        known = (
+            f"; or name the signal that is one: --map train/loss={labels.name(own[0], 40)}" if own else ""
+        )
+        return f"Log a loss or a score with its step, then diagnose again{known}."
+    have = curve.n if curve is not None else longest(diagnosis)
+    if have < ENOUGH:
+        return f"Diagnose again once {ENOUGH} points are logged ({have} so far)."
+    return "Diagnose again later in the run: it is too short to judge yet."
+
+
+def undecided(hypotheses: Iterable[Hypothesis]) -> tuple[Hypothesis, ...]:
+    """The two most probable faults where no cause is probable enough to lead; else none."""
+    listed = sorted(hypotheses, key=lambda h: -h.probability)
+    if not listed or listed[0].probability >= LEADS:
+        return ()
+    return tuple([h for h in listed if h.cause != "healthy"][:2])
+
+
+def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tuple[str, str]:
+    """(heading, sentence) of the leading cause, or that there is none."""
+    if not contents.hypotheses:
+        return ("Cause", "No known cause fits these findings.") if contents.findings else ("", "")
+    open_ = undecided(contents.hypotheses)
+    leading, *others = contents.hypotheses
+    if silent or (diagnosis.profile is not None and (open_ or leading.cause == "healthy")):
+        return "", ""
+    if open_ and diagnosis.health == "healthy":
+        return "Assessment", "No finding points to a fault."
+    if open_:
+        return candidate_words(open_, bool(contents.findings))
+    healthy = leading.cause == "healthy"
+    rivals = [h for h in others if h.probability >= ADVICE_PROBABILITY and (healthy or h.cause != "healthy")]
+    other = f"; next candidate: {with_chance(rivals[0])}" if rivals else ""
+    if healthy and diagnosis.health != "healthy":
+        return "Assessment", f"{labels.certainly(leading.probability)} {with_chance(leading)}{other}."
+    heading = "Assessment" if healthy else f"{labels.likelihood(leading.probability).capitalize()} cause"
+    return heading, f"{name(leading.title)} ({percent(leading.probability)}){other}."
+
+
+def candidate_words(open_: tuple[Hypothesis, ...], found: bool) -> tuple[str, str]:
+    """(heading, sentence) where no cause leads; nothing for an error whose message is the whole answer."""
+    known = [h for h in open_ if h.probability >= NAMED]
+    if not known:
+        return (UNKNOWN_CAUSE, "No cause stands out.") if found else ("", "")
+    lead = "Candidates" if len(known) > 1 else "The first of many candidates"
+    return UNKNOWN_CAUSE, f"{lead}: {' or '.join(with_chance(h) for h in known)}."
+
+
+def with_chance(hypothesis: Hypothesis) -> str:
+    """ "the batch is too small (29 %)"."""
+    return f"{lowered(name(hypothesis.title))} ({percent(hypothesis.probability)})"
+
+
+def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) -> tuple[str, ...]:
+    """The sentences that decide: findings that speak most for the leading cause, then what the curves did."""
+    said: dict[str, str] = {}
+    by_slug = {f.slug: f for f in reversed(diagnosis.findings)}
+    terms = sorted(leading.for_, key=lambda t: -t.log_odds) if leading is not None else []
+    named = [t.finding.partition(":")[0] for t in terms]
+    rest = [f.slug for f in diagnosis.findings if f.severity in GRAVE and f.consequence_of is None]
+    for slug in (*named, *rest):
+        finding = by_slug.get(slug)
+        if finding is not None and (
+            finding.severity != "info" or leading is None or leading.cause == "healthy"
+        ):
+            said.setdefault(slug, dated(diagnosis, finding))
+    reason = diagnosis.decision.reason
+    found = [sentence for sentence in said.values() if sentence[:40].lower() not in reason.lower()]
+    quiet = not said or (
+        leading is not None and leading.cause == "healthy"
+    )  # else the findings speak for themselves
+    if run is not None and quiet and len(found) < FACTS:
+        stated = " ".join((reason, *said.values()))
+        found += [
+            words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in stated
+        ]
+    return tuple(found[:FACTS])
+
+
+def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
+    """A finding's message, with its onset where it does not say that itself."""
+    words = labels.sentence(finding.message, 240).rstrip(".")
+    onset = finding.onset_step
+    known = (
+        onset is None
+        or onset == diagnosis.run.first_step
+        or re.search(rf"\b{onset:g}\b", words.replace(",", ""))
+    )
+    return f"{words}." if known else f"{words} ({since(diagnosis.run, onset)})."
+
+
+def courses(run: Run, axis: str) -> list[tuple[str, str]]:
+    """(signal, sentence): first and last logged value of the objective and of the validation measure."""
+    curve = Features(run).objective
+    names = [] if curve is None else [curve.name]
+    held = [n for n in ("val/loss", "val/accuracy") if n in run.series and n not in names]
+    return [(n, words) for n in (*names, *held[:1]) if (words := course(n, run.series[n], axis))]
+
+
+def course(signal: str, series: Series, word: str) -> str:
+    """ "train/loss fell from 2.31 (step 0) to 0.12 (step 900)"; nothing for fewer than two values."""
+    finite = [
+        (s, v)
+        for s, v in zip(series.steps.tolist(), series.values.tolist(), strict=True)
+        if math.isfinite(v)
+    ]
+    if len(finite) < 2:
+        return ""
+    (first, begin), (last, end) = finite[0], finite[-1]
+    if begin == end and all(v == begin for _, v in finite):
+        return f"{name(signal)} stayed at {number(begin)} throughout."
+    ends = f"{number(begin)} ({word} {labels.step(first)}) to {number(end)} ({word} {labels.step(last)})"
+    verb = "fell" if end < begin else "rose" if end > begin else "returned"
+    return f"{name(signal)} {verb} from {ends}."
+
+
+def to_do(contents: Digest, without_fixes: bool) -> tuple[Advice | None, tuple[Advice, ...]]:
+    """The one thing to do first, and at most two after it; no fix where no cause leads, or nothing is wrong."""
+    fixes = [a for a in contents.advice if a.kind in labels.FIX_KINDS]
+    own = [a for a in fixes if not a.otherwise] if not without_fixes else []
+    other = [a for a in fixes if a.otherwise] if not without_fixes else []
+    recommended = [a for a in contents.advice if a.kind not in labels.FIX_KINDS]
+    urgent = [a for a in recommended if a.kind in ("checkpoint", "sanity")]
+    ordered = [*own[:1], *urgent, *own[1:2], *other[:1], *(a for a in recommended if a not in urgent)]
+    ordered = [a for i, a in enumerate(ordered) if not any(repeats(a, b) for b in ordered[:i])]
+    return (ordered[0], tuple(ordered[1 : 1 + MORE])) if ordered else (None, ())
+
+
+def repeats(a: Advice, b: Advice) -> bool:
+    """Whether two pieces of advice repeat each other: both are about a checkpoint."""
+    return "checkpoint" in a.text.lower() and "checkpoint" in b.text.lower()

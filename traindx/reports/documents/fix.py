@@ -1,0 +1,332 @@
+"""The report of `traindx fix`: text, Markdown, HTML and JSON."""
+
+from __future__ import annotations
+
+import html as escaping
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from traindx.reports import json as documents
+from traindx.reports.forms import written
+from traindx.reports.labels import clean, number, percent
+from traindx.reports.markdown import code
+from traindx.reports.markdown import text as harmless
+from traindx.reports.text_page import Page, Span
+from traindx.vocabulary.diagnosis import Document
+from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Stopping, Trial
+
+TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}
+STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
+SHOWN_CAUSES = 4
+LIKELY = 0.02
+
+
+def rendered(report: FixReport, form: str, *, width: int = 100, color: bool = False) -> str:
+    """The report in the form that was asked for."""
+    return written(
+        form,
+        {
+            "text": lambda: text(report, width=width, color=color),
+            "json": lambda: to_json(report),
+            "markdown": lambda: markdown(report),
+            "html": lambda: html(report),
+        },
+    )
+
+
+def to_json(report: FixReport) -> str:
+    """The document `traindx.fix/1`: strict JSON, NaN and infinities as strings."""
+    return documents.dumps(msgspec.to_builtins(report, enc_hook=documents.unwrapped))
+
+
+def diagnosis_json(report: FixReport) -> str:
+    """The document `traindx.diagnosis/1` of the script as it was, with the trials in it."""
+    trials = tuple(msgspec.to_builtins(t, enc_hook=documents.unwrapped) for t in report.trials)
+    run = msgspec.structs.replace(report.diagnosis, trials=trials)
+    return documents.render(Document(traindx_version=report.traindx_version, runs=(run,)))
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `to_json` writes; that of a diagnosis is part of it."""
+    made = msgspec.json.schema(FixReport, schema_hook=lambda kind: {"description": "any JSON value"})
+    definitions = made.pop("$defs")
+    known = documents.schema()["$defs"]
+    for name, definition in definitions.items():
+        if "properties" in definition:
+            definition["required"] = sorted(definition["properties"])
+        definitions[name] = documents.without_defaults(documents.tolerant(definition))
+    definitions |= {name: known[name] for name in known if name in definitions or name == "Event"}
+    definitions["FixReport"]["properties"]["schema"] = {"const": FIX_SCHEMA}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:traindx:fix:1",
+        "title": FIX_SCHEMA,
+        "$ref": "#/$defs/FixReport",
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def level(side: Side | None) -> str:
+    """ "0.412 (0.38 to 0.44, 3 seeds)"."""
+    if side is None:
+        return "not known"
+    seeds = f"{side.n} seed{'s' if side.n > 1 else ''}"
+    if side.interval is None:
+        return f"{number(side.mean)} ({seeds})"
+    return f"{number(side.mean)} ({number(side.interval[0])} to {number(side.interval[1])}, {seeds})"
+
+
+def way(trial: Trial) -> str:
+    """The interventions of a trial, and those that it was added to."""
+    on = f" on top of {' '.join(trial.on_top_of)}" if trial.on_top_of else ""
+    return " ".join(trial.interventions) + on
+
+
+def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
+    """One screen."""
+    page = Page(width, color=color)
+    page.row(
+        Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]),
+        " ",
+        Span(clean(report.reason, 300), "bold"),
+    )
+    causes = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
+    page.heading("Causes")
+    for one in causes:
+        page.flow(f"{percent(one.probability)}  {one.title} ({one.cause})", indent=1)
+    if report.trials:
+        page.heading("What was tried")
+    for trial in report.trials:
+        page.flow(f"{trial.verdict}  {trial.fix}: {way(trial)}", indent=1)
+        page.flow(clean(trial.why, 300), indent=4, style="dim")
+    if report.verdict == "fixed" and report.objective is not None:
+        page.heading("Before and after")
+        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
+    for own in report.test:
+        page.flow(f"{own.signal} (test set): {level(own.before)} -> {level(own.after)}", indent=1)
+    for row in model_rows(report) if report.verdict == "fixed" else ():
+        page.flow(clean(row[0], 300), indent=1)
+    for left in report.untried[:5]:
+        page.flow(
+            f"not tried  {left.fix}: {clean(left.change, 120)} ({clean(left.why, 120)})",
+            indent=1,
+            style="dim",
+        )
+    if report.stopping is not None:
+        page.flow(clean(stopping_advice(report.stopping), 400), indent=1)
+    for line in report.notes:
+        page.flow(clean(line, 300), indent=1, style="dim")
+    page.flow(
+        f"{report.seconds:.0f} s; one start of the script takes {report.plain_seconds:.0f} s",
+        indent=1,
+        style="dim",
+    )
+    if report.command:
+        page.lines += ["", report.command]
+    return page.text()
+
+
+def markdown(report: FixReport) -> str:
+    """The whole report as Markdown."""
+    parts = [f"# traindx fix: {TITLES[report.verdict].lower()}", harmless(report.reason, 400) + "."]
+    parts += [section(title, rows) for title, rows in sections(report)]
+    if report.command:
+        parts.append(f"## The fixed run\n\n{code(report.command, 400)}")
+    parts.append(f"<sub>traindx {harmless(report.traindx_version)}</sub>")
+    return "\n\n".join(parts) + "\n"
+
+
+def section(title: str, rows: Sequence[tuple[str, ...]]) -> str:
+    """A list where rows have one cell; else a table under the first row."""
+    if not rows:
+        return f"## {title}\n\nnone"
+    if len(rows[0]) == 1:
+        return f"## {title}\n\n" + "\n".join(f"- {harmless(row[0], 500)}" for row in rows)
+    head, *body = rows
+    lines = ["| " + " | ".join(harmless(c, 300) for c in row) + " |" for row in (head, *body)]
+    return f"## {title}\n\n" + "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+Rows = Sequence[tuple[str, ...]]
+
+
+def sections(report: FixReport) -> list[tuple[str, Rows]]:
+    """Title and rows of every part of the report; rows of one cell are a list, others have a head."""
+    diagnosis = report.diagnosis
+    found = [(f"{f.severity}: {f.message}",) for f in diagnosis.findings]
+    causes = [("cause", "probability", "evidence")] + [
+        (h.title, percent(h.probability), ", ".join(t.finding for t in h.for_[:4]))
+        for h in diagnosis.hypotheses[:SHOWN_CAUSES]
+    ]
+    parts: list[tuple[str, Rows]] = [("Original issues", found), ("Causes", causes)]
+    if report.trials:
+        parts.append(("Fixes tried", tried_rows(report)))
+    if report.objective is not None and report.before is not None:
+        parts.append(("Before and after", before_after(report)))
+    if report.test:
+        parts.append(("On the test set", test_rows(report)))
+    if report.slices:
+        parts.append(("Groups of the held-out data", slice_rows(report)))
+    if report.answering is not None or report.checkpoint is not None:
+        parts.append(("The fixed model", model_rows(report)))
+    if report.ablation:
+        parts.append(("Ablation", ablation_rows(report)))
+    if report.after_fix is not None:
+        left = [(f"{f.severity}: {f.message}",) for f in report.after_fix.findings]
+        parts.append(("What is left after the fix", left))
+    parts.append(("Recommendations", [(f"{r.text} ({r.because})",) for r in report.recommendations]))
+    if report.stopping is not None:
+        parts.append(("When to stop", [(stopping_advice(report.stopping),)]))
+    parts.append(("Not tried", [(f"{u.fix}: {u.change} — {u.why}",) for u in report.untried]))
+    if report.notes:
+        parts.append(("Notes", [(n,) for n in report.notes]))
+    return parts
+
+
+def stopping_advice(left: Stopping) -> str:
+    """ "stop debugging: lower-dropout has a 4 % chance to help, …"."""
+    return f"{'stop debugging' if left.stop else 'keep debugging'}: {left.why}"
+
+
+def tried_rows(report: FixReport) -> Rows:
+    head = ("fix", "from outside", "verdict", "before", "after", "why", "p")
+    rows = [
+        (t.fix or "", way(t), t.verdict, level(t.before), level(t.after), t.why, chance(t.p_value))
+        for t in report.trials
+    ]
+    return [head, *rows]
+
+
+def chance(p: float | None) -> str:
+    return "" if p is None else f"{p:.3g}"
+
+
+def measure(objective: Objective) -> str:
+    """ "val/accuracy", or "steps until val/accuracy reaches 0.95"."""
+    if objective.scale != "steps":
+        return objective.signal
+    return f"steps until {objective.signal} {'reaches' if objective.rises else 'falls to'} {number(objective.unit)}"
+
+
+def before_after(report: FixReport) -> Rows:
+    objective = report.objective
+    assert objective is not None
+    name = f"{measure(objective)}, {objective.direction} is better"
+    return [
+        ("signal", "before", "after", "chosen because"),
+        (name, level(report.before), level(report.after), objective.why),
+    ]
+
+
+def test_rows(report: FixReport) -> Rows:
+    rows = [(f"{t.signal}, {t.direction} is better", level(t.before), level(t.after)) for t in report.test]
+    return [("signal", "before", "after"), *rows]
+
+
+def slice_rows(report: FixReport) -> Rows:
+    rows = [
+        (f"{s.column} {s.group}", str(s.samples), s.measure, level(s.before), level(s.after), s.verdict)
+        for s in report.slices
+    ]
+    return [("group", "samples", "measure", "before", "after", "verdict"), *rows]
+
+
+def model_rows(report: FixReport) -> Rows:
+    """The weights and the inference speed of the returned model, a line each."""
+    rows = []
+    kept, fast = report.checkpoint, report.answering
+    if kept is not None:
+        size = f"{kept.tensors} tensors, {kept.bytes / 1e6:.3g} MB, SHA-256 {kept.sha256[:16]}…"
+        rows.append(
+            (
+                f"weights at the end of the fixed run: {kept.path} ({size})"
+                if kept.path
+                else f"weights: {kept.why}",
+            )
+        )
+    if fast is not None:
+        rows += [(line,) for line in speed(fast)]
+    return rows
+
+
+def speed(fast: Answering) -> list[str]:
+    """ "one sample: 0.41 ms (p50), 0.55 ms (p95)", and the same of a batch."""
+    if fast.why:
+        return [f"inference speed was not measured: {fast.why}"]
+    where = f"{fast.device or 'cpu'}{f', {fast.threads} threads' if (fast.threads or 0) > 1 else ''}"
+
+    def both(p50: float | None, p95: float | None) -> str:
+        return f"{1e3 * (p50 or 0.0):.3g} ms (p50), {1e3 * (p95 or 0.0):.3g} ms (p95)"
+
+    lines = (
+        []
+        if fast.p50 is None
+        else [f"one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
+    )
+    what = "a batch" if fast.batch is None else f"a batch of {fast.batch}"
+    rate = "" if fast.throughput is None else f", {fast.throughput:,.0f} samples a second"
+    used = (
+        []
+        if fast.utilization is None
+        else [f"the accelerator is busy for {percent(fast.utilization)} of a step"]
+    )
+    return [*lines, f"{what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
+
+
+def ablation_rows(report: FixReport) -> Rows:
+    def share(low_high: tuple[float, float] | None) -> str:
+        return "" if low_high is None else f"{low_high[0]:.0%} to {low_high[1]:.0%}"
+
+    rows = [(a.fix, " ".join(a.interventions), f"{a.share:.0%}", share(a.interval)) for a in report.ablation]
+    return [("part", "from outside", "share of the gain", "95 %"), *rows]
+
+
+STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
+td,th{padding:.15em .8em .15em 0;vertical-align:top;text-align:left}h2{font-size:1.1em;margin:1.2em 0 .2em}
+.fixed,.nothing-to-fix{color:#18794e}.not-fixed{color:#c22}img{max-width:100%}
+@media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}}"""
+
+
+def html(report: FixReport) -> str:
+    """The whole report as one HTML page without scripts; the picture is a file in the same folder."""
+
+    def safe(value: object) -> str:
+        return escaping.escape(clean(value, 500))
+
+    body = [f'<h1 class="{report.verdict}">{TITLES[report.verdict]}</h1><p>{safe(report.reason)}</p>']
+    if report.verdict == "fixed":
+        body.append('<img src="training_comparison.png" alt="before and after">')
+    for title, rows in sections(report):
+        body.append(f"<h2>{safe(title)}</h2>")
+        if not rows:
+            body.append("<p>none</p>")
+        elif len(rows[0]) == 1:
+            body.append("<ul>" + "".join(f"<li>{safe(row[0])}</li>" for row in rows) + "</ul>")
+        else:
+            head = "".join(f"<th>{safe(c)}</th>" for c in rows[0])
+            cells = "".join(
+                "<tr>" + "".join(f"<td>{safe(c)}</td>" for c in row) + "</tr>" for row in rows[1:]
+            )
+            body.append(f"<table><tr>{head}</tr>{cells}</table>")
+    if report.command:
+        body.append(f"<h2>The fixed run</h2><pre>{safe(report.command)}</pre>")
+    head = f'<meta charset="utf-8"><title>traindx fix</title><style>{STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
+
+
+def recommendations(report: FixReport) -> str:
+    """Further advice, each with its reason from this run."""
+    lines = ["# Recommendations", ""]
+    lines += [
+        f"- **{harmless(r.kind)}**: {harmless(r.text, 400)} ({harmless(r.because, 400)})"
+        for r in report.recommendations
+    ]
+    if not report.recommendations:
+        lines.append("none")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":  # prints what fix.schema.json must hold
+    print(documents.dumps(schema()), end="")
