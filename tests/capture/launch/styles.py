@@ -52,7 +52,7 @@ STYLES: dict[str, Style] = {
     ),
     "gan": Style(
         "two models and optimizers (GAN)", {"optimizers": 2, "batch_size": 64},
-        {"train/loss": "loss", "lr": "lr", "train/gan.py:26_loss": "second_loss"},
+        {"train/loss": "loss", "lr": "lr", "train/gan.py:28_loss": "second_loss"},
     ),
     "lbfgs_closure": Style("LBFGS closure", {"optimizer": "LBFGS", "loss": "mse_loss"}),
     "manual_sgd": Style(

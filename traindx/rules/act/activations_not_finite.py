@@ -48,13 +48,14 @@ def activations_not_finite(
         return
     row = int(rows[0])
     module = int(np.argmax(bad[row]))
+    name, step, count = found.modules[module], float(found.steps[row]), float(found.values[row, module])
     objective = features.objective
     unharmed = objective is not None and len(objective.nonfinite_steps) == 0
     stays = float(bad[row:].any(axis=1).mean()) >= lasting
     yield Evidence(
-        onset=float(found.steps[row]),
+        onset=step,
         last=float(found.steps[rows[-1]]),
-        where=found.modules[module],
+        where=name,
         severity="info" if unharmed else "critical" if stays else "high",
         strength=0.5 if unharmed else 1.0,
         aspects=(
@@ -63,17 +64,6 @@ def activations_not_finite(
             *("first-module",) * (module == 0),
             *("loss-finite",) * unharmed,
         ),
-        values={
-            "count": float(found.values[row, module]),
-            "where": found.modules[module],
-            "step": float(found.steps[row]),
-        },
-        points=(
-            EvidencePoint(
-                f"act_nonfinite/{found.modules[module]}",
-                float(found.steps[row]),
-                float(found.values[row, module]),
-                0.0,
-            ),
-        ),
+        values={"count": count, "where": name, "step": step},
+        points=(EvidencePoint(f"act_nonfinite/{name}", step, count, 0.0),),
     )

@@ -42,11 +42,9 @@ def predictions_collapse(
     features: Features,
     *,
     nearly: float = threshold(
-        0.97, "of the samples", "measured", "51 small trainings: 1.00 where collapsed, else 0.71 at most"
+        0.97, "of the samples", "measured", "51 trainings: 1.00 collapsed, else <= 0.71"
     ),
-    above: float = threshold(
-        0.1, "of the samples", "convention", "more than the imbalance of the labels explains"
-    ),
+    above: float = threshold(0.1, "of the samples", "convention", "more than imbalanced labels explain"),
     late: float = threshold(0.5, "of the rows", "convention", "early predictions are guesses"),
     sorted_batches: float = threshold(
         0.1, "of the batches", "convention", "of one class: so are their predictions"

@@ -39,7 +39,7 @@ def input_has_no_effect(
     better: float = threshold(
         0.1, "of the loss with blank inputs", "convention", "useful inputs help far more"
     ),
-    rounding: float = threshold(1e-6, "of the loss", "theory", "rounding of single precision"),
+    alike: float = threshold(1e-6, "of the loss", "theory", "rounding of single precision"),
     moved: float = threshold(0.02, "of the first loss", "convention", "a smaller fall is not learning"),
 ) -> Iterator[Evidence]:
     """The input makes no difference to the output.
@@ -64,7 +64,7 @@ def input_has_no_effect(
     https://arxiv.org/abs/2204.00694.
     """
     if run.setup.known("blank_batch_end") is not None:
-        yield from no_better_than_blank(run, better, moved, rounding)
+        yield from no_better_than_blank(run, better, moved, alike)
         return
     ranks = panel(features, "act_rank", rows=int(rows))
     last = ranks.values[:, -1]
@@ -85,14 +85,14 @@ def input_has_no_effect(
     )
 
 
-def no_better_than_blank(run: Run, better: float, moved: float, rounding: float) -> Iterator[Evidence]:
+def no_better_than_blank(run: Run, better: float, moved: float, alike: float) -> Iterator[Evidence]:
     """The outcome of two experiments on one batch: with its inputs, and with blank inputs."""
     names = ("one_batch_start", "one_batch_end", "blank_batch_end")
     start, real, blank = (run.setup.number(name) for name in names)
     if start is None or real is None or blank is None or start <= 0:
         raise CannotJudge("a loss on one batch is not finite")
     difference = run.setup.number("blank_batch_difference")
-    same = difference is not None and difference <= rounding
+    same = difference is not None and difference <= alike
     if not same and real < 0.5 * start and blank < 0.5 * start:
         raise CannotJudge("the targets of the batch are learned without inputs")
     if not same and max(start - real, start - blank) < moved * start:

@@ -26,15 +26,11 @@ def inputs_not_normalized(
     run: Run,
     features: Features,
     *,
-    large: float = threshold(
-        10.0, "mean or spread", "convention", "ten times the intended scale; bytes have 60 to 70"
-    ),
+    large: float = threshold(10.0, "mean or spread", "convention", "10x the intended scale; bytes: 60-70"),
     small: float = threshold(
         0.01, "largest spread", "measured", "divided by 255 twice: 0.002; healthy: 0.25 and more"
     ),
-    offset: float = threshold(
-        5.0, "mean over spread", "convention", "almost all of the input is a constant"
-    ),
+    offset: float = threshold(5.0, "mean over spread", "convention", "almost all of the input is constant"),
     spoilt: float = threshold(0.002, "of the values", "measured", "outliers then dominate the deviation"),
     reach: float = threshold(3.0, "spreads", "theory", "the largest of 100 to 1000 normal values"),
     rare: float = threshold(0.5, "a batch", "convention", "most batches then have none in a feature"),

@@ -66,39 +66,26 @@ def problems(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
     unseen, twins = setup.number("label_unseen_classes") or 0.0, setup.number("label_twins") or 0.0
     if unseen > any_at_all:
         names = setup.facts.get("label_unseen_where")
-        yield (
-            "high",
-            "unseen",
-            f"{unseen:.0f} validation classes do not occur in training: {names}",
-            unseen,
-            "label_unseen_classes",
-        )
+        words = f"{unseen:.0f} validation classes do not occur in training: {names}"
+        yield "high", "unseen", words, unseen, "label_unseen_classes"
     if twins > any_at_all:
         names = setup.facts.get("label_twins_where")
-        yield (
-            "medium",
-            "twins",
-            f"labels differ only in case, blanks or punctuation: {names}",
-            twins,
-            "label_twins",
-        )
-    low, gaps = setup.number("label_min"), setup.number("label_gaps") or 0.0
-    unusual = low is not None and low not in (0, IGNORED)
-    if distinct is not None and low is not None and (unusual or gaps > any_at_all):
-        how = (
-            f"start at {low:.0f}"
-            if low > 0
-            else "are partly negative"
-            if unusual
-            else f"skip {gaps:.0f} numbers"
-        )
-        yield (
-            "info",
-            "numbering",
-            f"class indices {how}; most losses need 0 to {distinct - 1:.0f}",
-            low,
-            "label_min",
-        )
+        words = f"labels differ only in case, blanks or punctuation: {names}"
+        yield "medium", "twins", words, twins, "label_twins"
+    yield from numbering_problem(run, distinct, any_at_all)
     single = setup.number("label_single_samples") or 0.0
     if single > any_at_all:
         yield "info", "single", f"{single:.0f} classes have a single sample", single, "label_single_samples"
+
+
+def numbering_problem(run: Run, distinct: float | None, any_at_all: float) -> Iterator[Seen]:
+    """Class indices of the `distinct` labels that are not 0 to k - 1."""
+    setup = run.setup
+    low, gaps = setup.number("label_min"), setup.number("label_gaps") or 0.0
+    unusual = low is not None and low not in (0, IGNORED)
+    if distinct is not None and low is not None and (unusual or gaps > any_at_all):
+        how = "are partly negative" if unusual else f"skip {gaps:.0f} numbers"
+        if low > 0:
+            how = f"start at {low:.0f}"
+        words = f"class indices {how}; most losses need 0 to {distinct - 1:.0f}"
+        yield "info", "numbering", words, low, "label_min"

@@ -18,9 +18,7 @@ def labels_look_noisy(
     disagree: float = threshold(
         0.02, "of the confident samples", "measured", "digits, documents: 0; with 5 % wrong labels: 4.4 %"
     ),
-    many: float = threshold(
-        0.08, "of the confident samples", "convention", "memorized only late in training"
-    ),
+    many: float = threshold(0.08, "of the confident samples", "convention", "memorized late in training"),
     level: float = threshold(
         0.25, "of that share", "measured", "500 samples of two normals 1.5 deviations apart: 1 % reach it"
     ),
@@ -28,9 +26,7 @@ def labels_look_noisy(
         0.45, "0..1", "measured", "below it (two normals 1.2 deviations apart) hard and noisy look the same"
     ),
     surely: float = threshold(2.0, "x standard error", "theory", "a binomial share"),
-    least: float = threshold(
-        200, "confident samples", "measured", "with 100, two normals alarm in 5 to 12 %"
-    ),
+    least: float = threshold(200, "confident samples", "measured", "with 100, 5 to 12 % false alarms"),
 ) -> Iterator[Evidence]:
     """Labels contradict the features of their samples.
 

@@ -36,7 +36,7 @@ def batch_grows_with_ranks(
     features: Features,
     *,
     least: float = threshold(2, "processes", "theory", "one process has the whole batch"),
-    same: float = threshold(0.95, "of the steps", "theory", "as in ranks-see-same-data"),
+    alike: float = threshold(0.95, "of the steps", "theory", "as in ranks-see-same-data"),
 ) -> Iterator[Evidence]:
     """The batch of data-parallel training grows with the number of processes.
 
@@ -67,7 +67,7 @@ def batch_grows_with_ranks(
     if setup.word("wrapper") not in DATA_PARALLEL and exchanged(features) is None:
         raise CannotJudge("the processes are not known to train on different data")
     losses = by_rank(features, "train/loss")
-    if losses is not None and len(losses.steps) and float((apart(losses.values) == 0).mean()) >= same:
+    if losses is not None and len(losses.steps) and float((apart(losses.values) == 0).mean()) >= alike:
         return  # they read the same samples, so the batch does not grow
     sizes, rates = features.curve("batch_size"), features.curve("lr")
     own = float(median(sizes.values)) if sizes is not None and sizes.n else setup.number("batch_size")

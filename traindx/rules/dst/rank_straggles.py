@@ -87,26 +87,20 @@ def rank_straggles(
     ]
     if not judged:
         raise CannotJudge("needs times of a step of two ranks at the same steps, which were not recorded")
-    for lag in judged:
-        if lag.parts < lasting:
-            continue
-        slight = lag.seconds < brief
-        yield Evidence(
-            onset=lag.first,
-            last=lag.last,
-            where=f"rank {lag.rank}",
-            severity="low" if slight else "high" if lag.share >= much else "medium",
-            strength=0.5 if slight else 1.0,
-            aspects=("slight",) if slight else (),
-            values={
-                "rank": lag.rank,
-                "works": WORDS[lag.signal],
-                "seconds": lag.seconds,
-                "share": lag.share,
-            },
-            points=(EvidencePoint(lag.signal, lag.last, lag.seconds + lag.others, lag.others, "s"),),
-        )
+    lag = next((lag for lag in judged if lag.parts >= lasting), None)
+    if lag is None:
         return
+    slight = lag.seconds < brief
+    yield Evidence(
+        onset=lag.first,
+        last=lag.last,
+        where=f"rank {lag.rank}",
+        severity="low" if slight else "high" if lag.share >= much else "medium",
+        strength=0.5 if slight else 1.0,
+        aspects=("slight",) if slight else (),
+        values={"rank": lag.rank, "works": WORDS[lag.signal], "seconds": lag.seconds, "share": lag.share},
+        points=(EvidencePoint(lag.signal, lag.last, lag.seconds + lag.others, lag.others, "s"),),
+    )
 
 
 def step_seconds(features: Features) -> float:

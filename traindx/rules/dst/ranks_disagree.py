@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.performance.processes import apart, by_rank, count_apart, panels_by_rank
+from traindx.features.performance.processes import Count, apart, by_rank, count_apart, panels_by_rank
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -67,14 +67,7 @@ def ranks_disagree(
         raise CannotJudge("the processes hold parts of one model")
     count = count_apart(run, steps)
     if count is not None:
-        yield Evidence(
-            last=run.last_step,
-            where=f"rank {count.rank}",
-            aspects=("steps",),
-            message=STEPS,
-            values={"rank": count.rank, "own": count.own, "other": count.other},
-            points=(EvidencePoint("last step", count.own, count.own, count.other, "step"),),
-        )
+        yield fewer_steps(run, count)
         return
     both = (gradient_difference(features), weight_difference(run, features))
     found = [d for d in both if d is not None and len(d.steps) >= least]
@@ -84,28 +77,31 @@ def ranks_disagree(
         )
     for difference in found:
         limit = gradients if difference.what == "gradients" else weights
-        differ = np.flatnonzero(difference.share > limit)
-        if len(differ) < max(least, often * len(difference.steps)):
+        differ, checked = np.flatnonzero(difference.share > limit), len(difference.steps)
+        if len(differ) < max(least, often * checked):
             continue
         share = float(median(difference.share[differ]))
-        worst = float(difference.steps[differ[-1]])
+        last, at_last = float(difference.steps[differ[-1]]), float(difference.share[differ[-1]])
         yield Evidence(
             onset=float(difference.steps[differ[0]]),
-            last=worst,
+            last=last,
             aspects=(difference.what,),
-            values={
-                "what": difference.what,
-                "share": share,
-                "count": len(differ),
-                "checked": len(difference.steps),
-            },
-            points=(
-                EvidencePoint(
-                    difference.signal, worst, float(difference.share[differ[-1]]), limit, "of the norm"
-                ),
-            ),
+            values={"what": difference.what, "share": share, "count": len(differ), "checked": checked},
+            points=(EvidencePoint(difference.signal, last, at_last, limit, "of the norm"),),
         )
         return
+
+
+def fewer_steps(run: Run, count: Count) -> Evidence:
+    """The evidence that one rank has made fewer steps than another that has stopped reporting."""
+    return Evidence(
+        last=run.last_step,
+        where=f"rank {count.rank}",
+        aspects=("steps",),
+        message=STEPS,
+        values={"rank": count.rank, "own": count.own, "other": count.other},
+        points=(EvidencePoint("last step", count.own, count.own, count.other, "step"),),
+    )
 
 
 class Difference(NamedTuple):

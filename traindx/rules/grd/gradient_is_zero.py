@@ -8,7 +8,6 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
-    Severity,
     improved,
     median,
     printed_step,
@@ -83,17 +82,13 @@ def gradient_is_zero(
         return
     start, stop = found[-1] if found[-1][1] == norm.n else max(found, key=lambda r: r[1] - r[0])
     lasting = stop == norm.n
-    severity: Severity = "high" if lasting and not absent else "low"
+    before = usual(values, start, stop, int(rows))
     yield Evidence(
         onset=norm.step_at(start),
         last=norm.step_at(stop - 1),
         strength=1.0 if lasting and not absent else 0.5,
-        severity=severity,
+        severity="high" if lasting and not absent else "low",
         aspects=("to-end" if lasting else "comes-back",) + ("from-start",) * (start == 0),
         values={"count": stop - start, "step": norm.step_at(start)},
-        points=(
-            EvidencePoint(
-                "grad_norm", norm.step_at(start), 0.0, usual(values, start, stop, int(rows)), "L2"
-            ),
-        ),
+        points=(EvidencePoint("grad_norm", norm.step_at(start), 0.0, before, "L2"),),
     )

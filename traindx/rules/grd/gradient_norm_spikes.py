@@ -1,10 +1,12 @@
 """GRD004 gradient-norm-spikes."""
 
+from traindx.features.curves.gradient_norms import Excursion
 from traindx.rules.api import (
     Curve,
     Evidence,
     EvidencePoint,
     Features,
+    Floats,
     Iterator,
     Run,
     Severity,
@@ -112,13 +114,14 @@ def gradient_norm_spikes(
         severity=severity(bool(answered), often, beyond and not ends_well(features.objective, lost)),
         aspects=marks + ("unresolved",) * (found[-1].stop == len(values)),
         values={"count": len(found), "factor": max(e.factor for e in found)},
-        points=tuple(
-            EvidencePoint(
-                "grad_norm", float(steps[e.peak]), float(values[e.peak]), values[e.peak] / e.factor, "L2"
-            )
-            for e in sorted(found, key=lambda e: -e.factor)[:3]
-        ),
+        points=tuple(spike_point(e, steps, values) for e in sorted(found, key=lambda e: -e.factor)[:3]),
     )
+
+
+def spike_point(spike: Excursion, steps: Floats, values: Floats) -> EvidencePoint:
+    """The peak of a spike, compared with the level around it."""
+    peak = float(values[spike.peak])
+    return EvidencePoint("grad_norm", float(steps[spike.peak]), peak, peak / spike.factor, "L2")
 
 
 def severity(answered: bool, often: bool, harmful: bool) -> Severity:

@@ -62,12 +62,7 @@ def gradient_not_finite(
     if n < 2:
         raise CannotJudge("a single gradient norm may be from the first steps of mixed precision")
     found = stretches(~np.isfinite(raw.values))
-    if (
-        found
-        and found[0][0] == 0
-        and found[0][1] <= max(min(search, n // 3), opening * n, 1)
-        and found[0][1] < n
-    ):
+    if found and is_scale_search(*found[0], n, max(min(search, n // 3), opening * n, 1)):
         found = found[1:]
     if not found:
         return
@@ -91,6 +86,12 @@ def gradient_not_finite(
         values={"count": count, "rows": n, "step": step},
         points=(EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
+
+
+def is_scale_search(start: int, stop: int, rows: int, most: float) -> bool:
+    """Whether the stretch from `start` to `stop` is the search for the first loss scale: it begins the run,
+    has `most` rows or fewer, and a finite norm follows."""
+    return start == 0 and stop <= most and stop < rows
 
 
 def moves(loss: Curve | None) -> bool:

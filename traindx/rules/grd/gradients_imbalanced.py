@@ -1,10 +1,9 @@
 """GRD008 gradients-imbalanced."""
 
-from traindx.features.per_module.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import after_warm_up, at_end, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
-    EvidencePoint,
     Features,
     Iterator,
     Run,
@@ -80,13 +79,5 @@ def gradients_imbalanced(
         severity="medium" if certain else "low",
         aspects=("first-largest",) if high < low else ("last-largest",),
         values={"high": found.modules[high], "low": found.modules[low], "ratio": times},
-        points=(
-            EvidencePoint(
-                f"grad_norm/{found.modules[high]}",
-                float(found.steps[-1]),
-                float(level[high]),
-                float(level[low]),
-                "L2",
-            ),
-        ),
+        points=(at_end("grad_norm", found, high, level[high], level[low], "L2"),),
     )

@@ -25,16 +25,10 @@ def graph_detached(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(
-        0, "parameters", "theory", "a parameter used in the forward pass gets a gradient"
-    ),
+    any_at_all: float = threshold(0, "parameters", "theory", "whatever is used gets a gradient"),
     silent: float = threshold(0.95, "of the units", "convention", "a dead layer explains the zeros"),
-    nearly: float = threshold(
-        0.999, "of the parameters", "theory", "another model's optimizer, which is another finding"
-    ),
-    tiny: float = threshold(
-        0.01, "of the parameters", "convention", "single biases and scales may have no effect"
-    ),
+    nearly: float = threshold(0.999, "of the parameters", "theory", "another model's optimizer"),
+    tiny: float = threshold(0.01, "of the parameters", "convention", "single biases may have no effect"),
 ) -> Iterator[Evidence]:
     """Parameters that are used in the forward pass never get a gradient.
 
@@ -75,26 +69,26 @@ def graph_detached(
     if absent <= any_at_all and not cut:
         return
     kind = "no-gradient" if used else "unused" if not cut else "all-zero" if everything else "zero-gradient"
-    severity: Severity = by_progress(
-        features, stuck="high", unknown="high", learns="medium" if used else "low"
-    )
-    if features.is_reinforcement and absent < nearly * total:
-        severity = "low"  # target networks of an agent only follow
+    count = absent if absent else zero
+    partly = absent < nearly * total
     yield Evidence(
-        severity="info" if kind == "unused" else severity,
+        severity="info" if kind == "unused" else severity_of(features, used, partly),
         strength=1.0 if used else 0.5 if cut else 1 / 4,
         aspects=(kind,),
         values={
-            "count": absent if absent else zero,
+            "count": count,
             "what": "get no gradient" if absent else "get a gradient of exactly zero",
             "names": names or setup.known("parameters_with_zero_gradient_names") or "",
         },
-        points=(
-            EvidencePoint(
-                "parameters_without_gradient", None, absent if absent else zero, 0.0, "parameters"
-            ),
-        ),
+        points=(EvidencePoint("parameters_without_gradient", None, count, 0.0, "parameters"),),
     )
+
+
+def severity_of(features: Features, used: bool, partly: bool) -> Severity:
+    """By whether the run learns; low for an agent with a gradient in part of its parameters."""
+    if features.is_reinforcement and partly:
+        return "low"  # target networks of an agent only follow
+    return by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
 
 
 def ran_forward(run: Run, names: str) -> bool:

@@ -31,9 +31,7 @@ def loss_at_chance(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(
-        0.01, "of ln k, k known", "measured", "broken runs of the training programs: within 1 %"
-    ),
+    near: float = threshold(0.01, "of ln k, k known", "measured", "broken training programs: within 1 %"),
     exact: float = threshold(0.003, "of ln k, k guessed", "theory", "four levels: 1 loss in 100 by chance"),
     steady: float = threshold(0.02, "of the level", "convention", "a level that holds"),
     stretch: float = threshold(0.3, "of the run", "convention", "the last third"),
@@ -79,11 +77,8 @@ def loss_at_chance(
         return
     early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
     to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
-    if (
-        moves(tail, steady * level)
-        or falls_below(curve.values, found, exact)
-        or (early and not to_the_digit)
-    ):
+    on_its_way = moves(tail, steady * level) or falls_below(curve.values, found, exact)
+    if on_its_way or (early and not to_the_digit):
         return
     frozen = len(tail) > 2 and bool(np.ptp(tail) == 0) and curve.n > 2 * 4 and bool(np.ptp(curve.values) > 0)
     yield Evidence(

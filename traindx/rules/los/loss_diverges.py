@@ -79,12 +79,7 @@ def loss_diverges(
     minimum means nothing near a loss of zero.
     """
     curve = features.needed_curve("objective")
-    climb = (
-        (steady_climb(curve, times, 1 + visible) or lasting_jump(curve, times)) if curve.n < few else None
-    )
-    climb = climb or next(
-        (e for p in perplexities(features, few) if (e := steady_climb(p, times, times))), None
-    )
+    climb = rise_in_few_points(features, curve, times, visible, few)
     if climb is not None or curve.n < 2 * 3:
         yield from [climb] if climb is not None else []
         return
@@ -97,17 +92,26 @@ def loss_diverges(
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
     lately = risen > max(lost * since, visible * abs(curve.best), noise * error)
     lately = lately or (end > rise * curve.start and lost_decades(curve, end, lost, decade, noise))
-    if (
-        best >= curve.n - len(tail)
-        or coming_back(curve, best, tail, falling * risen)
-        or not (risen > needed or lately)
-    ):
+    unsettled = best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen)
+    if unsettled or not (risen > needed or lately):
         return
     # Rewards and validation losses wander. Only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
     yield divergence(curve, best, end, from_start, ending, sudden, severity)
+
+
+def rise_in_few_points(
+    features: Features, curve: Curve, times: float, visible: float, few: float
+) -> Evidence | None:
+    """The rise of a log with fewer than `few` points, or of a short curve of perplexity."""
+    if curve.n < few:
+        rise = steady_climb(curve, times, 1 + visible) or lasting_jump(curve, times)
+        if rise is not None:
+            return rise
+    climbs = (steady_climb(perplexity, times, times) for perplexity in perplexities(features, few))
+    return next((climb for climb in climbs if climb is not None), None)
 
 
 def perplexities(features: Features, few: float) -> list[Curve]:

@@ -101,9 +101,8 @@ def loss_flat_from_start(
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    yield evidence(
-        curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short
-    )
+    sure = not short and (constant or improvement(curve)[1] < moved * level)
+    yield evidence(curve, marks, sure=sure, short=short)
 
 
 def why_not_shown(run: Run, features: Features) -> str:

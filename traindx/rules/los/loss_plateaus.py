@@ -84,11 +84,8 @@ def loss_plateaus(
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    if (
-        np.ptp(curve.values) == 0
-        and best_skill(features) < good
-        and (curve.sign < 0 or not begins_late(run))
-    ):
+    unmoved = np.ptp(curve.values) == 0 and best_skill(features) < good
+    if unmoved and (curve.sign < 0 or not begins_late(run)):
         return  # without a good score, a loss that never moved belongs to loss-flat-from-start
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm, steady)))
     yield Evidence(

@@ -27,9 +27,7 @@ def loss_still_falling_at_end(
     run: Run,
     features: Features,
     *,
-    last: float = threshold(
-        0.25, "of the run", "convention", "long enough to have a slope, short enough to be the end"
-    ),
+    last: float = threshold(0.25, "of the run", "convention", "long enough to have a slope"),
     gained: float = threshold(
         0.13, "of the whole gain", "theory", "a straight line gives 0.25, a settled curve under 0.05"
     ),

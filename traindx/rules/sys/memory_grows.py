@@ -15,12 +15,8 @@ def memory_grows(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(
-        1.1, "x the first level", "measured", "74 programs: at most 1.05, and 1.01 late"
-    ),
-    recorded: float = threshold(
-        1.2, "x the first level", "measured", "1.12 in 14 s: recording fragments the heap"
-    ),
+    ratio: float = threshold(1.1, "x the first level", "measured", "74 programs: at most 1.05, late 1.01"),
+    recorded: float = threshold(1.2, "x the first level", "measured", "1.12 in 14 s: a fragmented heap"),
     doubled: float = threshold(1.5, "x the first level", "convention", "for maxima and for two readings"),
     steady: float = threshold(0.95, "rank correlation", "convention", "of block medians with time"),
     late: float = threshold(0.2, "of the growth", "theory", "1/3 for a line; caches saturate"),
@@ -62,29 +58,29 @@ def memory_grows(
         else:
             skip = start_up(curve.n, start, 1)
             seen = growth(curve.values[skip:])
-            least = (
-                doubled
-                if never_falls(curve.values) and seen.late < line
-                else recorded
-                if run.panels
-                else ratio
-            )
+            least = recorded if run.panels else ratio
+            if never_falls(curve.values) and seen.late < line:
+                least = doubled
             steadily = seen.correlation >= steady and seen.late >= late and seen.rises >= rises
             found = seen.ratio >= least and steadily and (seen.leap <= leap or seen.ratio >= doubled)
         if found:
-            first, last = float(curve.values[skip]), float(curve.values[-1])
-            yield Evidence(
-                onset=curve.step_at(skip),
-                last=curve.step_at(curve.n - 1),
-                strength=1.0 if curve.n >= points else 0.5,
-                severity="medium" if curve.n >= points else "low",
-                aspects=(
-                    "host" if name == "mem/host" else "device",
-                    *(("few-readings",) * (curve.n < points)),
-                ),
-                values={"signal": name, "first": first, "last": last},
-                points=(EvidencePoint(name, curve.step_at(curve.n - 1), last, first, "bytes"),),
-            )
+            yield growth_evidence(curve, skip, many=curve.n >= points)
+
+
+def growth_evidence(curve: Curve, skip: int, *, many: bool) -> Evidence:
+    """The growth of `curve` after its first `skip` rows; `many` rows show a trend beyond doubt."""
+    first, last = float(curve.values[skip]), float(curve.values[-1])
+    end = curve.step_at(curve.n - 1)
+    memory = "host" if curve.name == "mem/host" else "device"
+    return Evidence(
+        onset=curve.step_at(skip),
+        last=end,
+        strength=1.0 if many else 0.5,
+        severity="medium" if many else "low",
+        aspects=(memory,) if many else (memory, "few-readings"),
+        values={"signal": curve.name, "first": first, "last": last},
+        points=(EvidencePoint(curve.name, end, last, first, "bytes"),),
+    )
 
 
 def jumps(curve: Curve, ratio: float, bulk: float) -> bool:

@@ -84,36 +84,34 @@ def step_time_creeps(
     if len(seconds) < 3:
         raise CannotJudge("no positive step time was logged")
     seen = growth(seconds, floor=True)
-    if (
-        seen.ratio < ratio
-        or seen.correlation < steady
-        or seen.late < late
-        or slope(floors(seconds)).z < significant
-    ):
+    uneven = seen.correlation < steady or seen.late < late
+    if seen.ratio < ratio or uneven or slope(floors(seconds)).z < significant:
         return
     if is_stairs(seconds, levels(np.log(seconds), least=step, score=clear, margin=3)):
         return
     if work_grows(features, duration, float(steps[0]), float(steps[-1]), seen.ratio):
         return
-    data = features.curve("time/data")
     yield Evidence(
         onset=float(steps[0]),
         last=float(steps[-1]),
         strength=LONGER if features.is_reinforcement else 1.0 if seen.ratio >= 2 else 0.5,
         severity="info" if features.is_reinforcement else None,  # episodes get longer as an agent learns
-        aspects=("data",)
-        if is_data(data, seen.last - seen.first)
-        else ("compute",)
-        if data is not None
-        else (),
+        aspects=part_of_step(features.curve("time/data"), seen.last - seen.first),
         values={"ratio": seen.ratio},
         points=(EvidencePoint(duration.signal, float(steps[-1]), seen.last, seen.first, "s"),),
     )
 
 
-def is_data(data: Curve | None, grown: float) -> bool:
+def part_of_step(data: Curve | None, grown: float) -> tuple[str, ...]:
+    """The part of a step that got slower, as an aspect: none where the time for data was not logged."""
+    if data is None:
+        return ()
+    return ("data",) if is_data(data, grown) else ("compute",)
+
+
+def is_data(data: Curve, grown: float) -> bool:
     """Whether waiting for data makes up half of what the step time has `grown` (seconds) or more."""
-    if data is None or data.n < 3:
+    if data.n < 3:
         return False
     seen = growth(data.values)
     return seen.last - seen.first >= 0.5 * grown

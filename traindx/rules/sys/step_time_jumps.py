@@ -79,24 +79,35 @@ def step_time_jumps(
         if times < ratio or work_grows(features, duration, float(duration.steps[before.start]), last, times):
             continue
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
-        resumed = any(
-            e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events
-        )
+        resumed = was_resumed(run, first)
         short, shared = is_brief(duration, brief), is_on_processor(run)
         marks = {"recovered": recovered, "after-resume": resumed, "brief": short, "processor": shared}
         severity = severity_of(features, recovered or resumed or short, shared, times >= large)
-        yield Evidence(
-            onset=first,
-            last=last,
-            strength=0.5 if severity in ("low", "info") else 1.0,
-            severity=severity,
-            aspects=tuple(mark for mark, holds in marks.items() if holds),
-            values={"step": first, "ratio": times},
-            points=(
-                EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),
-            ),
-        )
+        yield jump_evidence(duration, before, level, severity, marks)
         return
+
+
+def jump_evidence(
+    duration: Duration, before: Level, level: Level, severity: Severity, marks: dict[str, bool]
+) -> Evidence:
+    """The evidence of a jump from the level `before`; its aspects are the `marks` that hold."""
+    first = float(duration.steps[level.start])
+    new, old = float(np.exp(level.value)), float(np.exp(before.value))
+    return Evidence(
+        onset=first,
+        last=float(duration.steps[level.stop - 1]),
+        strength=0.5 if severity in ("low", "info") else 1.0,
+        severity=severity,
+        aspects=tuple(mark for mark, holds in marks.items() if holds),
+        values={"step": first, "ratio": float(np.exp(level.value - before.value))},
+        points=(EvidencePoint(duration.signal, first, new, old, "s"),),
+    )
+
+
+def was_resumed(run: Run, step: float) -> bool:
+    """Whether the run was resumed or restarted at `step` or before."""
+    events = [e for e in run.events if e.kind in ("resume", "restart")]
+    return any(e.step is not None and e.step <= step for e in events)
 
 
 def severity_of(features: Features, mild: bool, shared: bool, far: bool) -> Severity:

@@ -19,7 +19,7 @@ from tests.capture.torch import loops  # noqa: E402
 from traindx.capture.arrays import activations as arrays  # noqa: E402
 from traindx.capture.arrays.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
 from traindx.capture.session.noise import noise_scale  # noqa: E402
-from traindx.capture.session.pace import Pace, worth  # noqa: E402
+from traindx.capture.session.pace import Pace, causes_per_second  # noqa: E402
 from traindx.capture.signals import catalogue  # noqa: E402
 from traindx.capture.torch.measure.forward_pass import activations  # noqa: E402
 from traindx.capture.torch.measure.tensors.views import flat  # noqa: E402
@@ -360,7 +360,7 @@ def test_what_fits_is_not_left_out_and_what_does_not_is_the_dearest() -> None:
     assert "clock" in pace.left_out
     assert pace.apart > 1
     _, pace = spent_share(0.001, 1e-6, 1.0)
-    first = min((f for f in catalogue() if f.optional and f.due == "sample"), key=worth)
+    first = min((f for f in catalogue() if f.optional and f.due == "sample"), key=causes_per_second)
     assert pace.left_out[0] == first.kind
 
 
