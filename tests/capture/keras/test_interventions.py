@@ -29,7 +29,7 @@ import numpy as np
 from keras import layers
 
 from traindx.capture.experiment.ending import ExperimentStopped
-from traindx.capture.keras import launched
+from traindx.capture.keras.framework import KERAS
 from traindx.capture.launch.attach import Process, StopRun
 
 chance = np.random.default_rng(0)
@@ -70,7 +70,7 @@ def experiment(number, function, *specs):
     out.mkdir()
     process = Process({"out": str(out), "folder": str(out), "with": list(specs)})
     process.watch = SimpleNamespace(wanted={}, last=[])
-    launched.attach(process, "keras")
+    KERAS.attach(process)
     told = {}
     try:
         told = function()

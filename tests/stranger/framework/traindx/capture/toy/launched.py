@@ -16,7 +16,7 @@ def attach(process: RecordedProcess) -> None:
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def after_round(number: int, loss: float) -> None:
             original(number, loss)
-            rounds.told(number, {"train": {"loss": loss}})
+            rounds.add(number, {"train": {"loss": loss}})
 
         return after_round
 
