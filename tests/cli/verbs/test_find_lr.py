@@ -123,7 +123,7 @@ def test_nothing_to_sweep(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--low", "1", "--high", "0.1"), "rates must be above 0"),
+        (("--low", "1", "--high", "0.1"), "rates must be positive"),
         (("--seeds", "0,0"), "distinct integers"),
         (("--seeds", "x"), "distinct integers"),
         (("--steps", "10"), "--steps"),
