@@ -165,6 +165,12 @@ def likelihood(probability: float) -> str:
     return next((word for least, word in words if probability >= least), "unlikely")
 
 
+def certainly(probability: float) -> str:
+    """The same words as the beginning of a sentence: "Almost certainly", "Probably", "Possibly"."""
+    word = likelihood(probability).capitalize()
+    return word + "ly" if word.endswith("n") else word.removesuffix("le") + "ly"
+
+
 def duration(minutes: float) -> str:
     """About how long: "30 s", "12 min", "3.5 h", "6 days"."""
     if not math.isfinite(minutes):

@@ -55,6 +55,9 @@ def batches(count: int, spoiled: int | None = None) -> Iterator[tuple[torch.Tens
         yield (x.fill_(float("inf")) if i == spoiled else x), y
 
 
+DEFAULTS = {"lr": 0.1, "momentum": 0.9}
+
+
 def plain(
     native: Native | None = None,
     *,
@@ -79,8 +82,7 @@ def plain(
     if frozen:
         model[0].requires_grad_(False)
     trained = [p for p in model.parameters() if p.requires_grad]
-    settings = {"lr": 0.1, "momentum": 0.9} if settings is None else settings
-    optimizer = getattr(torch.optim, kind)(trained, **settings)
+    optimizer = getattr(torch.optim, kind)(trained, **(DEFAULTS if settings is None else settings))
     seen: list[Any] = []
     for i, (x, y) in enumerate(batches(steps, spoiled)):
         if zero and i % every == 0:

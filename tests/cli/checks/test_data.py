@@ -67,8 +67,8 @@ def test_a_folder(tmp_path: Path) -> None:
     [
         (("--data", "train.csv", "--target", "labl"), "did you mean 'label'"),
         (("--data", "not-there.csv"), "No such file"),
-        (("--data", "train.csv", "--", "python", "x.py"), "without a command"),
-        (("--target", "label", "--", "python", "x.py"), "--target goes with --data"),
+        (("--data", "train.csv", "--", "python", "x.py"), "leave out the command"),
+        (("--target", "label", "--", "python", "x.py"), "--target needs --data"),
         (("--data", "train.csv", "--only", "leekage"), "did you mean 'leakage'"),
         (("--data", "train.csv", "--rows", "no/such/folder.csv", *PLAIN), "--rows no/such/folder.csv"),
     ],

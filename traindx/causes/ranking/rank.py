@@ -100,10 +100,8 @@ def rank(
     shown = listed(probabilities, slugs)
     # A benign shape explains a run only where health is the best explanation.
     shape = pattern(outcomes, run, features) if slugs[shown[0]] == "healthy" else None
-    published = capped(probabilities[shown])
-    ranked = [
-        hypothesis(chosen[i], float(p), terms[i], shape) for i, p in zip(shown, published, strict=True)
-    ]
+    published = zip(shown, capped(probabilities[shown]), strict=True)
+    ranked = [hypothesis(chosen[i], float(p), terms[i], shape) for i, p in published]
     if far is not None:
         by_hand = [fsum((c.prior, *known.values())) for c, (known, _) in zip(chosen, parts, strict=True)]
         lost = [fsum(rest.values()) for _, rest in parts]

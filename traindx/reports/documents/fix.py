@@ -87,11 +87,8 @@ def way(trial: Trial) -> str:
 def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     """One screen."""
     page = Page(width, color=color)
-    page.row(
-        Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]),
-        " ",
-        Span(clean(report.reason, 300), "bold"),
-    )
+    verdict = Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict])
+    page.row(verdict, " ", Span(clean(report.reason, 300), "bold"))
     causes = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
     page.heading("Causes")
     for one in causes:

@@ -93,55 +93,40 @@ def explain(drawing: Figure) -> None:
 def flow(axes: Axes, table: ModuleTable, signal: str) -> None:
     """The signal over depth: median over the run, range, early and late."""
     x, parts = along(table, signal)
-    log = signal != "act_rank"
-    edges = np.array(
-        [table.limits.update_small, table.limits.update_large] if signal == "update_ratio" else []
-    )
-    shown = np.concatenate([*parts.values(), edges])
-    shown = np.clip(
-        shown[shown > 0] if log else shown[np.isfinite(shown)], None, 1e250
-    )  # there is room above it
-    floor = float(shown.min()) / 1.6 if log and len(shown) else 0.0
-    if len(shown):
-        top = float(shown.max()) or 1.0
-        room = (
-            0.22 if any(row.flags for row in table.rows) else 0.05
-        )  # of the height, for the words of flags
-        axes.set_ylim(floor, top * (1.6 * top / floor) ** room if log else top * (1 + room))
-    if log and len(shown):
-        logarithmic(axes)
+    limits = table.limits
+    edges = np.array([limits.update_small, limits.update_large] if signal == "update_ratio" else [])
+    flagged = any(row.flags for row in table.rows)
+    floor = fit_height(axes, np.concatenate([*parts.values(), edges]), signal != "act_rank", flagged)
     axes.fill_between(x, np.maximum(parts["low"], floor), np.maximum(parts["high"], floor), **RANGE)
     axes.plot(x, above(parts["most"], floor), "^", color=BAND, markersize=4, label="largest")
     axes.plot(
         x, above(parts["median"], floor), color=INK, linewidth=1.6, marker="o", markersize=3, label="median"
     )
     for part, color, label in (("early", EARLY, "first tenth"), ("late", LATE, "last tenth")):
-        axes.plot(
-            x,
-            above(parts[part], floor),
-            "--",
-            color=color,
-            linewidth=1.1,
-            marker="o",
-            markersize=2,
-            label=label,
-        )
+        style: dict[str, Any] = {"color": color, "linewidth": 1.1, "marker": "o", "markersize": 2}
+        axes.plot(x, above(parts[part], floor), "--", label=label, **style)
     gone = x[parts["late"] == 0]
     if len(gone):
-        across = axes.get_xaxis_transform()
-        axes.plot(
-            gone,
-            0.03 + 0 * gone,
-            "v",
-            color=GRAVE,
-            markersize=5,
-            transform=across,
-            label="last tenth exactly 0",
-        )
+        across: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "label": "last tenth exactly 0"}
+        axes.plot(gone, 0.03 + 0 * gone, "v", color=GRAVE, markersize=5, **across)
     if len(edges):
         axes.axhspan(edges[0], edges[1], color=HEALTHY, alpha=0.06, linewidth=0)
         for edge in edges:
             axes.axhline(edge, color=HEALTHY, linewidth=0.9, linestyle=(0, (6, 3)))
+
+
+def fit_height(axes: Axes, values: Floats, log: bool, flagged: bool) -> float:
+    """Set the range of the vertical axis to finite `values[n]` (on a log axis those above zero), with room
+    for the words of flags. Returns its lower end."""
+    shown = np.clip(values[values > 0] if log else values[np.isfinite(values)], None, 1e250)  # room above it
+    if len(shown) == 0:
+        return 0.0
+    floor = float(shown.min()) / 1.6 if log else 0.0
+    top, room = float(shown.max()) or 1.0, 0.22 if flagged else 0.05  # of the height
+    axes.set_ylim(floor, top * (1.6 * top / floor) ** room if log else top * (1 + room))
+    if log:
+        logarithmic(axes)
+    return floor
 
 
 def logarithmic(axes: Axes) -> None:
