@@ -234,8 +234,10 @@ def time_left(run: Run) -> str:
 
 
 def event_line(event: LiveEvent, name: str) -> str:
+    """An event as one line, under the name by which a person knows the run."""
     at = "" if event.step is None else f" step {step(event.step)}"
-    return visible(f"{event.at[11:19]} {name}{at}: {event.text}")
+    label = f"{event.finding.severity.upper()}: " if event.finding and event.kind != "resolved" else ""
+    return visible(f"{event.at[11:19]}  {name}{at}: {label}{event.text}")
 
 
 def style_of(event: LiveEvent) -> str:

@@ -15,7 +15,6 @@ from traindx.cli.options import config_options
 from traindx.cli.streams import note, stdout_colors
 from traindx.config import Config
 from traindx.errors import ConfigError, ReadError
-from traindx.reports.labels import step, visible
 from traindx.vocabulary.diagnosis import SEVERITIES
 
 if TYPE_CHECKING:
@@ -152,8 +151,6 @@ class Printer:
             from traindx.reports.json import line
 
             return line(event)
-        at = "" if event.step is None else f" step {step(event.step)}"
-        label = event.finding.severity.upper() if event.finding and event.kind != "resolved" else ""
-        return visible(
-            f"{event.at[11:19]}  {short_name(event)}{at}: {label + ': ' if label else ''}{event.text}"
-        )
+        from traindx.live.screen import event_line
+
+        return event_line(event, short_name(event))
