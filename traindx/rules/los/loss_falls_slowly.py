@@ -20,7 +20,8 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=16,
     severity="low",
-    message="{name} fell by only {fraction:.1%}, from {start:.4g} to {end:.4g}, in an almost straight line",
+    message="{name} fell by only {fraction:.1%}, from {start:.4g} to {end:.4g} (medians at both ends), in an "
+    "almost straight line",
     follows=("learning-rate-vanishes-early",),
 )
 def loss_falls_slowly(

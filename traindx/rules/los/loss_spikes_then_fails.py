@@ -59,7 +59,7 @@ def loss_spikes_then_fails(
                 "name": curve.name,
                 "before": spike.before,
                 "peak": spike.before + spike.height,
-                "onset": curve.step_at(spike.first),
+                "at": curve.step_at(spike.peak),
             },
             points=(
                 EvidencePoint(

@@ -1,0 +1,135 @@
+"""Check the numbers of a page against the log: what is called last, lowest, or a value at a step is the log's own.
+
+A claim is a number in a sentence about a signal: "from 2.31 (step 0)", "to 0.12 at step 900", "lowest at step 40
+(0.3)", "is 0.42 now". Sentences that call a number a median, a mean, a trend or an estimate make no such claim.
+Evidence in the JSON is checked too: a value without a unit is the one that was logged at its step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.run import Floats, Run, Series
+
+DIGITS = 5e-4  # relative: a page shows four digits
+NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+AXIS = r"(?:step|epoch|iteration|iter|round|episode|row|batch|update|game|frame|tree)s?"
+MOVED = r"\b(?:fell|rose|went|jump(?:s|ed)|spiked|dropped|improved|returned|levels? off|level)\b"
+# Words that say a number is not the logged one, but derived from several, or expected.
+DERIVED = re.compile(
+    r"\b(medians?|means?|averages?|trends?|smoothed|noise|about|around|expect\w*|near|within|gain\w*|swing|"
+    r"typical(ly)?|level around|scatters|oscillates by|likely|between|outside of|not recorded|perhaps|Forecast|\d ?% between)\b",
+    re.I,
+)
+CLAIMS = (
+    ("at", rf"({NUMBER}) (?:at|\() ?{AXIS} ({NUMBER})"),
+    ("at", rf"({NUMBER}) \({AXIS} ({NUMBER})\)"),
+    ("at", rf"(?:at|by) {AXIS} (?P<step>{NUMBER}) \((?P<value>{NUMBER})\)"),
+    ("lowest", rf"lowest at {AXIS} {NUMBER} \(({NUMBER})\)"),
+    ("highest", rf"highest at {AXIS} {NUMBER} \(({NUMBER})\)"),
+    ("last", rf"(?:is|was) ({NUMBER}) now|(?:ends|ended) at ({NUMBER})|({NUMBER}) at the end"),
+    ("first", rf"(?:starts|begins|started|began) at ({NUMBER})(?! \()|({NUMBER}) at the start"),
+    ("logged", rf"{MOVED}\D*?(?:{NUMBER})?\D*?\b(?:from|to|at) ({NUMBER})(?=$|[ ,;.)](?!\d))"),
+    ("logged", rf"\b(?:is|highest|stayed at) ({NUMBER})(?=$|[ ,;.)](?!\d))"),
+)
+NAMES = {"the gradient norm": "grad_norm", "the loss scale": "loss_scale"}
+
+
+class Claim(NamedTuple):
+    """A number on a page: of which `signal`, what it is called (`kind`), and where (`step`: of the kind "at")."""
+
+    signal: str
+    kind: str
+    value: float
+    step: float | None
+
+
+def wrong_numbers(page: str, diagnosis: RunDiagnosis, run: Run) -> Iterator[str]:
+    """The claims of a page and of its evidence that the log contradicts, as sentences."""
+    for sentence in sentences(page):
+        for claim in claims(sentence, run):
+            if not holds(claim, run.series[claim.signal]):
+                yield f"{claim.signal} is not {claim.value:g} ({claim.kind}): {sentence[:140]!r}"
+    for finding in diagnosis.findings:
+        for point in finding.evidence:
+            series = run.series.get(point.signal)
+            if series is None or point.step is None or point.unit:
+                continue
+            if not holds(Claim(point.signal, "at", point.value, point.step), series):
+                yield f"evidence of {finding.slug}: {point.signal} is not {point.value:g} at {point.step:g}"
+
+
+def sentences(page: str) -> Iterator[str]:
+    yield from (s.strip() for s in re.split(r"(?<=[.;]) +(?=\S)|(?<=[.;:])\n|\n\n|\n *- ", page))
+
+
+def claims(sentence: str, run: Run) -> Iterator[Claim]:
+    """The numbers that a sentence attributes to a signal without calling them derived."""
+    words = " ".join(sentence.split())
+    if DERIVED.search(words):
+        return
+    names = signals(words, run)
+    taken: list[tuple[int, int]] = []
+    for kind, pattern in CLAIMS:
+        for found in re.finditer(pattern, words):
+            given = found.groupdict()
+            value = given.get("value") or next(g for g in found.groups() if g)
+            step = given.get("step") or (found[2] if kind == "at" and not given else None)
+            begin = found.start() + found[0].index(value)
+            before = [name for at, name in names if at < begin]
+            overlaps = any(a < begin + len(value) and begin < b for a, b in taken)
+            if before and not overlaps and measured(words[begin + len(value) :]):
+                yield Claim(before[-1], kind, numeral(value), None if step is None else numeral(step))
+            taken.append((begin, begin + len(value)))
+            taken += [found.span(2)] if kind == "at" and not given else []
+
+
+def measured(after: str) -> bool:
+    """Whether a number is a value: it counts nothing (points, rows, seconds), and is no share."""
+    return not re.match(r" ?(%|x\b|times\b|of \d|points?|in \d+ rows|rows?|of its|evaluations?|validations?|samples|GiB|MiB|bytes|s\b|h\b)", after)
+
+
+def numeral(text: str) -> float:
+    return float(text.rstrip(".,").replace(",", ""))
+
+
+def signals(words: str, run: Run) -> list[tuple[int, str]]:
+    """(place, name) of every signal that a sentence names, in order; the longest name where several fit."""
+    named = {name: name for name in run.series}
+    named |= {spoken: name for spoken, name in NAMES.items() if name in run.series}
+    objective = Features(run).objective
+    if objective is not None:
+        named |= dict.fromkeys(("the loss", "the score", "the reward"), objective.name)
+    found: dict[int, str] = {}
+    for spoken in sorted(named, key=len):
+        for at in re.finditer(rf"(?<![\w/]){re.escape(spoken)}(?![\w/])", words):
+            found[at.start()] = named[spoken]
+    return sorted(found.items())
+
+
+def holds(claim: Claim, series: Series) -> bool:
+    """Whether the log has that number there."""
+    values = series.values[np.isfinite(series.values)]
+    if not np.isfinite(claim.value):
+        return not np.isfinite(series.values).all()
+    if not len(values):
+        return False
+    if claim.kind == "at":
+        assert claim.step is not None
+        values = series.values[same(series.steps, claim.step)]
+    expected = {
+        "last": values[-1:], "first": values[:1], "lowest": [values.min()] if len(values) else [],
+        "highest": [values.max()] if len(values) else [],
+    }.get(claim.kind, values)  # fmt: skip
+    return bool(same(np.asarray(expected, dtype=np.float64), claim.value).any())
+
+
+def same(values: Floats, shown: float) -> np.ndarray:
+    """Where `values[n]` are what is shown with four digits."""
+    return np.isclose(values, shown, rtol=DIGITS, atol=0) | np.isclose(values, shown, rtol=0, atol=1e-12)
