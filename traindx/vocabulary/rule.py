@@ -36,6 +36,10 @@ class Threshold(float):
         self.unit, self.basis, self.source = unit, basis, source
         return self
 
+    def __getnewargs__(self) -> tuple[float, str, Basis, str]:
+        # copy and pickle call __new__ with the number alone, so evidence that shows a threshold could not be copied
+        return float(self), self.unit, self.basis, self.source
+
 
 def threshold(value: float, unit: str, basis: Basis, source: str) -> Any:
     """Declare a threshold. `unit` says what the number counts ("x robust noise", "of the run"),
