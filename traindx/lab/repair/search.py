@@ -21,7 +21,7 @@ from traindx.lab.repair.combinations import AND, Applied, try_two
 from traindx.lab.repair.conditions import fine, refusal
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
-from traindx.lab.repair.source import THERE, Source, outside
+from traindx.lab.repair.source import MARK, THERE, Source, outside
 from traindx.lab.repair.variants import Way, by_speed, sooner
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
@@ -222,6 +222,8 @@ class Search:
     def clash(self, candidate: Candidate) -> str:
         """Why a candidate cannot be combined with what is applied, or ""."""
         doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
+        if set(candidate.interventions) & set(self.base) and candidate.interventions[0].startswith(MARK):
+            return THERE
         return next(filter(None, (refusal(*outside(merged(self.base, dose))) for dose in doses)), "")
 
     def no_source(self, fix: str) -> str:
