@@ -45,7 +45,7 @@ def loss_diverges(
     decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
     few: float = threshold(20, "points", "convention", "more points show a level"),
-    visible: float = threshold(0.3, "of the best level", "convention", "a rise that is a loss whatever"),
+    visible: float = threshold(0.3, "of the best level", "measured", "a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level that it had already reached.
 
