@@ -28,7 +28,16 @@ def rules_index() -> str:
 
 def facts(rule: Rule) -> tuple[Any, ...]:
     home = rule.check.__module__
-    return (home, rule.code, rule.needs, rule.min_points, rule.severity, rule.message, rule.follows, rule.persistence)
+    return (
+        home,
+        rule.code,
+        rule.needs,
+        rule.min_points,
+        rule.severity,
+        rule.message,
+        rule.follows,
+        rule.persistence,
+    )
 
 
 def fixes_index() -> str:
