@@ -13,7 +13,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, Scope,
 from traindx.vocabulary.edit import Advice
 
 BOM = "\ufeff"  # some editors on Windows start UTF-8 files with it
-GONE = "traindx_removed_statement"  # stands in for a removed statement until the text is made
+GONE = "traindx_removed_statement"  # replaces a removed statement until the text is made
 Change = Callable[[cst.CSTNode], cst.CSTNode]
 Node = TypeVar("Node", bound=cst.CSTNode)
 Small = cst.BaseSmallStatement
@@ -93,7 +93,7 @@ class Source:
 
     def spelled(self, full: str, *homes: str) -> str:
         """How this file can write `full` ("torch.nn.init"), by the first of the modules `homes` that it
-        imports under a name of its own; "" where it imports none."""
+        imports under another name; "" where it imports none."""
         aliases: dict[str, str] = {}
         for node, name in self.names.items():
             if isinstance(node, cst.Name):

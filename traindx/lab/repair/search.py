@@ -66,12 +66,12 @@ class Search:
         weigh: Callable[[Sequence[Hypothesis]], tuple[Hypothesis, ...]] = tuple,
         agree: Callable[[Candidate], bool] | None = None,
         show: Callable[[Search, Sequence[Candidate]], None] = lambda _search, _plan: None,
-        tell: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
         believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
         bench.keep_models, bench.slices = True, options.slices
-        self.show, self.tell, self.weigh, self.believed = show, tell, weigh, believed
+        self.show, self.notify, self.weigh, self.believed = show, notify, weigh, believed
         self.agree = agree  # asked before each change, which is then tried alone
         self.trials: list[Trial] = []
         self.untried: dict[str, Untried] = {}
@@ -183,7 +183,7 @@ class Search:
             return False
         self.superseded = len(self.trials)
         self.vain.clear()
-        self.tell("a shortened run is inconclusive: repeating the changes at full length")
+        self.notify("a shortened run is inconclusive: repeating the changes at full length")
         return True
 
     def prepare(self) -> None:
@@ -384,7 +384,7 @@ class Search:
         if not self.base:
             self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
             self.believe(f"{candidate.fix}: {found.verdict}")
-        self.tell(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
+        self.notify(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
 
     def leave(self, candidate: Candidate, why: str) -> None:
         """Note a candidate that was not tried, and why."""

@@ -24,7 +24,7 @@ MIN_POINTS = 10
 
 class Drop(NamedTuple):
     """Steps at which training was done and at which the validation curve was halfway down; its levels before
-    the drop and at the end, and the share of its whole range that lies between them."""
+    the drop and at the end, and the share of its whole range that is between them."""
 
     done: float
     halfway: float
@@ -47,7 +47,7 @@ def validation_drops_late(
     run: Run,
     features: Features,
     *,
-    progress: float = threshold(0.9, "of training's improvement", "convention", "training is done"),
+    progress: float = threshold(0.9, "of training's improvement", "measured", "training is done"),
     share: float = threshold(0.5, "of the validation range", "convention", "most of the possible gain"),
     delay: float = threshold(3.0, "x the time training took", "paper", "arXiv:2201.02177: 10x and more"),
     wait: float = threshold(0.1, "of the run", "convention", "visible in a plot"),
