@@ -228,11 +228,8 @@ class Search:
 
     def no_source(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
-        return (
-            "it needs a change of the script's code"
-            if self.bench.source is None
-            else self.bench.source.can(fix)
-        )
+        source = self.bench.source
+        return "it needs a change of the script's code" if source is None else source.can(fix)
 
     def round(self, plan: Sequence[Candidate]) -> Applied | None:
         """Try candidates, several at a time; the first that is confirmed."""
