@@ -1,4 +1,4 @@
-"""The counts behind the last two columns of docs/thresholds.md."""
+"""The counts in the last two columns of docs/thresholds.md."""
 
 from __future__ import annotations
 

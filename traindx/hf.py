@@ -29,7 +29,7 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
         self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False, **options: Any
     ) -> None:
         self.out, self.check_every, self.stop, self.options = out, check_every, stop, options
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self._recording: Recording[Diagnosis] | None = None
         self._latest: Diagnosis | None = None
 
@@ -64,10 +64,10 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
         if self._latest is None:
             return control
         run, self._latest = self._latest.document.runs[0], None
-        for slug, sentence in new_findings(run, self.told):
+        for slug, sentence in new_findings(run, self.reported):
             print(f"traindx: {sentence}", flush=True)
             state.log_history.append({"step": state.global_step, f"traindx/{slug}": sentence})
-            self.told.append(slug)
+            self.reported.append(slug)
         if self.stop and (why := why_stop(run)):
             print(f"traindx: {why}", flush=True)
             control.should_training_stop = True
@@ -85,7 +85,7 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
             "check_every": self.check_every,
             "stop": self.stop,
         }
-        return {"args": {**args, **self.options}, "attributes": {"told": self.told}}
+        return {"args": {**args, **self.options}, "attributes": {"reported": self.reported}}
 
     def _found(self, diagnosis: Diagnosis) -> None:
         self._latest = diagnosis

@@ -57,10 +57,10 @@ class Watch(Callback):  # type: ignore[misc]  # Lightning's types are not relied
         self._end(None)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"told": sorted(self._known)}
+        return {"reported": sorted(self._known)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self._known = set(state_dict["told"])
+        self._known = set(state_dict.get("reported", ()))
 
     def _end(self, error: BaseException | None) -> None:
         recording, self._recording = self._recording, None

@@ -129,9 +129,9 @@ def test_a_folder_in_which_everything_is_wrong(tmp_path: Path) -> None:
 def test_hostile_file_names_are_escaped(tmp_path: Path) -> None:
     train = folder(tmp_path / "train")
     (train / "cats" / "\x1b[31mred\n.png").write_bytes(b"")
-    told = str(survey.of(train).measured.facts["files_unreadable_where"])
-    assert "\x1b" not in told
-    assert "\n" not in told
+    where = str(survey.of(train).measured.facts["files_unreadable_where"])
+    assert "\x1b" not in where
+    assert "\n" not in where
 
 
 def test_folders_that_hold_nothing_to_look_at(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def find_lr(
     state_limits(network, out.quiet)
     search = find_rate(
         command, plan, seconds=seconds, writable=writable, network=network,
-        tell=lambda text: note(f"  {text}", out.quiet),
+        notify=lambda text: note(f"  {text}", out.quiet),
     )  # fmt: skip
     emit(rates.render(search, out.format, width=stdout_width(), color=out.color), out.path)
     if figures is not None:

@@ -110,7 +110,7 @@ def fix(
         journal = opened(command, FOLDER, starts.folder, options, starts.reach, lines.say, jobs=starts.jobs)
         bench = stack.enter_context(starts.bench(command, journal, lines))
         search = Search(
-            bench, config, options, record=memory.record, weigh=memory.weigh, show=lines.plan, tell=lines.say,
+            bench, config, options, record=memory.record, weigh=memory.weigh, show=lines.plan, notify=lines.say,
             believed=lines.believe, agree=asking.agree if asking else None,
         )  # fmt: skip
         run_through(search, asking)

@@ -66,7 +66,7 @@ def investigate(
                 config,
                 steps=starts.steps,
                 show=plan_of(out.quiet),
-                tell=lines.say,
+                notify=lines.say,
                 believed=lines.believe,
             )
     document = Document(traindx_version=VERSION, runs=(found.diagnosis,))

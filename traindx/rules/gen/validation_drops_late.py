@@ -24,7 +24,7 @@ MIN_POINTS = 10
 
 class Drop(NamedTuple):
     """Steps at which training was done and at which the validation curve was halfway down; its levels before
-    the drop and at the end, and the share of its whole range that lies between them."""
+    the drop and at the end, and the share of its whole range that is between them."""
 
     done: float
     halfway: float

@@ -40,6 +40,7 @@ class Seen(NamedTuple):
     needs=("val/*", "train/*"),
     min_points=1,
     severity="medium",
+    persistence="slow",
     message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
     "{then:.4g} to {now:.4g}{medians}",
     follows=("train-and-validation-overlap",),

@@ -26,6 +26,7 @@ SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly en
     needs=("objective",),
     min_points=2,
     severity="high",
+    persistence="turning",
     message="{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did "
     "not recover",
     follows=("loss-not-finite", "loss-repeats-each-epoch"),

@@ -20,6 +20,7 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=16,
     severity="low",
+    persistence="slow",
     message="{name} fell by only {fraction:.1%}, from {start:.4g} to {end:.4g}, in an almost straight line",
     follows=("learning-rate-vanishes-early",),
 )

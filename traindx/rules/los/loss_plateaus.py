@@ -27,6 +27,7 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=5,
     severity="low",
+    persistence="slow",
     message="{name} has been level at {level:.4g} (median) since step {onset:g}, {share:.0%} of the run",
     follows=("loss-diverges", "loss-not-finite", "learning-rate-vanishes-early", "learning-rate-is-zero"),
 )

@@ -21,6 +21,7 @@ from traindx.rules.api import (
     needs=("weight_norm/*", "objective"),
     min_points=1,
     severity="high",
+    persistence="turning",
     message="the weights grew to {factor:.0f} times their initial norm, most of all {where}",
 )
 def weights_grow_unbounded(
