@@ -191,10 +191,9 @@ def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
     """A finding's message, with its onset where it does not say that itself."""
     words = labels.sentence(finding.message, 240).rstrip(".")
     onset = finding.onset_step
-    known = (
-        onset is None
-        or onset == diagnosis.run.first_step
-        or re.search(rf"\b{onset:g}\b", words.replace(",", ""))
+    place = labels.step(onset).replace(",", "")
+    known = onset in (None, diagnosis.run.first_step) or re.search(
+        rf"\b{re.escape(place)}\b", words.replace(",", "")
     )
     return f"{words}." if known else f"{words} ({since(diagnosis.run, onset)})."
 
