@@ -41,7 +41,8 @@ ALT = {
 
 PAGE = """# Reading gradients, updates and activations by module
 
-A loss curve shows that something is wrong. The modules show where. Logs seldom have their values, so record the training first:
+A loss curve shows that something is wrong. The modules show where. Logs seldom have their values, so
+record the training first:
 
 ```
 traindx run --out runs/exp1 -- python train.py          # the unchanged script
