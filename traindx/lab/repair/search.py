@@ -21,7 +21,7 @@ from traindx.lab.repair.combinations import AND, Applied, try_two
 from traindx.lab.repair.conditions import fine, refusal
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
-from traindx.lab.repair.source import THERE, Source, outside
+from traindx.lab.repair.source import MARK, THERE, Source, outside
 from traindx.lab.repair.variants import Way, by_speed, sooner
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
@@ -222,15 +222,14 @@ class Search:
     def clash(self, candidate: Candidate) -> str:
         """Why a candidate cannot be combined with what is applied, or ""."""
         doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
+        if set(candidate.interventions) & set(self.base) and candidate.interventions[0].startswith(MARK):
+            return THERE
         return next(filter(None, (refusal(*outside(merged(self.base, dose))) for dose in doses)), "")
 
     def no_source(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
-        return (
-            "it needs a change of the script's code"
-            if self.bench.source is None
-            else self.bench.source.can(fix)
-        )
+        source = self.bench.source
+        return "it needs a change of the script's code" if source is None else source.can(fix)
 
     def round(self, plan: Sequence[Candidate]) -> Applied | None:
         """Try candidates, several at a time; the first that is confirmed."""
