@@ -136,8 +136,8 @@ def shown(name: str, kind: Kind) -> ModuleTable:
 
 def printed(name: str, kind: Kind) -> str:
     """The table as a terminal shows it."""
-    told = modules.render([(shown(name, kind), seen(traced(name), kind, Config()))], width=WIDTH)
-    return f"```\n{told}```\n"
+    text = modules.render([(shown(name, kind), seen(traced(name), kind, Config()))], width=WIDTH)
+    return f"```\n{text}```\n"
 
 
 def picture(name: str, kind: Kind) -> str:
