@@ -41,7 +41,7 @@ DATA_OPTIONS = (
         "--task", type=click.Choice(("classes", "numbers")),
         help="With --data: the kind of target, if it is not obvious from the values.",
     ),
-    click.option("--rows", metavar="FILE", help="With --data: write the rows behind each finding to FILE, as CSV."),
+    click.option("--rows", metavar="FILE", help="With --data: write the rows of each finding to FILE, as CSV."),
 )  # fmt: skip
 
 
