@@ -93,7 +93,7 @@ def check_data(
     emit(rendered(found.report, out), out.path)
     if request.rows is not None:
         write_rows(found.rows, Path(request.rows))
-        note(f"The rows behind the findings: {request.rows}", out.quiet)
+        note(f"The rows of the findings: {request.rows}", out.quiet)
     return int(found.failed)
 
 
