@@ -1,4 +1,7 @@
-"""Check the numbers of a page against the log: what is called last, lowest, or a value at a step is the log's own.
+"""Check the numbers of pages against their logs: `python -m benchmarks.page_numbers FOLDER… [--show 5]`.
+
+What is called first, last, lowest, or a value at a step is the log's own; one fact has one number, whatever the format
+(text, the same in full, Markdown, HTML, JSON). FOLDER holds logs, as for `benchmarks.pages`, or `logs` and `threads`.
 
 A claim is a number in a sentence about a signal: "from 2.31 (step 0)", "to 0.12 at step 900", "lowest at step 40
 (0.3)", "is 0.42 now". Sentences that call a number a median, a mean, a trend or an estimate make no such claim.
@@ -7,14 +10,22 @@ Evidence in the JSON is checked too: a value without a unit is the one that was 
 
 from __future__ import annotations
 
+import argparse
+import html
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.pages import runs_of
+from traindx import pipeline
+from traindx.errors import TraindxError
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.diagnosis import Document, RunDiagnosis
 from traindx.vocabulary.run import Floats, Run, Series
 
 DIGITS = 5e-4  # relative: a page shows four digits
@@ -28,7 +39,7 @@ DERIVED = re.compile(
     re.I,
 )
 CLAIMS = (
-    ("at", rf"({NUMBER}) (?:at|\() ?{AXIS} ({NUMBER})"),
+    ("at", rf"(?<![\w.])({NUMBER}) (?:at|\() ?{AXIS} ({NUMBER})"),
     ("at", rf"({NUMBER}) \({AXIS} ({NUMBER})\)"),
     ("at", rf"(?:at|by) {AXIS} (?P<step>{NUMBER}) \((?P<value>{NUMBER})\)"),
     ("lowest", rf"lowest at {AXIS} {NUMBER} \(({NUMBER})\)"),
@@ -63,6 +74,50 @@ def wrong_numbers(page: str, diagnosis: RunDiagnosis, run: Run) -> Iterator[str]
                 continue
             if not holds(Claim(point.signal, "at", point.value, point.step), series):
                 yield f"evidence of {finding.slug}: {point.signal} is not {point.value:g} at {point.step:g}"
+
+
+def forms(diagnosis: pipeline.Diagnosis) -> dict[str, str]:
+    """A diagnosis in every format that has sentences, without markup."""
+    body = re.sub(r"(?s)<(script|style|svg).*?</\1>", "", diagnosis.to_html())
+    body = re.sub(r"</?(?:b|i|em|strong|code|span|a|abbr)\b[^>]*>", "", body)
+    return {
+        "text": diagnosis.to_text(),
+        "full": diagnosis.to_text(full=True),
+        "markdown": re.sub(r"[`*\\]|<[^>]+>", "", html.unescape(diagnosis.to_markdown())),
+        "HTML": html.unescape(re.sub(r"<[^>]+>", "\n\n", body)),
+    }
+
+
+def violations(place: Path) -> tuple[int, list[tuple[str, str]]]:
+    """How many pages were read of a log, and (kind, sentence) of each number on them that is not the log's."""
+    try:
+        runs = runs_of(place)
+    except (TraindxError, ValueError):
+        return 0, []
+    found, read = [], 0
+    diagnosis = pipeline.diagnose(runs)
+    for described, run in zip(diagnosis.document.runs, diagnosis.runs, strict=True):
+        alone = Document(traindx_version=diagnosis.document.traindx_version, runs=(described,))
+        pages = forms(pipeline.Diagnosis(alone, (run,)))
+        read += len(pages)
+        wrong = {sentence for page in pages.values() for sentence in wrong_numbers(page, described, run)}
+        found += [("not the log's", f"{place.name}: {words}") for words in sorted(wrong)]
+        found += [("two numbers", f"{place.name}: {words}") for words in two_numbers(pages, run)]
+    return read, found
+
+
+def two_numbers(pages: dict[str, str], run: Run) -> Iterator[str]:
+    """Facts that have different numbers on the pages of one run."""
+    given: dict[tuple[str, str, float | None], dict[float, str]] = defaultdict(dict)
+    for form, page in pages.items():
+        for sentence in sentences(page):
+            for claim in claims(sentence, run):
+                if claim.kind != "logged":
+                    given[claim[:2] + claim[3:]].setdefault(claim.value, f"{form}: {sentence[:100]!r}")
+    for (signal, kind, _), values in given.items():
+        shown = sorted(values)
+        if any(not same(np.array([a]), b).all() for a, b in zip(shown, shown[1:], strict=False)):
+            yield f"{signal} ({kind}): " + " and ".join(values.values())
 
 
 def sentences(page: str) -> Iterator[str]:
@@ -133,3 +188,30 @@ def holds(claim: Claim, series: Series) -> bool:
 def same(values: Floats, shown: float) -> np.ndarray:
     """Where `values[n]` are what is shown with four digits."""
     return np.isclose(values, shown, rtol=DIGITS, atol=0) | np.isclose(values, shown, rtol=0, atol=1e-12)
+
+
+def places(folder: Path) -> list[Path]:
+    inside = [folder / name for name in ("logs", "threads") if (folder / name).is_dir()]
+    return sorted(p for one in inside or [folder] for p in one.iterdir())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--show", type=int, default=1000, help="print so many violations of each kind")
+    parser.add_argument("--jobs", type=int, default=2)
+    asked = parser.parse_args()
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        answers = list(pool.map(violations, [p for f in asked.folders for p in places(f)], chunksize=4))
+    kinds = Counter(kind for _, found in answers for kind, _ in found)
+    for kind in kinds:
+        print(f"# {kind}: {kinds[kind]}")
+        print("\n".join([words for _, found in answers for k, words in found if k == kind][: asked.show]))
+    print(f"{sum(read for read, _ in answers)} pages, {sum(kinds.values())} violations")
+    return int(bool(kinds))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

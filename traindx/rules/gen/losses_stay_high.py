@@ -170,8 +170,8 @@ def evidence(state: State, kind: tuple[str, Severity]) -> Evidence:
     aspect, severity = kind
     curve, last = state.curve, state.curve.step_at(state.curve.n - 1)
     points = [
-        EvidencePoint(curve.name, curve.step_at(0), state.start),
-        EvidencePoint(curve.name, last, state.end, state.start),
+        curve.point(0, state.start),
+        curve.point(-1, state.end, state.start),
     ]
     if state.accuracy is not None:
         points.append(EvidencePoint("accuracy", last, state.accuracy))
