@@ -49,6 +49,8 @@ CLAIMS = (
     ("logged", rf"{MOVED}\D*?(?:{NUMBER})?\D*?\b(?:from|to|at) ({NUMBER})(?=$|[ ,;.)](?!\d))"),
     ("logged", rf"\b(?:is|highest|stayed at) ({NUMBER})(?=$|[ ,;.)](?!\d))"),
 )
+SMOOTH_END = re.compile(rf"\b(?:to|is|near) ({NUMBER})(?=[ ,][^.]*\((?:medians?|smoothed)\b)")
+LOGGED_IN = ("", "L2", "nats", "loss", "s", "bytes")  # units of evidence that is a number of the log
 NAMES = {"the gradient norm": "grad_norm", "the loss scale": "loss_scale"}
 
 
@@ -70,7 +72,7 @@ def wrong_numbers(page: str, diagnosis: RunDiagnosis, run: Run) -> Iterator[str]
     for finding in diagnosis.findings:
         for point in finding.evidence:
             series = run.series.get(point.signal)
-            if series is None or point.step is None or point.unit:
+            if series is None or point.step is None or point.unit not in LOGGED_IN:
                 continue
             if not holds(Claim(point.signal, "at", point.value, point.step), series):
                 yield f"evidence of {finding.slug}: {point.signal} is not {point.value:g} at {point.step:g}"
@@ -114,10 +116,29 @@ def two_numbers(pages: dict[str, str], run: Run) -> Iterator[str]:
             for claim in claims(sentence, run):
                 if claim.kind != "logged":
                     given[claim[:2] + claim[3:]].setdefault(claim.value, f"{form}: {sentence[:100]!r}")
+        yield from two_ends(page, run, form)
     for (signal, kind, _), values in given.items():
         shown = sorted(values)
         if any(not same(np.array([a]), b).all() for a, b in zip(shown, shown[1:], strict=False)):
             yield f"{signal} ({kind}): " + " and ".join(values.values())
+
+
+def two_ends(page: str, run: Run, form: str) -> Iterator[str]:
+    """Signals whose end is given on one page as it was logged, and as a median that differs from it."""
+    logged: dict[str, float] = {}
+    level: dict[str, float] = {}
+    for sentence in sentences(page):
+        words = " ".join(sentence.split())
+        for claim in claims(words, run):
+            if claim.kind == "last" or (claim.step is not None and same(run.series[claim.signal].steps[-1:], claim.step)):
+                logged[claim.signal] = claim.value
+        for found in SMOOTH_END.finditer(words):
+            before = [name for at, name in signals(words, run) if at < found.start()]
+            if before:
+                level[before[-1]] = numeral(found[1])
+    for signal in logged.keys() & level.keys():
+        if not same(np.array([logged[signal]]), level[signal]).all():
+            yield f"{form}: {signal} ends at {logged[signal]:g}, and at {level[signal]:g} (smoothed)"
 
 
 def sentences(page: str) -> Iterator[str]:

@@ -16,7 +16,6 @@ from traindx.vocabulary.run import Floats, Series
 from traindx.vocabulary.signals import direction_of
 
 T = TypeVar("T")
-SMOOTHED = "(smoothed)"  # the unit of evidence that is not a number of the log
 
 
 class Curve:
@@ -103,16 +102,14 @@ class Curve:
         return float(self.steps[min(max(index, 0), self.n - 1)])
 
     def point(self, index: int, value: float | None = None, expected: float | None = None) -> EvidencePoint:
-        """Evidence at one of the points: its value as logged, or an oriented level in its place, which is then
-        called smoothed; `expected` is an oriented level too."""
-        logged = float(self.values[index])
-        shown = logged if value is None else float(value * self.sign)
+        """Evidence at one of the points: its value as logged, or an oriented level in its place;
+        `expected` is an oriented level too."""
+        shown = self.values[index] if value is None else value * self.sign
         return EvidencePoint(
             self.name,
             float(self.steps[index]),
-            shown,
+            float(shown),
             None if expected is None else expected * self.sign,
-            "" if shown == logged else SMOOTHED,
         )
 
     def at_steps(self, steps: Floats) -> Floats:

@@ -330,12 +330,13 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
     turn, exact = start_of_rise(seen)
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])
-    many = pair.val.n > 2 * 4  # the last of a few points is clearer than their median
-    end = rise.end * sign if many else float(pair.val.values[-1])
+    # The last point is clearer than a median, unless it is an outlier.
+    outlier = float(pair.val.oriented[-1]) - low * sign < rise.size / 2
+    end = rise.end * sign if outlier else float(pair.val.values[-1])
+    smooth = pair.val.n > 2 * 4 and seen.train is not pair.train.oriented  # the trend, read between its points
     then, now = float(seen.train[turn]), ends(seen)[1]
-    if not many:
+    if not (outlier or smooth):
         then, now = (pair.train.at_steps(np.array([at, last])) * other).tolist()
-    at_points = seen.train is pair.train.oriented  # else it is the trend between them
     begun = int(np.searchsorted(pair.train.steps, at, side="right")) - 1
     return Evidence(
         onset=at,
@@ -347,7 +348,7 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "then": then * other, "now": now * other, "ends": "" if not many else " (medians at the end)" if at_points else " (smoothed)",
+            "then": then * other, "now": now * other, "ends": " (medians at the end)" if outlier else " (its trend)" if smooth else "",
         },
         points=(
             pair.val.point(turn),
