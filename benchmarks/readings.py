@@ -26,6 +26,7 @@ from traindx.readers import read_source
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
 from traindx.vocabulary.diagnosis import SEVERITIES, Hypothesis, RunDiagnosis
+from traindx.vocabulary.run import Run
 
 HALVES = ("development", "opened", "last")
 LOUD = SEVERITIES[: SEVERITIES.index("low") + 1]  # said as more than a note
@@ -48,19 +49,24 @@ def half_of(label: Mapping[str, Any]) -> str:
     return HALVES[1 + second % 2] if first % 2 else HALVES[0]
 
 
-def diagnosed(folder: Path, label: Mapping[str, Any]) -> list[RunDiagnosis] | None:
-    """What is said of a log (alone in its folder) or a pasted text; None where it is refused with a reason."""
+def read_runs(folder: Path, label: Mapping[str, Any]) -> list[Run]:
+    """The runs of a log (alone in its folder) or of a pasted text. Raises ReadError where there is none."""
     path = folder / label["path"]
+    if label["path"].startswith("threads/"):
+        text = json.loads(path.read_text())["text_log"].encode()
+        return [
+            run for log in read_source(Source("-", data=text, head=text[:65536])) for run in assemble(log)
+        ]
+    with tempfile.TemporaryDirectory() as alone:
+        copy = Path(alone) / path.name
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, copy)
+        return list(pipeline.read_all(copy))
+
+
+def diagnosed(folder: Path, label: Mapping[str, Any]) -> list[RunDiagnosis] | None:
+    """What is said of a log or a pasted text; None where it is refused with a reason."""
     try:
-        if label["path"].startswith("threads/"):
-            text = json.loads(path.read_text())["text_log"].encode()
-            logs = read_source(Source("-", data=text, head=text[:65536]))
-            runs = tuple(run for log in logs for run in assemble(log))
-            return list(pipeline.diagnose(runs).document.runs)
-        with tempfile.TemporaryDirectory() as alone:
-            copy = Path(alone) / path.name
-            (shutil.copytree if path.is_dir() else shutil.copy)(path, copy)
-            return list(pipeline.diagnose(pipeline.read_all(copy)).document.runs)
+        return list(pipeline.diagnose(read_runs(folder, label)).document.runs)
     except ReadError:
         return None
 

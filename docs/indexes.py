@@ -19,7 +19,7 @@ from typing import Any
 
 
 def rules_index() -> str:
-    """`traindx/rules/index.py`: module, code, needs, least points, severity, message and premises of every rule."""
+    """`traindx/rules/index.py`: module, code, needs, least points, severity, message, premises and persistence."""
     own = [r for r in rules.catalogue() if r.check.__module__.startswith("traindx.rules.")]
     return HEAD.format(title="What is to be known of every rule before it is asked") + table(
         "RULES", map(facts, own)
@@ -28,7 +28,16 @@ def rules_index() -> str:
 
 def facts(rule: Rule) -> tuple[Any, ...]:
     home = rule.check.__module__
-    return (home, rule.code, rule.needs, rule.min_points, rule.severity, rule.message, rule.follows)
+    return (
+        home,
+        rule.code,
+        rule.needs,
+        rule.min_points,
+        rule.severity,
+        rule.message,
+        rule.follows,
+        rule.persistence,
+    )
 
 
 def fixes_index() -> str:

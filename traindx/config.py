@@ -7,7 +7,7 @@
     aliases    = { "train/loss" = "my_loss" }        # canonical name = name in the log
     facts      = { optimizer = "adam", classes = 10 }
 
-A key or value that traindx does not know is an error that says where it stands: a setting that
+A key or value that traindx does not know is an error that says where it is: a setting that
 silently does nothing is worse than none. Whether rules and thresholds of these names exist is
 checked by the pipeline, which knows the rules.
 """

@@ -38,6 +38,7 @@ def rule(
         severity=severity,
         message=slug.replace("-", " "),
         follows=follows,
+        persistence="brief",
         check=nothing,
     )
 

@@ -10,7 +10,7 @@ from tests import make
 from tests.lookalikes import all_runs
 from traindx import pipeline
 from traindx.live.episodes import Episodes, State
-from traindx.live.persistence import AT_ONCE, BRIEF, LONG, RISING, Persistence
+from traindx.live.persistence import NEEDED, Persistence, declared, persistence_words
 from traindx.vocabulary.diagnosis import Finding, NotEvaluated, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent
 from traindx.vocabulary.run import Run, series
@@ -39,10 +39,18 @@ def updates(episodes: Episodes, *steps: tuple[int, RunDiagnosis]) -> list[LiveEv
     return [event for points, seen in steps for event in episodes.update(points, seen)]
 
 
-@pytest.mark.parametrize("needed", [AT_ONCE, BRIEF, RISING, LONG])
+@pytest.mark.parametrize("needed", NEEDED.values(), ids=list(NEEDED))
 def test_a_finding_counts_after_a_share_of_growth_and_a_number_of_points(needed: Persistence) -> None:
     first = next(now for now in range(100, 2000) if needed.met(100, now))
     assert first == max(round(100 * needed.growth), 100 + needed.points)
+
+
+def test_a_rule_declares_its_persistence_and_a_critical_one_needs_none() -> None:
+    kinds = declared()
+    assert [kinds[slug] for slug in ("loss-not-finite", "gradient-not-finite")] == ["at-once", "at-once"]
+    assert [kinds[slug] for slug in ("loss-diverges", "loss-plateaus")] == ["turning", "slow"]
+    assert (kinds["loss-spikes-recur"], kinds["optimizer-never-steps"]) == ("brief", "brief")
+    assert persistence_words("slow") == "after 400% more points, at least 300"
 
 
 def test_a_finding_is_reported_once_and_only_when_it_has_lasted() -> None:

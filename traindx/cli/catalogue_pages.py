@@ -14,6 +14,7 @@ from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
 from traindx.causes.ranking.records import cause_words, rule_words, strongest_signs
 from traindx.errors import UnknownPage
+from traindx.live.persistence import persistence_words
 
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 
@@ -51,6 +52,7 @@ def rule_pages() -> list[Page]:
                 "severity": r.severity,
                 "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
                 "points": str(r.min_points),
+                "reported while training": persistence_words(r.persistence),
                 "record": rule_words(r.slug),
             },
             {

@@ -49,8 +49,8 @@ def listed() -> tuple[Rule, ...]:
         return catalogue()
     ours = (
         Rule(code=code, slug=module_slug(home), needs=needs, min_points=points, severity=severity,
-             message=message, follows=follows, check=Deferred(home))
-        for home, code, needs, points, severity, message, follows in known
+             message=message, follows=follows, persistence=persistence, check=Deferred(home))
+        for home, code, needs, points, severity, message, follows, persistence in known
     )  # fmt: skip
     return ordered([*ours, *rules_of_other_packages()])
 

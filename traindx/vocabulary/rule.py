@@ -22,6 +22,11 @@ import msgspec
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 
 Basis = Literal["measured", "theory", "paper", "convention"]
+# How long a finding must last before it is reported of a run that still trains; `traindx.live.persistence` has the
+# numbers. "at-once": one value proves it. "brief": an outlier is over by then. "turning": what rises may come back,
+# the more so where the rise is small. "slow": something that has not happened yet, which is true of every run at its
+# start, or that grows and shrinks as a run goes on.
+PersistenceKind = Literal["at-once", "brief", "turning", "slow"]
 
 
 class Threshold(float):
@@ -35,6 +40,10 @@ class Threshold(float):
         self = super().__new__(cls, value)
         self.unit, self.basis, self.source = unit, basis, source
         return self
+
+    def __reduce__(self) -> tuple[type[Threshold], tuple[float, str, Basis, str]]:
+        # float's own calls __new__ with the number alone, so evidence that shows a threshold could not be copied
+        return Threshold, (float(self), self.unit, self.basis, self.source)
 
 
 def threshold(value: float, unit: str, basis: Basis, source: str) -> Any:
@@ -86,6 +95,7 @@ class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     `needs`: signals that must all be there; an entry may list alternatives, "val/loss|val/error".
     `min_points`: finite points that the first needed signal must have.
     `follows`: slugs of rules that, fired no later, make a finding of this one a consequence.
+    `persistence`: how long a finding must last before it is reported while a run trains.
     """
 
     code: str
@@ -95,6 +105,7 @@ class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     severity: Severity
     message: str
     follows: tuple[str, ...]
+    persistence: PersistenceKind
     check: Callable[..., Iterator[Evidence]]
 
     @property
@@ -125,8 +136,10 @@ def rule(
     severity: Severity,
     message: str,
     follows: tuple[str, ...] = (),
+    persistence: PersistenceKind | None = None,
 ) -> Callable[[Callable[..., Iterator[Evidence]]], Rule]:
-    """Turn a function into a Rule; the slug is the function's name in kebab case."""
+    """Turn a function into a Rule; the slug is the function's name in kebab case. Without a `persistence`, a critical
+    finding is reported at once and any other after a brief while."""
 
     def build(check: Callable[..., Iterator[Evidence]]) -> Rule:
         return Rule(
@@ -137,6 +150,7 @@ def rule(
             severity=severity,
             message=message,
             follows=follows,
+            persistence=persistence or ("at-once" if severity == "critical" else "brief"),
             check=check,
         )
 

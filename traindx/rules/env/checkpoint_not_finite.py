@@ -8,6 +8,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:checkpoints_seen", "setup:checkpoints_not_finite"),
     min_points=1,
     severity="medium",
+    persistence="at-once",
     message="{count:.0f} of {seen:.0f} checkpoint files contain values that are not finite: {names}",
 )
 def checkpoint_not_finite(

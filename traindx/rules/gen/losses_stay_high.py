@@ -43,6 +43,7 @@ class State(NamedTuple):
     needs=("train/loss|val/loss",),
     min_points=20,
     severity="medium",
+    persistence="slow",
     message="{signal} levels off at {end:.4g} (median at the end) after a start at {start:.4g}{score}",
     follows=(
         "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance",
@@ -58,7 +59,7 @@ def losses_stay_high(
     little: float = threshold(
         0.2, "of the starting level", "convention", "a network that fits: 50 % and more"
     ),
-    scored: float = threshold(0.35, "of the starting level", "convention", "if the score is poor too"),
+    scored: float = threshold(0.35, "of the starting level", "measured", "if the score is poor too"),
     slow: float = threshold(0.1, "of the starting level, last half", "convention", "leveled off"),
     poor: float = threshold(0.8, "accuracy", "convention", "a higher one is good enough"),
     gap: float = threshold(0.3, "of the training loss", "convention", "a larger gap is overfitting"),

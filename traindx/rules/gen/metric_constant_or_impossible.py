@@ -31,6 +31,7 @@ TOTALS = ("train/loss", "val/loss")
     needs=("train/*|val/*",),
     min_points=1,
     severity="medium",
+    persistence="slow",
     message="{name} is exactly {value:.6g} in all of its {count} points",
     follows=("loss-at-chance", "loss-flat-from-start", "learning-rate-is-zero", "parameters-never-change"),
 )
@@ -38,8 +39,8 @@ def metric_constant_or_impossible(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(4, "points", "convention", "three equal prints happen by chance"),
-    tail: float = threshold(0.5, "of the points", "convention", "a value that lasts"),
+    least: float = threshold(4, "points", "measured", "three equal prints happen by chance"),
+    tail: float = threshold(0.5, "of the points", "measured", "a value that lasts"),
     fell: float = threshold(0.1, "of the first loss", "convention", "no higher loss falls to 0 at once"),
     absurd: float = threshold(1e18, "loss", "theory", "its square overflows single precision"),
     below: float = threshold(2.0, "x the first loss, under 0", "convention", "no entropy is negative"),

@@ -40,6 +40,7 @@ class Seen(NamedTuple):
     needs=("val/*", "train/*"),
     min_points=1,
     severity="medium",
+    persistence="slow",
     message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
     "{then:.4g} to {now:.4g}{medians}",
     follows=("train-and-validation-overlap",),
@@ -49,17 +50,17 @@ def validation_gap_grows(
     features: Features,
     *,
     noise: float = threshold(4.0, "x the noise of the validation curve", "theory", "4 sigma: 1 in 30,000"),
-    relative: float = threshold(0.05, "of the lowest level", "convention", "a gap above 5 % is visible"),
-    lost: float = threshold(0.1, "of the improvement", "convention", "the same for losses without a zero"),
-    least: float = threshold(0.01, "of the improvement", "convention", "less does not matter"),
+    relative: float = threshold(0.05, "of the lowest level", "measured", "a gap above 5 % is visible"),
+    lost: float = threshold(0.1, "of the improvement", "measured", "the same for losses without a zero"),
+    least: float = threshold(0.01, "of the improvement", "measured", "less does not matter"),
     shared: float = threshold(0.25, "of the rise", "convention", "if training rises too, it is divergence"),
     order: float = threshold(0.6, "Kendall's tau, where points are few", "theory", "5 in order: 1 in 120"),
     strong: float = threshold(0.5, "of the level or improvement", "convention", "half of it is lost"),
-    mild: float = threshold(0.1, "of the level or improvement", "convention", "early stopping allows less"),
-    wide: float = threshold(3.0, "x the training loss", "convention", "a gap below 2x is usual"),
+    mild: float = threshold(0.1, "of the level or improvement", "measured", "early stopping allows less"),
+    wide: float = threshold(3.0, "x the training loss", "measured", "a gap below 2x is usual"),
     huge: float = threshold(10.0, "x the training loss", "convention", "another task, or memorized"),
     apart: float = threshold(0.15, "of accuracy", "convention", "more than augmentation and dropout cause"),
-    torn: float = threshold(0.4, "of accuracy", "convention", "almost nothing generalizes"),
+    torn: float = threshold(0.4, "of accuracy", "measured", "almost nothing generalizes"),
 ) -> Iterator[Evidence]:
     """Validation gets worse after its best point while training does not.
 

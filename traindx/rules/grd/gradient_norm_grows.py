@@ -23,6 +23,7 @@ from traindx.rules.api import (
     needs=("grad_norm",),
     min_points=30,
     severity="low",
+    persistence="turning",
     message="the gradient norm grew steadily to {ratio:.1f} times its early level",
     follows=("loss-not-finite", "loss-diverges", "gradient-not-finite"),
 )

@@ -21,6 +21,7 @@ from traindx.rules.api import (
     needs=("grad_norm",),
     min_points=1,
     severity="high",
+    persistence="at-once",
     message="the gradient norm is NaN or infinite in {count} of {rows} rows, from step {step:g} on",
     follows=("loss-not-finite",),
 )

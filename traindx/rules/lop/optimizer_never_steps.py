@@ -8,6 +8,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:backwards_without_step|setup:optimizer_steps",),
     min_points=1,
     severity="critical",
+    persistence="brief",
     message="{count:.0f} backward passes, but no optimizer step",
 )
 def optimizer_never_steps(

@@ -23,6 +23,7 @@ from traindx.rules.api import (
     needs=("train/*|val/*",),
     min_points=3,
     severity="high",
+    persistence="slow",
     message="{name} ends near {level:.4g} (median): guessing among {classes} classes gives ln "
     "{classes} = {chance:.4g}",
     follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),
@@ -35,8 +36,8 @@ def loss_at_chance(
     exact: float = threshold(0.003, "of ln k, k guessed", "theory", "four levels: 1 loss in 100 by chance"),
     steady: float = threshold(0.02, "of the level", "convention", "a level that holds"),
     stretch: float = threshold(0.3, "of the run", "convention", "the last third"),
-    better: float = threshold(1.5, "x chance accuracy", "convention", "something is learned"),
-    nothing: float = threshold(0.05, "of the way to perfect", "convention", "what rounding may hide"),
+    better: float = threshold(1.5, "x chance accuracy", "measured", "something is learned"),
+    nothing: float = threshold(0.05, "of the way to perfect", "measured", "what rounding may hide"),
     epochs: float = threshold(5, "epochs", "convention", "detectors score 0 in their first epochs"),
     steps: float = threshold(1e4, "steps", "convention", "the same if epochs are not logged"),
 ) -> Iterator[Evidence]:

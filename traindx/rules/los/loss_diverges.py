@@ -26,6 +26,7 @@ SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly en
     needs=("objective",),
     min_points=2,
     severity="high",
+    persistence="turning",
     message="{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did "
     "not recover",
     follows=("loss-not-finite", "loss-repeats-each-epoch"),
@@ -44,7 +45,7 @@ def loss_diverges(
     decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
     few: float = threshold(20, "points", "convention", "more points show a level"),
-    visible: float = threshold(0.3, "of the best level", "convention", "a rise that is a loss whatever"),
+    visible: float = threshold(0.3, "of the best level", "measured", "a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level that it had already reached.
 

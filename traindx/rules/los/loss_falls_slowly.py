@@ -20,6 +20,7 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=16,
     severity="low",
+    persistence="slow",
     message="{name} fell by only {fraction:.1%}, from {start:.4g} to {end:.4g}, in an almost straight line",
     follows=("learning-rate-vanishes-early",),
 )
@@ -27,10 +28,10 @@ def loss_falls_slowly(
     run: Run,
     features: Features,
     *,
-    slow: float = threshold(0.25, "of the starting level", "convention", "a good rate gains more in a run"),
+    slow: float = threshold(0.25, "of the starting level", "measured", "a good rate gains more in a run"),
     straight: float = threshold(0.25, "of the first half's fall", "theory", "log gains 0.3, x^-0.5 0.13"),
     least: float = threshold(0.02, "of the starting level", "convention", "less is no fall"),
-    transient: float = threshold(0.05, "of the run", "convention", "the warm-up does not show the speed"),
+    transient: float = threshold(0.05, "of the run", "measured", "the warm-up does not show the speed"),
     tiny_norm: float = threshold(1e-2, "gradient norm", "convention", "healthy norms are 0.1 to 10"),
     surely: float = threshold(4.0, "x standard error", "theory", "the fall must be clear"),
 ) -> Iterator[Evidence]:

@@ -32,6 +32,7 @@ EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
     needs=("objective",),
     min_points=3,
     severity="high",
+    persistence="slow",
     message="{name} did not improve: {start:.4g} at the start, {end:.4g} at the end ({n} points)",
     follows=("learning-rate-is-zero", "loss-diverges"),
 )

@@ -27,6 +27,7 @@ MEANS = ("mean", "avg", "average")
     needs=("objective",),
     min_points=8,
     severity="medium",
+    persistence="slow",
     message="{name} oscillates by {amplitude:.3g} ({kind}, every {period:.3g} points), "
     "{fraction:.0%} of what it gained",
     follows=("loss-diverges", "loss-repeats-each-epoch", "learning-rate-jumps"),

@@ -27,6 +27,7 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=5,
     severity="low",
+    persistence="slow",
     message="{name} has been level at {level:.4g} (median) since step {onset:g}, {share:.0%} of the run",
     follows=("loss-diverges", "loss-not-finite", "learning-rate-vanishes-early", "learning-rate-is-zero"),
 )
@@ -41,7 +42,7 @@ def loss_plateaus(
     done: float = threshold(0.1, "of the starting level", "convention", "the loss has converged"),
     decayed: float = threshold(0.1, "of the peak learning rate", "convention", "usual schedules"),
     some: float = threshold(8, "points", "convention", "fewer have no stretch"),
-    least: float = threshold(12, "points", "convention", "fewer show no plateau, unless one repeats"),
+    least: float = threshold(12, "points", "measured", "fewer show no plateau, unless one repeats"),
     good: float = threshold(0.9, "accuracy", "convention", "the model has learned"),
     tiny_norm: float = threshold(1e-2, "gradient norm", "convention", "healthy norms are 0.1 to 10"),
     steady: float = threshold(0.02, "of the level", "convention", "a level that holds: see LOS011"),

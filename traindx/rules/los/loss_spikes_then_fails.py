@@ -10,6 +10,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("train/loss",),
     min_points=8,
     severity="high",
+    persistence="turning",
     message="{name} jumped from {before:.4g} to {peak:.4g} at step {onset:g} and did not recover",
     follows=("loss-not-finite", "loss-diverges"),
 )

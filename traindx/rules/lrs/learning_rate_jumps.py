@@ -27,9 +27,9 @@ def learning_rate_jumps(
     features: Features,
     *,
     up: float = threshold(1.8, "x", "convention", "rates do not double outside of warm-up and restarts"),
-    down: float = threshold(15.0, "x", "convention", "step decay divides by 2 to 10"),
+    down: float = threshold(15.0, "x", "measured", "step decay divides by 2 to 10"),
     early: float = threshold(0.2, "of the run", "convention", "stepwise warm-up ends by then"),
-    left: float = threshold(3, "points", "convention", "the last point of a schedule is often 0"),
+    left: float = threshold(3, "points", "measured", "the last point of a schedule is often 0"),
     mild: float = threshold(3.0, "x", "convention", "a good rate is known to about this factor"),
 ) -> Iterator[Evidence]:
     """The learning rate jumps, and not because of a warm-up, step decay or warm restart.

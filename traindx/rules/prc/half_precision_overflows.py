@@ -30,7 +30,7 @@ def half_precision_overflows(
     features: Features,
     *,
     halved: float = threshold(4, "halvings in a row", "convention", "16-fold; a single one is normal"),
-    rest: float = threshold(3, "rows without a fall", "convention", "then the first scale is found"),
+    rest: float = threshold(3, "rows without a fall", "measured", "then the first scale is found"),
     pause: float = threshold(0.1, "of the run", "convention", "falls further apart are unrelated"),
     usual: float = threshold(2.0**14, "scale", "convention", "fp16 runs settle at 2**15 to 2**20"),
     worse: float = threshold(0.1, "of the earlier loss", "convention", "a visible rise"),

@@ -41,7 +41,7 @@ def step_time_creeps(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(1.2, "x the first level", "convention", "a fifth slower"),
+    ratio: float = threshold(1.2, "x the first level", "measured", "a fifth slower"),
     steady: float = threshold(0.9, "rank correlation", "convention", "of block medians with time"),
     late: float = threshold(0.15, "of the growth", "theory", "1/3 for a line; a start-up saturates"),
     significant: float = threshold(5.0, "x standard error", "convention", "slope against its own noise"),
@@ -49,16 +49,16 @@ def step_time_creeps(
     step: float = threshold(0.15, "log ratio", "convention", "a sudden change of this size is a jump"),
     clear: float = threshold(4.0, "x noise", "convention", "two distinct levels"),
     few: float = threshold(20, "points", "convention", "with fewer points, only a doubling counts"),
-    times: float = threshold(2.0, "x the first half", "convention", "more than noise"),
+    times: float = threshold(2.0, "x the first half", "measured", "more than noise"),
 ) -> Iterator[Evidence]:
     """The time of a step grows steadily during the run.
 
     ## What it sees
-    The lower envelope of the step time (or of the inverse throughput), which other work on the machine
-    can only raise, rises almost without setback, by a fifth or more, and keeps rising in the last third.
-    In a short log every time of the second half must be twice that of the first, or the times of the
-    last third twice those of the first where they rise throughout. With three times, each must be longer
-    than the one before, and the last twice the first.
+    The lower envelope of the step time (or of the inverse throughput) rises almost without setback, by a
+    fifth or more, and keeps rising in the last third. Other work on the machine can only raise this
+    envelope. In a short log, every time of the second half must be twice that of the first. If the times
+    rise throughout, those of the last third must be twice those of the first. With three times, each must
+    be longer than the one before, and the last twice the first.
 
     ## Why it matters
     Something accumulates from step to step: a list, a graph, fragmented memory, heat.

@@ -34,7 +34,7 @@ def step_time_jumps(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(1.5, "x the level before", "convention", "a third of the throughput lost"),
+    ratio: float = threshold(1.5, "x the level before", "measured", "a third of the throughput lost"),
     large: float = threshold(4.0, "x the level before", "convention", "as without the accelerator"),
     cut: float = threshold(0.2, "log ratio", "convention", "smaller levels are not distinguished"),
     clear: float = threshold(4.0, "x noise", "convention", "a ramp reaches 2.7"),

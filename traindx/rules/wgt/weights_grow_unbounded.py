@@ -21,6 +21,7 @@ from traindx.rules.api import (
     needs=("weight_norm/*", "objective"),
     min_points=1,
     severity="high",
+    persistence="turning",
     message="the weights grew to {factor:.0f} times their initial norm, most of all {where}",
 )
 def weights_grow_unbounded(
@@ -41,8 +42,8 @@ def weights_grow_unbounded(
     reach 10 in a run that does not learn (high), or 50 in any other (low).
 
     ## Why it matters
-    Large weights mean saturated or dead units and huge logits. Growth without learning is what a diverged
-    run leaves behind.
+    Large weights mean saturated or dead units and huge logits. Growth without learning is typical
+    after a run has diverged.
 
     ## When it is wrong
     A head that starts near zero may grow by any factor, which is why the median over the modules counts.
