@@ -108,9 +108,7 @@ def read_capture(folder: str | Path, *, mapping: Mapping[str, str] | None = None
     return read_all(folder, mapping=mapping)
 
 
-def read_printed(folder: str | Path, *, mapping: Mapping[str, str] | None = None) -> tuple[Run, ...]:
-    """The runs in what a script printed that left no record, with the error that ended it; may be empty."""
-    return readers.read_printed(Path(folder), mapping)
+read_printed = readers.read_printed
 
 
 def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosis:
