@@ -1,5 +1,6 @@
 """`python -m benchmarks.world FOLDER [--repositories FOLDER] [--half developed|measured] [--once] [NAME…]`: what the
-folder lacks is run, plainly and under `traindx run`; then all that it holds is judged by the code of now."""
+folder lacks is run, plainly and under `traindx run`; then all that it holds is judged by the code of now. Programs that
+ended with an error (a package or data is missing) show nothing of the judgement: they are counted apart."""
 
 from __future__ import annotations
 
@@ -22,9 +23,12 @@ from benchmarks.gym.scoring.tables import markdown
 from benchmarks.world.data import WRITERS
 from traindx import pipeline
 from traindx.errors import ReadError
+from traindx.reports.diagnosis.brief import cannot_tell
 
 LIMIT = 400  # seconds for one start
 HERE = Path(__file__).parent
+NOT_STARTED = "did not start"
+VERDICTS = ("healthy", "watch", "cannot tell", "sick", "failed", "not recorded", NOT_STARTED)
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -167,15 +171,24 @@ def run(program: Program, folder: Path, repositories: Path, once: bool) -> Row:
     return Row(starts[0], starts[1], same)
 
 
-def judged(program: Program, folder: Path) -> tuple[str, str, str]:
+def untrained(status: int, err: str) -> str:
+    """Why a program did not train here, in its last words; "" for one that did, or that was stopped at the limit."""
+    return (err.strip() or f"status {status}").splitlines()[-1][:100] if status not in (0, 124) else ""
+
+
+def judged(program: Program, folder: Path, row: Row) -> tuple[str, str, str]:
     """Verdict, leading causes and decision, by the code of now: of the record, or of what was printed."""
+    why = untrained(row.seen.status, row.seen.err)
+    if why:
+        return NOT_STARTED, why, ""
     try:
         said = pipeline.diagnose(longest_of(folder / program.name / "record")).first
     except (ReadError, ValueError) as error:
         return "not recorded", str(error)[:60], ""
+    silent = cannot_tell(said)
     causes = ", ".join(f"{h.cause} {h.probability:.2f}" for h in said.hypotheses[:3])
     seen = ", ".join(f"{f.slug} ({f.severity})" for f in said.findings[:3])
-    return said.health, causes, f"{seen}; {said.decision.action}: {said.decision.reason}"
+    return "cannot tell" if silent else said.health, causes, f"{seen}; {said.decision.action}: {said.decision.reason}"
 
 
 def longest_of(record: Path):
@@ -185,13 +198,13 @@ def longest_of(record: Path):
 
 
 def report(programs: list[Program], folder: Path) -> str:
-    lines, counts = [], dict.fromkeys(("healthy", "watch", "sick", "failed", "not recorded"), 0)
+    lines, counts = [], dict.fromkeys(VERDICTS, 0)
     for program in programs:
         kept = folder / program.name / "row.json"
         if not kept.exists():
             continue
         row = msgspec.json.decode(kept.read_bytes(), type=Row)
-        health, causes, seen = judged(program, folder)
+        health, causes, seen = judged(program, folder, row)
         counts[health] += not program.flaw
         cost = f"{row.seen.processor / max(row.plain.processor, 0.01):.2f}" if row.plain else ""
         ended = f"{row.plain.status if row.plain else ''}/{row.seen.status}"
