@@ -188,7 +188,11 @@ def judged(program: Program, folder: Path, row: Row) -> tuple[str, str, str]:
     silent = cannot_tell(said)
     causes = ", ".join(f"{h.cause} {h.probability:.2f}" for h in said.hypotheses[:3])
     seen = ", ".join(f"{f.slug} ({f.severity})" for f in said.findings[:3])
-    return "cannot tell" if silent else said.health, causes, f"{seen}; {said.decision.action}: {said.decision.reason}"
+    return (
+        "cannot tell" if silent else said.health,
+        causes,
+        f"{seen}; {said.decision.action}: {said.decision.reason}",
+    )
 
 
 def longest_of(record: Path):
