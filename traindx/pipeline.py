@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 read_printed = readers.read_printed
 
+
 class Diagnosis:
     """The result for one or several runs: `document` is the JSON's content, `runs` the data (for figures)."""
 
