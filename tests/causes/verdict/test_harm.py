@@ -24,7 +24,9 @@ def seen(finding: tuple[str, str], severity: str = "high") -> Outcome:
     return fired(finding[0], severity=severity, code=finding[1])
 
 
-def trained(accuracy: float, entropy: float = 0.05, facts: dict[str, str] | None = None, **more: float) -> Run:
+def trained(
+    accuracy: float, entropy: float = 0.05, facts: dict[str, str] | None = None, **more: float
+) -> Run:
     """A run whose outputs are right for this share of the samples at the end."""
     ends = {"outputs_accuracy": accuracy, "outputs_cross_entropy": entropy, **more}
     curves = {name: [0.1] + [value] * 12 for name, value in ends.items()}
@@ -84,7 +86,8 @@ def test_most_of_what_simple_predictors_reach_is_missing(accuracy: float, short:
 
 
 @pytest.mark.parametrize(
-    ("loss", "health"), [([0.5, 1e-3, 3e-4], "healthy"), ([0.5, 0.4, 0.3], "watch"), ([0.5, 1e-4, 3e-4], "watch")]
+    ("loss", "health"),
+    [([0.5, 1e-3, 3e-4], "healthy"), ([0.5, 0.4, 0.3], "watch"), ([0.5, 1e-4, 3e-4], "watch")],
 )
 def test_three_points_are_enough_where_the_loss_all_but_vanishes(loss: list[float], health: str) -> None:
     """L-BFGS makes few steps."""

@@ -70,7 +70,10 @@ def is_calibrated(
     features: Features,
     *,
     less: float = threshold(
-        0.05, "accuracy", basis="convention", source="its probabilities promise this much less than it reaches"
+        0.05,
+        "accuracy",
+        basis="convention",
+        source="its probabilities promise this much less than it reaches",
     ),
 ) -> bool:
     """Whether the loss is as low as the accuracy allows: that of a model which is as sure as it is right, for an

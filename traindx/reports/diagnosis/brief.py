@@ -144,7 +144,10 @@ def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tupl
     if healthy:
         harmless = diagnosis.health == "healthy" and any(f.severity in GRAVE for f in diagnosis.findings)
         though = " The model works, although:" if harmless else ""
-        return "Assessment", f"{labels.certainly(leading.probability)} {with_chance(leading)}{other}.{though}"
+        return (
+            "Assessment",
+            f"{labels.certainly(leading.probability)} {with_chance(leading)}{other}.{though}",
+        )
     heading = f"{labels.likelihood(leading.probability).capitalize()} cause"
     return heading, f"{name(leading.title)} ({percent(leading.probability)}){other}."
 
