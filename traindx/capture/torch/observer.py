@@ -16,8 +16,8 @@ from traindx.capture.torch.measure.batches.arrays import batch_statistics, outpu
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
 from traindx.capture.torch.measure.loss.nonfinite_origin import first_nonfinite
 from traindx.capture.torch.measure.models.tree import Tree, modal
-from traindx.capture.torch.measure.reruns.end_of_run import Reruns
 from traindx.capture.torch.measure.reruns.recorded_call import observed_by_others
+from traindx.capture.torch.measure.reruns.train_and_eval import Reruns
 from traindx.capture.torch.measure.sampled_step import SampledStep
 from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor
 from traindx.vocabulary.setup import Fact
