@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
-from traindx.capture.process.patches import Lines, Patches
+from traindx.capture.process.patches import Lines, Patches, remove_all
 from traindx.capture.session import events
 from traindx.capture.session.events import ASIDE, OPENING
 from traindx.capture.session.session import Session
@@ -225,9 +225,7 @@ class Stream:
         may be called from inside of one."""
         self.active = False
         self.patches.undo()
-        for handle in self.handles:
-            handle.remove()
-        self.handles.clear()
+        remove_all(self.handles)
         for end in self.ends:
             end()
 

@@ -23,6 +23,7 @@ from traindx.capture.arrays.activations import (
     rank_part,
     rows_of,
 )
+from traindx.capture.process.patches import remove_all
 from traindx.capture.process.weak import LiveIds
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
@@ -94,9 +95,8 @@ class ForwardProbe:
     def unhook(self) -> None:
         """Take all hooks away."""
         self.disarm()
-        for handle in self._handles:
-            handle.remove()
-        self._handles, self._copies, self._hooked = [], [], LiveIds()
+        remove_all(self._handles)
+        self._copies, self._hooked = [], LiveIds()
 
     def _hook(
         self,
