@@ -27,14 +27,10 @@ After = Callable[[nn.Module, tuple[Any, ...], Any], object]
 def traced() -> bool:
     """Whether operations are traced now (by a compiler, an exporter, a tracer, a function transform or a
     mode that counts them), or are not executed at all: then nothing may be measured."""
-    return torch.compiler.is_compiling() or traced_without_compiler()
-
-
-def traced_without_compiler() -> bool:
-    """As `traced`, where the caller knows that nothing is being compiled."""
     tracer = sys.modules.get("torch.fx._symbolic_trace")
     return bool(
-        torch._C._get_tracing_state() is not None
+        torch.compiler.is_compiling()
+        or torch._C._get_tracing_state() is not None
         or torch._C._len_torch_dispatch_stack()
         or torch._C._functorch.peek_interpreter_stack() is not None
         or getattr(tracer, "_is_fx_tracing_flag", False)
@@ -212,9 +208,7 @@ class Calls(dict[int, Listeners]):
     # Calling the listeners.
 
     def listens(self) -> bool:
-        """Whether the listeners may be called. The code of `__call__` that is exchanged has asked the
-        compiler already."""
-        return not (self.silent or traced_without_compiler() or (self.deaf is not None and self.deaf()))
+        return not (self.silent or traced() or (self.deaf is not None and self.deaf()))
 
     def before(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A module is about to be called."""
