@@ -104,6 +104,7 @@ class Stream:
             False  # something failed; steps are still counted, for whoever wants to end after so many
         )
         self.thread: threading.Thread | None = None  # that trains what is recorded
+        self.ident: int | None = None  # of that thread: `Thread.ident` is a call, and asked for at each hook
         self.lock = threading.RLock()
         self.attentive = False  # some listener needs every loss
         self.opened: Session | None = None
@@ -125,7 +126,9 @@ class Stream:
             listener(event)
         method = METHODS.get(kind)
         if method is not None:
-            session = self.session() if kind in OPENING else self.opened
+            session = self.opened
+            if session is None and kind in OPENING:
+                session = self.session()
             if session is not None and not (session.over and kind not in ASIDE):
                 method(session, event)
 
@@ -133,7 +136,7 @@ class Stream:
         """The session, opened at the first call; None once it is refused."""
         if self.opened is None and self.active:
             self.opened = self.open_session()
-            self.thread = threading.current_thread()
+            self.follow_thread()
             if self.opened is None:
                 self.active = False
                 return None
@@ -182,18 +185,21 @@ class Stream:
 
     def elsewhere(self) -> bool:
         """Whether this is another thread than the one whose training is recorded, which is still at work."""
-        thread = self.thread
-        if thread is None or thread.ident == threading.get_ident():
+        if self.ident is None or self.ident == threading.get_ident():
             return False
-        if not thread.is_alive():
-            self.thread = None
+        if self.thread is None or not self.thread.is_alive():
+            self.thread = self.ident = None
         return self.thread is not None
+
+    def follow_thread(self) -> None:
+        """The thread at work is the one that trains what is recorded."""
+        self.thread, self.ident = threading.current_thread(), threading.get_ident()
 
     def step_comes(self, counted: bool) -> None:
         """An optimizer is about to step, the one that counts the steps or another."""
         if self.elsewhere():
             if counted:
-                self.thread = threading.current_thread()
+                self.follow_thread()
             elif "threads" not in self.known:
                 self.fact("threads", "several")
                 if self.opened is not None:

@@ -63,7 +63,7 @@ class Recorder:
         self._pid = os.getpid()
         self._rows = _Rows()
         self._signals, self._sets = Words(), Words()
-        self._sets("")
+        self._sets[""] = 0  # of signals of the whole model
         self._part: Part | None = None
         self._closed: list[Closed] = []
         self._number, self._flights = 0, 0
@@ -88,7 +88,7 @@ class Recorder:
         rows, count = self._rows, len(values)
         rows.steps += [step] * count
         rows.times += [at] * count
-        rows.signals += map(self._signals, values)
+        rows.signals += map(self._signals.__getitem__, values)
         rows.modules += [0] * count
         rows.widths += [1] * count
         rows.values += values.values()
@@ -98,8 +98,8 @@ class Recorder:
         rows = self._rows
         rows.steps.append(step)
         rows.times.append(at)
-        rows.signals.append(self._signals(signal))
-        rows.modules.append(self._sets(modules))
+        rows.signals.append(self._signals[signal])
+        rows.modules.append(self._sets[modules])
         rows.widths.append(len(values))
         rows.values += values
 

@@ -21,7 +21,7 @@ from traindx.readers.compressed import opened
 from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source, reason, stacked
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.readers.setup_facts import flat, small_text
-from traindx.vocabulary.run import Event, EventKind
+from traindx.vocabulary.run import ENDINGS, Event, EventKind
 
 NAME = "traindx"
 FILES = ("*.arrows",)
@@ -213,7 +213,7 @@ def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | N
             whole = True
         else:
             found.append((at, msgspec.structs.replace(event, message=whose + event.message)))
-            if event.kind in ("crash", "out-of-memory", "stopped"):
+            if event.kind in ENDINGS:
                 whole = False
     return found, whole
 

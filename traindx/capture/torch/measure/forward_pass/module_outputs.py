@@ -3,6 +3,7 @@ by `arrays/activations`, on an accelerator the same ones computed there."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -157,7 +158,7 @@ class ForwardProbe:
         there = act.rows_of(local(output), self._turn)
         inside = None if before is None else act.rows_of(local(before), self._turn)
         made = measured_on_device(there, kind, inside, output if spread else None)
-        self._readings[name] = [*made, self._silent(name, kind, there)]
+        self._readings[name] = [*made, self._silent(name, there) if kind == "rectifier" else math.nan]
 
     def _copied(self, name: str, rows: act.Array) -> act.Array:
         """A copy in memory that is allocated once for each module."""
@@ -167,9 +168,8 @@ class ForwardProbe:
         np.copyto(kept, rows)
         return kept
 
-    def _silent(self, name: str, kind: act.Kind, rows: Any) -> Any:
-        if kind != "rectifier":
-            return float("nan")
+    def _silent(self, name: str, rows: Any) -> Any:
+        """The share of silent units, of a rectifier."""
         units = self._units.setdefault(name, act.Units())
         units.add(act.by_unit(rows, self.channels_second), len(rows))
         return units.silent()
@@ -183,7 +183,8 @@ class ForwardProbe:
         self._copies, self._readings = [], {}
         for name, kind, rows, inner, part in copies:
             try:
-                readings[name] = [*act.measured(rows, kind, inner, part), self._silent(name, kind, rows)]
+                silent = self._silent(name, rows) if kind == "rectifier" else math.nan
+                readings[name] = [*act.measured(rows, kind, inner, part), silent]
             except Exception as error:  # noqa: BLE001 - other modules are measured nevertheless
                 self._refuse(name, error)
         self.seconds += time.perf_counter() - began

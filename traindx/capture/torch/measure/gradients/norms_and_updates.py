@@ -67,28 +67,23 @@ class Grid:
     the backward pass. A loss scale that is a power of two does not change that."""
 
     def __init__(self) -> None:
-        self._possible = dict(GRIDS)
+        self.possible = dict(GRIDS)  # more values could change the result until none is left
         self._seen = 0
-
-    @property
-    def open(self) -> bool:
-        """Whether more values could change the result."""
-        return bool(self._possible)
 
     def read(self, values: Array) -> None:
         """Some values of a gradient. Zeros and values that are not finite are left out."""
         if values.dtype != SINGLE:
-            self._possible = {}
+            self.possible = {}
             return
         part = values[:FEW]
         bits = np.ascontiguousarray(part[np.isfinite(part) & (part != 0)]).view(np.int32)
         self._seen += len(bits)
-        self._possible = {name: low for name, low in self._possible.items() if not (bits & low).any()}
+        self.possible = {name: low for name, low in self.possible.items() if not (bits & low).any()}
 
     @property
     def name(self) -> str:
         """The format, the coarsest if several fit; "" where values are finer, or too few were seen."""
-        return next(iter(self._possible), "") if self._seen >= FEW else ""
+        return next(iter(self.possible), "") if self._seen >= FEW else ""
 
 
 class Updates:
@@ -119,7 +114,7 @@ class Updates:
                 seen = stretch(gradient, self.turn, WINDOW)
                 if len(seen):
                     shares[place] = zeros(seen) / len(seen)
-                    if self.grid.open:
+                    if self.grid.possible:
                         self.grid.read(seen)
                 self._before.append((place, parameter, stretch(parameter, self.turn, WINDOW).copy()))
         return shares

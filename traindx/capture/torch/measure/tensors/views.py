@@ -45,11 +45,13 @@ def stretch(tensor: torch.Tensor, turn: int, size: int) -> Array:
     """`size` values of a CPU tensor in the order of memory (a view; half precision is copied): the first
     ones in turn 1, the next ones in each later turn. All values where there are no more than `size`."""
     tensor = local(tensor)
-    count = tensor.numel()
-    start = (turn - 1) * size % (count - size + 1) if count > size else 0
-    if tensor.dtype in NATIVE:
-        return np.asarray(tensor.numpy().ravel("K")[start : start + size])
-    return flat(tensor.reshape(-1)[start : start + size])
+    native = tensor.dtype in NATIVE
+    values = tensor.numpy().ravel("K") if native else tensor.reshape(-1)
+    count = len(values)
+    if count > size:
+        start = (turn - 1) * size % (count - size + 1)
+        values = values[start : start + size]
+    return values if native else flat(values)
 
 
 def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:
@@ -85,9 +87,17 @@ def tensors_in(found: Any) -> Iterator[torch.Tensor]:
 
 def any_tensor(found: Any) -> torch.Tensor | None:
     """The first tensor of any type."""
-    return next(tensors_in(found), None)
+    if type(found) is tuple and len(found) == 1:
+        found = found[0]
+    return found if isinstance(found, torch.Tensor) else next(tensors_in(found), None)
 
 
 def first_tensor(found: Any) -> torch.Tensor | None:
     """The first floating tensor that is not empty."""
+    # Asked twice of each module of a sampled pass, mostly of a tensor or of a tuple with one: generators
+    # that call each other take three times as long.
+    if type(found) is tuple and len(found) == 1:
+        found = found[0]
+    if isinstance(found, torch.Tensor):
+        return found if found.is_floating_point() and found.numel() else None
     return next((t for t in tensors_in(found) if t.is_floating_point() and t.numel()), None)
