@@ -74,11 +74,11 @@ def posterior_collapses(
             continue
         late, most = float(curve.values[-(curve.n // 3) :].max()), float(curve.values.max())
         if 0 <= late <= gone * most and late <= little * level:
-            values = {"name": name, "most": most, "last": float(curve.values[-1]), "other": other.name}
+            last = float(curve.values[-1])
             yield Evidence(
                 onset=curve.step_at(int(np.argmax(curve.values <= gone * most))),
                 where=name,
-                values={**values, "level": level},
-                points=(EvidencePoint(name, float(curve.steps[-1]), values["last"], gone * most),),
+                values={"name": name, "most": most, "last": last, "other": other.name, "level": level},
+                points=(EvidencePoint(name, float(curve.steps[-1]), last, gone * most),),
             )
             return
