@@ -1,5 +1,5 @@
 """The event stream of one training: parts of a discovery emit events, listeners receive them, and the
-session does last. It knows no framework."""
+session does last, each by the method that METHODS names. It knows no framework."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
-from traindx.capture.process.patches import Lines, Patches
-from traindx.capture.session.event_methods import METHODS
+from traindx.capture.process.patches import Lines, Patches, remove_all
+from traindx.capture.session import events
 from traindx.capture.session.events import ASIDE, OPENING
 from traindx.capture.session.session import Session
 from traindx.vocabulary.setup import Fact
@@ -21,6 +21,28 @@ from traindx.vocabulary.setup import Fact
 # After so many steps of other optimizers without one of the optimizer that counts them, another one is the
 # trained one.
 REPLACED = 100
+METHODS: dict[type, Callable[[Session, Any], None]] = {
+    events.ModelFound: lambda session, e: session.add_model(e.model, e.name),
+    events.PartCalled: lambda session, e: session.called(e.part),
+    events.OptimizerFound: lambda session, e: session.add_optimizer(e.optimizer),
+    events.ScalerFound: lambda session, e: session.add_scaler(e.scaler),
+    events.DataWaited: lambda session, e: session.data_wait(e.seconds),
+    events.BatchSeen: lambda session, e: session.batch(
+        e.inputs, e.targets, training=e.training, source=e.source, trained=e.trained
+    ),
+    events.OutputsSeen: lambda session, e: session.outputs(e.outputs, e.function),
+    events.LossMade: lambda session, e: session.loss(e.value, where=e.where),
+    events.GraphWhole: lambda session, e: session.before_backward(e.loss, e.factor),
+    events.BackwardBegins: lambda session, e: session.backward_begin(e.stale),
+    events.BackwardEnds: lambda session, e: session.backward_end(),
+    events.GradientsClipped: lambda session, e: session.clip(e.norm, e.limit),
+    events.GradientsZeroed: lambda session, e: session.zero_grad(e.owner),
+    events.StepBegins: lambda session, e: session.optimizer_step_begin(e.optimizer),
+    events.StepEnds: lambda session, e: session.optimizer_step_end(e.optimizer),
+    events.StepSkipped: lambda session, e: session.skipped(),
+    events.ValidationPassed: lambda session, e: session.validation(e.name, e.value),
+    events.MetricLogged: lambda session, e: session.metric(e.name, e.value),
+}
 
 
 class Report(Protocol):
@@ -209,9 +231,7 @@ class Stream:
         may be called from inside of one."""
         self.active = False
         self.patches.undo()
-        for handle in self.handles:
-            handle.remove()
-        self.handles.clear()
+        remove_all(self.handles)
         for end in self.ends:
             end()
 

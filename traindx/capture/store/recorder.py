@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from traindx.atomic_write import make_folder
-from traindx.capture.store.patience import Patience
+from traindx.capture.process.guard import say
 from traindx.capture.store.stream import Batch, Part, Words, batch, schema
 from traindx.capture.store.thinning import Closed, relieved
 from traindx.redaction import redact_facts, redact_text
@@ -32,6 +32,7 @@ MOST_WAITING = 1 << 20  # values kept while the disk takes none (8 MiB)
 MOST_EVENTS = 5000
 FLIGHT = 1_000_000  # part numbers from here on hold flight recorders
 RESERVE = 4 << 20  # bytes that are given back when memory runs out, to write that it did
+FIRST, LONGEST = 1.0, 60.0  # seconds until the second try, and at most between two
 
 
 @dataclass
@@ -280,3 +281,30 @@ class Recorder:
         finally:
             self._shut()
         self._closed = relieved(self._closed, self.budget - 2 * part.size, self.budget // PARTS, self.rank)
+
+
+class Patience:
+    """One for all that a process writes into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._wait, self._next = FIRST, 0.0
+        self._said = False
+
+    def may_try(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def refused(self, error: OSError | MemoryError) -> None:
+        """Something could not be written."""
+        self._next = time.monotonic() + self._wait
+        self._wait = min(2 * self._wait, LONGEST)
+        if not self._said:
+            self._said = True
+            why = getattr(error, "strerror", None) or str(error) or "out of memory"
+            say(
+                f"{self.folder} cannot be written ({why}); the training goes on, and so do the attempts to write"
+            )
+
+    def taken(self) -> None:
+        """Something was written."""
+        self._wait, self._next = FIRST, 0.0

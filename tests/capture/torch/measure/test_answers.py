@@ -15,7 +15,7 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
-from traindx.capture.torch.measure.batches.targets import READ, Matched  # noqa: E402
+from traindx.capture.torch.measure.batches.answers import READ, Matched  # noqa: E402
 from traindx.capture.torch.measure.gradients.norms_and_updates import Grid  # noqa: E402
 from traindx.capture.torch.measure.models.initial_gains import initial_gains  # noqa: E402
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from traindx.capture.arrays.activations import square_sum
-from traindx.capture.torch.measure.tensors.views import flat, local, stretch, window, zeros
+from traindx.capture.torch.measure.tensors.views import flat, local, stretch, vector, window, zeros
 
 WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
 SINGLE = np.dtype(np.float32)
@@ -145,7 +145,7 @@ class Updates:
                 if seen.numel():
                     shares[place] = (seen == 0).float().mean()
                 self._before.append((place, parameter, self._window(parameter).clone()))
-        return _vector(shares)
+        return vector(shares)
 
     def _end_there(self, kept: Sequence[tuple[int, torch.Tensor, Any]], count: int) -> torch.Tensor:
         out: list[Any] = [float("nan")] * (3 * count)
@@ -159,16 +159,7 @@ class Updates:
             ):
                 out[place], out[count + place] = norm, size
                 out[2 * count + place] = (change == 0).float().mean()
-        return _vector(out)
+        return vector(out)
 
     def _window(self, tensor: torch.Tensor) -> torch.Tensor:
         return window(tensor, (self.turn - 1) * WINDOW % max(tensor.numel() - WINDOW + 1, 1), WINDOW)
-
-
-def _vector(values: list[Any]) -> torch.Tensor:
-    """Numbers and tensors of one element as one vector, on the device of the tensors."""
-    tensors = [v for v in values if isinstance(v, torch.Tensor)]
-    device = tensors[0].device if tensors else torch.device("cpu")
-    # Numbers are created on the device: a copy from the host would wait.
-    filled = (v if isinstance(v, torch.Tensor) else torch.full((), v, device=device) for v in values)
-    return torch.stack([v.float() for v in filled])

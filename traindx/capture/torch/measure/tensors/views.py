@@ -5,7 +5,7 @@ The choice of the operation matters a hundredfold on a CPU: `np.dot` and `np.max
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,14 @@ def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:
 def without_waiting(value: torch.Tensor) -> Any:
     """A float where a number is on the host; else the tensor, as reading it would wait for the device."""
     return float(value) if value.is_cpu else value
+
+
+def vector(values: Sequence[Any]) -> torch.Tensor:
+    """Numbers and tensors of one element as one vector in single precision, on the device of the first tensor."""
+    device = next((v.device for v in values if isinstance(v, torch.Tensor)), torch.device("cpu"))
+    # Numbers are created on the device: a copy from the host would wait.
+    filled = (v if isinstance(v, torch.Tensor) else torch.full((), v, device=device) for v in values)
+    return torch.stack([v.detach().float().to(device) for v in filled])
 
 
 def tensors_in(found: Any) -> Iterator[torch.Tensor]:
