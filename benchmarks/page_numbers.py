@@ -16,6 +16,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,7 +36,8 @@ MOVED = r"\b(?:fell|rose|went|jump(?:s|ed)|spiked|dropped|improved|returned|leve
 # Words that say a number is not the logged one, but derived from several, or expected.
 DERIVED = re.compile(
     r"\b(medians?|means?|averages?|trends?|smoothed|noise|about|around|expect\w*|near|within|gain\w*|swing|"
-    r"typical(ly)?|level around|scatters|oscillates by|likely|between|outside of|not recorded|perhaps|Forecast|\d ?% between)\b",
+    r"typical(ly)?|level around|scatters|oscillates by|likely|between|outside of|not recorded|perhaps|"
+    r"Forecast|\d ?% between)\b",
     re.I,
 )
 CLAIMS = (
@@ -51,6 +53,9 @@ CLAIMS = (
 )
 SMOOTH_END = re.compile(rf"\b(?:to|is|near) ({NUMBER})(?=[ ,][^.]*\((?:medians?|smoothed)\b)")
 LOGGED_IN = ("", "L2", "nats", "loss", "s", "bytes")  # units of evidence that is a number of the log
+COUNTED = re.compile(
+    r" ?(%|x\b|times\b|of \d|points?|in \d+ rows|rows?|of its|evaluations?|validations?|samples|GiB|MiB|bytes|s\b|h\b)"
+)
 NAMES = {"the gradient norm": "grad_norm", "the loss scale": "loss_scale"}
 
 
@@ -74,6 +79,8 @@ def wrong_numbers(page: str, diagnosis: RunDiagnosis, run: Run) -> Iterator[str]
             series = run.series.get(point.signal)
             if series is None or point.step is None or point.unit not in LOGGED_IN:
                 continue
+            if not np.isfinite(point.value) and point.step in {event.step for event in run.events}:
+                continue  # the error that ended the run says so
             if not holds(Claim(point.signal, "at", point.value, point.step), series):
                 yield f"evidence of {finding.slug}: {point.signal} is not {point.value:g} at {point.step:g}"
 
@@ -119,7 +126,7 @@ def two_numbers(pages: dict[str, str], run: Run) -> Iterator[str]:
         yield from two_ends(page, run, form)
     for (signal, kind, _), values in given.items():
         shown = sorted(values)
-        if any(not same(np.array([a]), b).all() for a, b in zip(shown, shown[1:], strict=False)):
+        if any(not same(np.array([a]), b).all() for a, b in pairwise(shown)):
             yield f"{signal} ({kind}): " + " and ".join(values.values())
 
 
@@ -130,7 +137,9 @@ def two_ends(page: str, run: Run, form: str) -> Iterator[str]:
     for sentence in sentences(page):
         words = " ".join(sentence.split())
         for claim in claims(words, run):
-            if claim.kind == "last" or (claim.step is not None and same(run.series[claim.signal].steps[-1:], claim.step)):
+            if claim.kind == "last" or (
+                claim.step is not None and same(run.series[claim.signal].steps[-1:], claim.step)
+            ):
                 logged[claim.signal] = claim.value
         for found in SMOOTH_END.finditer(words):
             before = [name for at, name in signals(words, run) if at < found.start()]
@@ -168,7 +177,7 @@ def claims(sentence: str, run: Run) -> Iterator[Claim]:
 
 def measured(after: str) -> bool:
     """Whether a number is a value: it counts nothing (points, rows, seconds), and is no share."""
-    return not re.match(r" ?(%|x\b|times\b|of \d|points?|in \d+ rows|rows?|of its|evaluations?|validations?|samples|GiB|MiB|bytes|s\b|h\b)", after)
+    return not COUNTED.match(after)
 
 
 def numeral(text: str) -> float:

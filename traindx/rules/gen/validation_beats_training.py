@@ -3,7 +3,6 @@
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
-    EvidencePoint,
     Features,
     Iterator,
     Pair,

@@ -318,6 +318,19 @@ def start_of_rise(
     return lowest if exact else seen.rise.at, exact
 
 
+def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float, str]:
+    """Training values (oriented) where validation turned and at the end, and what the page calls them: nothing
+    where they are those of the log."""
+    train = seen.pair.train
+    level = float(seen.train[turn]), ends(seen)[1]
+    if outlier:
+        return (*level, " (medians at the end)")
+    if seen.pair.val.n > 2 * 4 and seen.train is not train.oriented:
+        return (*level, " (its trend)")  # batch losses scatter too much to be compared
+    then, now = train.at_steps(seen.pair.val.steps[[turn, -1]]) * train.sign
+    return float(then), float(now), ""
+
+
 def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
@@ -333,10 +346,7 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
     # The last point is clearer than a median, unless it is an outlier.
     outlier = float(pair.val.oriented[-1]) - low * sign < rise.size / 2
     end = rise.end * sign if outlier else float(pair.val.values[-1])
-    smooth = pair.val.n > 2 * 4 and seen.train is not pair.train.oriented  # the trend, read between its points
-    then, now = float(seen.train[turn]), ends(seen)[1]
-    if not (outlier or smooth):
-        then, now = (pair.train.at_steps(np.array([at, last])) * other).tolist()
+    then, now, ends_are = training_course(seen, turn, outlier)
     begun = int(np.searchsorted(pair.train.steps, at, side="right")) - 1
     return Evidence(
         onset=at,
@@ -348,7 +358,7 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "then": then * other, "now": now * other, "ends": " (medians at the end)" if outlier else " (its trend)" if smooth else "",
+            "then": then * other, "now": now * other, "ends": ends_are,
         },
         points=(
             pair.val.point(turn),
