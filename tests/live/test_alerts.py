@@ -113,7 +113,7 @@ def test_secrets_come_from_a_variable_or_a_file(tmp_path: Path, monkeypatch: pyt
 
 
 def test_what_cannot_work_is_refused_at_once() -> None:
-    with pytest.raises(ConfigError, match="no program no-such-program"):
+    with pytest.raises(ConfigError, match="no program 'no-such-program'"):
         targets(Alerts(on=(("high", "no-such-program --now"),)))
     pytest.importorskip("apprise")
     with pytest.raises(ConfigError, match="apprise knows no service"):

@@ -13,15 +13,15 @@ from traindx.live.alerts.messages import Message, NotDelivered
 
 def service(address: str) -> Any:
     """What apprise makes of an address; an empty collection for one that it does not know."""
-    try:
-        with warnings.catch_warnings():  # those of its own imports, where the user made them errors
-            warnings.simplefilter("ignore")
+    with warnings.catch_warnings():  # those of its own imports, where the user made them errors
+        warnings.simplefilter("ignore")
+        try:
             import apprise
-    except ImportError as error:
-        raise MissingExtra("--notify needs apprise: pip install 'traindx[alerts]'") from error
-    made = apprise.Apprise()
-    with apprise.LogCapture():  # it logs what it could not read, secrets included
-        made.add(address)
+        except ImportError as error:
+            raise MissingExtra("--notify needs apprise: pip install 'traindx[alerts]'") from error
+        made = apprise.Apprise()
+        with apprise.LogCapture():  # it logs what it could not read, secrets included
+            made.add(address)
     return made
 
 
