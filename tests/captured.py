@@ -52,9 +52,9 @@ def several(*names: str) -> dict[str, Run]:
     return {name.replace("_", " "): captured(name) for name in names}
 
 
-def healthy(*, besides: tuple[str, ...] = ()) -> dict[str, Run]:
-    """Trainings in which nothing is wrong, and `besides`."""
-    return several(*HEALTHY, *besides)
+def healthy(*, extra: tuple[str, ...] = ()) -> dict[str, Run]:
+    """Trainings in which nothing is wrong, and `extra`."""
+    return several(*HEALTHY, *extra)
 
 
 def untimed(run: Run) -> Run:

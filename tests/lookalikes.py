@@ -17,7 +17,7 @@ def power_law(
 
 
 def heavy_tailed(n: int = 2000, seed: int = 1) -> np.ndarray:
-    """Batch loss with Student-t(3) noise: single points stand far out, and mean nothing."""
+    """Batch loss with Student-t(3) noise: single points are far out, and mean nothing."""
     return power_law(n, 2.3, 0.8) + 0.12 * rng(seed).standard_t(3, n)
 
 
@@ -69,7 +69,7 @@ def s_curve(n: int = 500, seed: int = 9) -> np.ndarray:
 
 
 def dropout_gap(epochs: int = 40, seed: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Training loss measured with dropout lies above validation throughout."""
+    """Training loss measured with dropout is above validation throughout."""
     clean = power_law(epochs, 2.2, 0.35)
     noise = rng(seed)
     return clean * 1.35 + 0.01 * noise.standard_normal(epochs), clean + 0.02 * noise.standard_normal(epochs)

@@ -26,7 +26,7 @@ def default_signals() -> None:
 def started(
     command: Sequence[str], *, terminal: bool = False, **options: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process with a session of its own, whose terminal is its stdin if asked for; what it leaves of its
+    """A process with its own session, whose terminal is its stdin if asked for; what it leaves of its
     group is ended at last."""
 
     def before() -> None:

@@ -74,7 +74,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def beside_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runs_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the logs that the examples speak of."""
     folder = tmp_path_factory.mktemp("library")
     for name, fault in (("exp1", "learning-rate-too-high"), ("exp2", "healthy")):
@@ -84,26 +84,26 @@ def beside_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("page", ["docs/library.md", "README.md"])
-def test_code_runs(page: str, beside_runs: Path) -> None:
+def test_code_runs(page: str, runs_folder: Path) -> None:
     blocks = code_blocks((ROOT / page).read_text(encoding="utf-8"), "python")
     assert blocks
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(blocks)],
         capture_output=True,
         text=True,
-        cwd=beside_runs,
+        cwd=runs_folder,
         env=environment(PYTHONWARNINGS="default"),
         timeout=LIMIT,
     )
     assert done.returncode == 0, done.stderr
 
 
-def test_the_example_runs(beside_runs: Path) -> None:
+def test_the_example_runs(runs_folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "sweep.py"), "runs"],
         capture_output=True,
         text=True,
-        cwd=beside_runs,
+        cwd=runs_folder,
         env=environment(),
         timeout=LIMIT,
     )

@@ -142,7 +142,7 @@ def test_a_login_of_an_option_loses_its_password() -> None:
         assert redact(stays) == stays
 
 
-def test_the_value_of_a_secret_variable_is_hidden_wherever_it_stands(
+def test_the_value_of_a_secret_variable_is_hidden_wherever_it_appears(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "quiet-lantern-88")

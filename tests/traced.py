@@ -1,4 +1,4 @@
-"""Runs as a trace tells them, for samples of rules."""
+"""Runs as a trace reports them, for samples of rules."""
 
 from __future__ import annotations
 

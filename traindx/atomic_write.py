@@ -10,7 +10,7 @@ from pathlib import Path
 
 def write_whole(path: Path, content: str | Iterable[bytes]) -> None:
     """Put a text, or bytes in pieces, into `path` so that at every moment the file holds either the old content or the
-    new: it is written beside and renamed. Line ends stay as they are, and so does the mode of a file that was there; a
+    new: it is written next to it and renamed. Line ends stay as they are, and so does the mode of a file that was there; a
     link stays one. Something that is no regular file (/dev/stdout, a pipe) is written to directly. Raises OSError."""
     pieces = [content.encode()] if isinstance(content, str) else content
     if path.exists() and not path.is_file():

@@ -11,7 +11,7 @@
     alerts.severity = "high"                         # of what `notify` gets
     alerts.quiet-hours = "22:00-07:00"               # only what is critical; the rest waits
 
-A key or value that traindx does not know is an error that says where it stands: a setting that
+A key or value that traindx does not know is an error that says where it is: a setting that
 silently does nothing is worse than none. Whether rules and thresholds of these names exist is
 checked by the pipeline, which knows the rules.
 """

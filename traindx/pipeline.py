@@ -1,6 +1,6 @@
-"""The whole of traindx in one sentence: read, judge, rank, decide, forecast, report.
+"""All of traindx in one sentence: read, judge, rank, decide, forecast, report.
 
-The only module that joins the stages; every stage knows the vocabulary and nothing of the others.
+The only module that joins the stages; every stage knows the vocabulary and nothing about the others.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Diagnosis:
-    """What was found out about one or several runs: `document` is the JSON contract's content,
+    """The result for one or several runs: `document` is the JSON contract's content,
     `runs` the data it speaks of (for figures)."""
 
     def __init__(self, document: Document, runs: tuple[Run, ...]) -> None:
@@ -98,13 +98,13 @@ def read_all(
 
 
 def read(path: str | Path, *, mapping: Mapping[str, str] | None = None) -> Run:
-    """The run in `path`; of several the one with most points (see `read_all`)."""
+    """The run in `path`; if there are several, the one with the most points (see `read_all`)."""
     return max(read_all(path, mapping=mapping), key=lambda run: run.points)
 
 
 def read_capture(folder: str | Path, *, mapping: Mapping[str, str] | None = None) -> tuple[Run, ...]:
-    """The run that capture recorded in `folder`, and what the script itself printed or logged
-    besides: as `read_all` reads any such folder. Raises ReadError where no step was recorded."""
+    """The run that capture recorded in `folder`, and what the script itself printed or logged:
+    as `read_all` reads any such folder. Raises ReadError where no step was recorded."""
     return read_all(folder, mapping=mapping)
 
 
@@ -119,8 +119,8 @@ def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosi
 
 
 def prepared(run: Run, config: Config) -> Run:
-    """The run with the user's facts, with what is suspect about its log said, and with values
-    that certainly stand for something else (a filtered NaN) put right."""
+    """The run with the user's facts, with events for what is suspect about its log, and with values
+    that certainly mean something else (a filtered NaN) corrected."""
     setup = run.setup.with_facts(config.facts, "given") if config.facts else run.setup
     run = msgspec.structs.replace(run, setup=setup, events=(*run.events, *suspicions(run)))
     return repaired(run)
@@ -136,17 +136,17 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     ):  # a few steps: what it learns is not asked
         outcomes = tuple(o for o in outcomes if o.rule.slug in causes.ABOUT_MEMORY)
         found = findings(outcomes, run.axis)
-        return told(run, outcomes, found, causes.decide_memory(found, memory), memory=memory)
+        return run_diagnosis(run, outcomes, found, causes.decide_memory(found, memory), memory=memory)
     found = findings(outcomes, run.axis)
     ranked = with_fixes(causes.rank(outcomes, run, features), run)
     profile = profile_of(run)
     if profile is not None:  # what it learns cannot be judged, only what its time goes to
-        return told(
+        return run_diagnosis(
             run, outcomes, found, causes.decide_profile(found, profile),
             hypotheses=ranked, recommendations=causes.profile_advice(found), profile=profile,
         )  # fmt: skip
     ranked = causes.without_harm(found, ranked, outcomes, run, features)
-    return told(
+    return run_diagnosis(
         run,
         outcomes,
         found,
@@ -159,14 +159,14 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     )
 
 
-def told(
+def run_diagnosis(
     run: Run,
     outcomes: Sequence[Outcome],
     found: tuple[Finding, ...],
     verdict: tuple[Health, Decision],
     **parts: Any,
 ) -> RunDiagnosis:
-    """What every diagnosis says, and its further `parts`."""
+    """The fields that every diagnosis has, and its further `parts`."""
     health, decision = verdict
     return RunDiagnosis(
         run=describe(run),
@@ -192,11 +192,11 @@ def watch(
     """Record the loop that is running: `with traindx.watch(model, optimizer, out="runs/exp1") as w:`.
 
     `model` and `optimizer` are PyTorch's, or lists of them. Inside, `w.log(loss=loss)` before the
-    optimizer's step tells the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
+    optimizer's step records the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
     called with one when a check (every `check_every` steps) finds something new. `options` are
     those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder.
     A compiled Keras model is trained inside by `model.fit(..., callbacks=[w.callback])`; for a tree of JAX's arrays
-    `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` tells each step.
+    `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` records each step.
     Raises ConfigError for a model of no framework that is known."""
     from traindx.capture.process.ranks import rank_of_process
     from traindx.capture.watch import Watch, loop_of
@@ -212,7 +212,7 @@ def watch(
 
 
 class Checked:
-    """What checks came to: `report` is the JSON document's content, `diagnosis` that of the first steps."""
+    """The result of checks: `report` is the JSON document's content, `diagnosis` that of the first steps."""
 
     def __init__(self, report: CheckReport, diagnosis: Diagnosis) -> None:
         self.report, self.diagnosis = report, diagnosis
@@ -329,7 +329,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """`%unload_ext traindx`: let go of everything."""
+    """`%unload_ext traindx`: close the record and remove all hooks."""
     from traindx.capture.launch import notebook
 
     notebook.unload(shell)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 HIDDEN = "***"
-SHORTEST = 8  # characters of a variable's value that is looked for wherever it stands
+SHORTEST = 8  # characters of a variable's value that is looked for wherever it appears
 LONGEST = 1 << 16  # bytes of output that wait for the end of their line
 
 SECRET = frozenset((
@@ -241,7 +241,7 @@ class Redacted:
 
 def outward(value: float, digits: int = 3) -> float:
     """An extreme of the data, which is a value of one of its samples, with fewer digits. It moves away from zero, so
-    that what lies beyond 1 or 255 still does."""
+    that what is beyond 1 or 255 still does."""
     short = float(f"{value:.{digits - 1}e}")
     if not value or abs(short) >= abs(value) or not math.isfinite(value):
         return short

@@ -76,7 +76,7 @@ class TestLightning:
         assert len(run.series["train/loss"]) == 24
         assert len(run.series["val/loss"]) == 3
 
-    def test_stops_and_tells_once_over_a_resume(
+    def test_stops_and_reports_once_over_a_resume(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         pytest.importorskip("lightning")
@@ -85,14 +85,14 @@ class TestLightning:
         watch = Watch(tmp_path / "run", check_every=4, stop=True)
         trainer, _ = self.fit([watch], 5, tmp_path / "first", nan=True)
         assert trainer.global_step < 40
-        assert "loss-not-finite" in watch.state_dict()["told"]
+        assert "loss-not-finite" in watch.state_dict()["reported"]
         logged = "".join(path.read_text() for path in (tmp_path / "first").rglob("metrics.csv"))
         assert "traindx/loss-not-finite" in logged
         trainer.save_checkpoint(tmp_path / "saved.ckpt")
         again = Watch(tmp_path / "second", check_every=4)
         self.fit([again], 6, tmp_path / "resumed", resume=str(tmp_path / "saved.ckpt"), nan=True)
         logged = "".join(path.read_text() for path in (tmp_path / "resumed").rglob("metrics.csv"))
-        assert "loss-not-finite" in again.state_dict()["told"]
+        assert "loss-not-finite" in again.state_dict()["reported"]
         assert "traindx/loss-not-finite" not in logged
 
 
@@ -154,7 +154,7 @@ class TestHuggingFace:
         assert trainer.state.global_step < 32
         assert self.said(trainer).count("traindx/loss-not-finite") == 1
 
-    def test_tells_once_over_a_resume(self, tmp_path: Path) -> None:
+    def test_reports_once_over_a_resume(self, tmp_path: Path) -> None:
         pytest.importorskip("transformers")
         from traindx.hf import Watch
 
@@ -164,7 +164,7 @@ class TestHuggingFace:
         assert trainer.state.global_step == 24
         assert self.said(trainer).count("traindx/loss-not-finite") == 1  # in the log that was resumed
         (there,) = (c for c in trainer.callback_handler.callbacks if isinstance(c, Watch))
-        assert "loss-not-finite" in there.told
+        assert "loss-not-finite" in there.reported
         assert traindx.read(there.out).last_step == 8  # of its own
 
     @staticmethod

@@ -19,11 +19,11 @@ from traindx.features.shared import Features  # noqa: E402
 
 
 def test_diagnosing_inside_the_loop(tmp_path: Path) -> None:
-    """Findings are told once, when they are new; without a folder it works as well."""
-    told: list[set[str]] = []
+    """Findings are reported once, when they are new; without a folder it works as well."""
+    reported: list[set[str]] = []
 
     def note(diagnosis: traindx.Diagnosis) -> None:
-        told.append({f.slug for f in diagnosis.first.findings})
+        reported.append({f.slug for f in diagnosis.first.findings})
 
     model = net()
     watch = fit(
@@ -35,9 +35,9 @@ def test_diagnosing_inside_the_loop(tmp_path: Path) -> None:
         on_finding=note,
         check_every=20,
     )
-    assert told
-    assert any("loss-not-finite" in found for found in told)
-    assert len(told) < 6
+    assert reported
+    assert any("loss-not-finite" in found for found in reported)
+    assert len(reported) < 6
     folder = watch.session.folder
     assert watch.diagnose().first.run.steps >= 120
     assert folder.is_dir()
@@ -55,7 +55,7 @@ def test_nothing_to_diagnose_yet(tmp_path: Path) -> None:
 
 
 def test_processes_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As torchrun tells them their place; a process group is asked first, where there is one."""
+    """As torchrun gives them their rank; a process group is asked first, where there is one."""
     monkeypatch.setenv("WORLD_SIZE", "2")
     for rank in (0, 1):
         monkeypatch.setenv("RANK", str(rank))

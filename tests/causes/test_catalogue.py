@@ -48,7 +48,7 @@ def test_weights_speak_of_things_that_exist(cause: Cause) -> None:
 
 
 @pytest.mark.parametrize("cause", catalogue(), ids=lambda c: c.slug)
-def test_pages_tell_what_a_reader_needs(cause: Cause) -> None:
+def test_pages_contain_what_a_reader_needs(cause: Cause) -> None:
     for part in ("In a log: ", "Mistaken for: ", "Settled by: "):
         assert cause.page.count("\n\n" + part) == 1
     assert cause.page.index("In a log:") > 40

@@ -1,4 +1,4 @@
-"""Experiments that are ended from outside: what is kept, what is left behind, and what the next start clears."""
+"""Experiments that are ended from outside: what is kept, what remains, and what the next start clears."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def test_asked_to_end_it_leaves_no_process_and_no_folder(
         process.send_signal(number)
         process.send_signal(signal.SIGTERM)  # schedulers send more than one
         _, said = process.communicate(timeout=LIMIT)
-        told = said.decode().splitlines()[-1]
+        last_line = said.decode().splitlines()[-1]
         assert process.returncode in (128 + number, 128 + signal.SIGTERM), said  # both are there at once
-        assert told.startswith(("traindx: interrupted", "traindx: ended by SIG"))
-        assert ("run the same command again to continue" in told) == (verb in ("fix", "investigate"))
+        assert last_line.startswith(("traindx: interrupted", "traindx: ended by SIG"))
+        assert ("run the same command again to continue" in last_line) == (verb in ("fix", "investigate"))
         assert pipe.read() == b"", "the script still runs"
         assert os.listdir(tmp_path / "tmp") == []
 

@@ -167,7 +167,7 @@ def test_another_place_is_written_to_where_it_is_allowed(project: Path) -> None:
 
 @pytest.fixture
 def waiting(project: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
-    """A start of a script that waits, in a group of its own."""
+    """A start of a script that waits, in its own group."""
     with started(
         [*COMMAND, *request.param, "--", sys.executable, "waits.py"], cwd=project,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -201,8 +201,8 @@ def test_a_start_that_is_interrupted_leaves_nothing(
         b"refused\nsaved\n" if number == signal.SIGINT else b""
     )  # SIGTERM: Python ends without `finally:`
     assert (b"KeyboardInterrupt" in err) == (number == signal.SIGINT)
-    told = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
-    assert err.decode().endswith(f"\ntraindx: {told}\n")  # and not that nothing was recorded
+    ending = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
+    assert err.decode().endswith(f"\ntraindx: {ending}\n")  # and not that nothing was recorded
     assert waiting.returncode == 128 + number
     assert contents(project) == before
     assert list((project.parent / "temporary").iterdir()) == []

@@ -1,4 +1,4 @@
-"""Requests to end that a library swallows or turns into an error of its own, and standard streams that are closed."""
+"""Requests to end that a library swallows or turns into its own error, and standard streams that are closed."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_a_record_and_its_reports_hold_no_secret(project: Path) -> None:
     done = start(project, "run", HOW="ends badly")
     (record,) = (project / "traindx-runs").glob("train-*")
     assert (mode(project / "traindx-runs"), mode(record)) == (0o700, 0o700)
-    assert leaks(record, text=done.out.rpartition(FACT)[2]) == []  # behind what the script prints itself
+    assert leaks(record, text=done.out.rpartition(FACT)[2]) == []  # after what the script prints itself
     script = json.loads((record / "setup.json").read_text())["script"]
     begin = "--api-key *** --password=*** --header Authorization: *** --database postgresql://me:***@db.example/runs "
     assert script["argv"].startswith(begin)

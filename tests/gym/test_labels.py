@@ -15,14 +15,14 @@ def rows(
     skills: tuple[float, ...],
     fault: str | None,
     harm: str = "model",
-    told: tuple[float | None, ...] = (None, None),
+    reported: tuple[float | None, ...] = (None, None),
 ) -> list[dict[str, Any]]:
     group = fault or "clean"
     return [
         {"group": group, "twin": "clean" if fault else "", "fault": fault, "cause": "learning-rate-too-high",
          "also": ["momentum-too-high"], "harm_in": harm if fault else None, "skill": s, "told": t, "true": s,
          "steps": 10, "seconds": 1.0, "id": f"{group}{i}"}
-        for i, (s, t) in enumerate(zip(skills, told, strict=False))
+        for i, (s, t) in enumerate(zip(skills, reported, strict=False))
     ]  # fmt: skip
 
 
@@ -52,10 +52,14 @@ def test_verdict(faulty: tuple[float, ...], clean: tuple[float, ...], expected: 
 
 
 def test_an_untrue_report_is_harm_though_the_model_is_good() -> None:
-    clean = rows((0.95, 0.95), None, told=(0.96, 0.94))
-    assert verdict_of(rows((0.95, 0.95), "f", "report", told=(0.5, 0.6)), clean)["verdict"] == "hurts"
-    assert verdict_of(rows((0.95, 0.95), "f", "report", told=(0.95, 0.9)), clean)["verdict"] == "harmless"
-    assert verdict_of(rows((0.95, 0.95), "f", "report", told=(0.5, None)), clean)["verdict"] == "harmless"
+    clean = rows((0.95, 0.95), None, reported=(0.96, 0.94))
+    assert verdict_of(rows((0.95, 0.95), "f", "report", reported=(0.5, 0.6)), clean)["verdict"] == "hurts"
+    assert (
+        verdict_of(rows((0.95, 0.95), "f", "report", reported=(0.95, 0.9)), clean)["verdict"] == "harmless"
+    )
+    assert (
+        verdict_of(rows((0.95, 0.95), "f", "report", reported=(0.5, None)), clean)["verdict"] == "harmless"
+    )
 
 
 def test_a_slow_run_is_harm() -> None:

@@ -27,7 +27,7 @@ from traindx.causes.catalogue import catalogue
 
 ROOT = Path(__file__).parents[2]
 CAUSES = {cause.slug for cause in catalogue()}
-# A second device, a second process: not to be had by an edit of a program.
+# A second device, a second process: no edit of a program adds these.
 ELSEWHERE = {"device-fallback", "straggler-rank", "rank-desync"}
 
 
@@ -145,7 +145,7 @@ def test_harm_is_measured_against_the_twins() -> None:
     assert said["a.clean"] == ("healthy", ["healthy"])
     assert said["a.x"] == ("hurts", ["wrong-loss", "double-softmax"])
     assert said["a.y"] == ("harmless", ["healthy", "wrong-loss", "double-softmax"])
-    assert said["a.z"][0] == "hurts"  # tells more of its model than there is
+    assert said["a.z"][0] == "hurts"  # reports more of its model than there is
     assert outcome.labelled([row("a.clean", 0.1)])[0]["verdict"] == "twin-failed"
 
 

@@ -100,12 +100,12 @@ def test_nothing_returned_is_the_faulty_script() -> None:
     assert found["causes_found"] == 0
 
 
-def test_what_verdicts_tell_of_causes_is_counted_and_smoothed() -> None:
+def test_the_verdicts_for_each_cause_are_counted_and_smoothed() -> None:
     from benchmarks.repair.chances import table
 
     trials = [["lower-learning-rate", "confirmed", []]] * 3 + [["lower-dropout", "refuted", []]]
     both = ["lower-learning-rate + lower-dropout", "confirmed", []]
-    told = table([{"id": "a", "trials": [*trials, both]}], {"a": {"learning-rate-too-high"}}).splitlines()
-    assert told[0] == "trials of a right cause 3, of others 1"
-    assert told[1] == f"  confirmed: 3, 0 -> {(3 + 8) / 13:.3f}, {1 / 11:.3f}"
-    assert told[2] == f"  refuted: 0, 1 -> {0.8 / 13:.3f}, {(1 + 5) / 11:.3f}"
+    lines = table([{"id": "a", "trials": [*trials, both]}], {"a": {"learning-rate-too-high"}}).splitlines()
+    assert lines[0] == "trials of a right cause 3, of others 1"
+    assert lines[1] == f"  confirmed: 3, 0 -> {(3 + 8) / 13:.3f}, {1 / 11:.3f}"
+    assert lines[2] == f"  refuted: 0, 1 -> {0.8 / 13:.3f}, {(1 + 5) / 11:.3f}"

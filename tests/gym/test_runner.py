@@ -52,7 +52,7 @@ run_all(jobs, Path(sys.argv[1]))
 
 
 def run(folder: Path, program: str = PROGRAM) -> str:
-    """In a process of its own: the runner forks, and pytest's own threads must not be forked with it."""
+    """In its own process: the runner forks, and pytest's own threads must not be forked with it."""
     done = subprocess.run(
         [sys.executable, "-c", program, str(folder)], cwd=ROOT, capture_output=True, check=True
     )

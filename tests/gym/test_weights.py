@@ -33,17 +33,17 @@ def test_the_weights_are_what_script_and_signs_give() -> None:
         there = [table["weights"].get(key, {}).get(cause, 0.0) for table in (made, kept)]
         assert there[0] == pytest.approx(there[1], abs=0.05), (key, cause)
     assert flat(made["temper"]) == pytest.approx(flat(kept["temper"]), abs=0.02)
-    told = msgspec.json.decode(weigh.MEMBERS.read_bytes(), type=Members)
-    assert (members.keys, members.causes) == (told.keys, told.causes)
-    assert np.abs(members.differences() - told.differences()).max() < 0.07
-    assert np.abs(np.array(members.base) - np.array(told.base)).max() < 0.05
+    stored = msgspec.json.decode(weigh.MEMBERS.read_bytes(), type=Members)
+    assert (members.keys, members.causes) == (stored.keys, stored.causes)
+    assert np.abs(members.differences() - stored.differences()).max() < 0.07
+    assert np.abs(np.array(members.base) - np.array(stored.base)).max() < 0.05
     assert msgspec.to_builtins(homes).keys() == json.loads(weigh.HOMES.read_text(encoding="utf-8")).keys()
 
 
-def flat(told: dict[str, Any], name: str = "") -> dict[str, float]:
+def flat(stored: dict[str, Any], name: str = "") -> dict[str, float]:
     """The numbers of a nested table."""
     found = {}
-    for key, value in told.items():
+    for key, value in stored.items():
         found |= flat(value, f"{name}/{key}") if isinstance(value, dict) else {f"{name}/{key}": value}
     return found
 
@@ -61,9 +61,9 @@ def test_a_sign_that_goes_with_a_cause_gets_its_weight() -> None:
     ]
     table = fit.table([*one, *other], causes)
     model = fit.fit(table)
-    told = model.probabilities(table)
-    assert table.causes[int(told[0].argmax())] == "learning-rate-too-high"
-    assert table.causes[int(told[-1].argmax())] == "insufficient-capacity"
+    stored = model.probabilities(table)
+    assert table.causes[int(stored[0].argmax())] == "learning-rate-too-high"
+    assert table.causes[int(stored[-1].argmax())] == "insufficient-capacity"
     weight = model.weights[table.keys.index("loss-diverges")]
     assert int(weight.argmax()) == table.causes.index("learning-rate-too-high")
 

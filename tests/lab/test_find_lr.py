@@ -18,7 +18,7 @@ from traindx.vocabulary.run import Run, series
 CURVATURE = 20.0
 
 
-def told(interventions: Sequence[str], steps: int) -> tuple[np.ndarray, int]:
+def rates_of(interventions: Sequence[str], steps: int) -> tuple[np.ndarray, int]:
     """The rates that interventions ask for, and the seed."""
     named = dict(i.split("=") for i in interventions if i != "lr=constant")
     if named["lr"].startswith("sweep:"):
@@ -35,7 +35,7 @@ def training(
 
     def start(interventions: Sequence[str], steps: int, over: Callable[[Run], bool]) -> Attempt:
         asked.append(tuple(interventions))
-        rates, seed = told(interventions, min(steps, limit))
+        rates, seed = rates_of(interventions, min(steps, limit))
         chance = np.random.default_rng(seed)
         x, losses, status = 1.0, [], 0
         for rate in rates:

@@ -162,7 +162,7 @@ def test_what_is_read_at_any_moment_is_what_the_prefix_reads(log: Path) -> None:
 
 
 class Kept:
-    """A follower at times that a test says, with the events that it gave."""
+    """A follower at times that a test sets, with the events that it gave."""
 
     def __init__(self, *paths: Path) -> None:
         self.follower = Follower([str(path) for path in paths], Config(), self.keep)

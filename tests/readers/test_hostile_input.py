@@ -41,7 +41,7 @@ needs_proc = pytest.mark.skipif(
 
 
 def packed(path: Path, name: str) -> Path:
-    """Compressed, with bytes behind it that bring the file to 1 MB."""
+    """Compressed, with bytes after it that bring the file to 1 MB."""
     head, piece, end = BOMBS[name]
     content = head + piece * (BYTES // len(piece)) + end
     path.write_bytes(gzip.compress(content, 5) + bytes(800_000))

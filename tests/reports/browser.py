@@ -93,7 +93,7 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser with a profile of its own, gone at the end."""
+    """A browser with its own profile, gone at the end."""
     assert CHROMIUM is not None
     to_read, send = os.pipe()
     receive, to_write = os.pipe()

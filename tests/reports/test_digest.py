@@ -1,4 +1,4 @@
-"""What reports tell, before any format."""
+"""What reports contain, before any format."""
 
 from __future__ import annotations
 

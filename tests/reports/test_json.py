@@ -48,10 +48,10 @@ def test_numpy_numbers_are_plain_numbers() -> None:
     document, _ = made.document(made.sick())
     finding = msgspec.structs.replace(document.runs[0].findings[0], evidence=(point,))
     run = msgspec.structs.replace(document.runs[0], findings=(finding,))
-    told = parsed(report.render(msgspec.structs.replace(document, runs=(run,))))["runs"][0]["findings"][0][
-        "evidence"
-    ][0]
-    assert (told["step"], told["value"], told["expected"]) == (3, "Infinity", 2)
+    parsed_value = parsed(report.render(msgspec.structs.replace(document, runs=(run,))))["runs"][0][
+        "findings"
+    ][0]["evidence"][0]
+    assert (parsed_value["step"], parsed_value["value"], parsed_value["expected"]) == (3, "Infinity", 2)
 
 
 def test_field_names_are_the_contract() -> None:
@@ -117,8 +117,8 @@ def test_hostile_text_survives_and_does_nothing(hostile: str) -> None:
     text = report.render(made.hostile(hostile)[0])
     assert text.replace("\n", "").isprintable()
     text.encode()
-    told = parsed(text)["runs"][0]["run"]["id"]
+    parsed_value = parsed(text)["runs"][0]["run"]["id"]
     if "\ud800" in hostile:
-        assert told == "\\ud800\\udcff lone"
+        assert parsed_value == "\\ud800\\udcff lone"
     else:
-        assert told == hostile
+        assert parsed_value == hostile

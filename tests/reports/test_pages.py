@@ -71,8 +71,8 @@ def test_what_is_looked_for_is_found(words: str, fault: str) -> None:
 def test_a_curve_that_rises_does_not_level_off() -> None:
     diagnosis = rising()
     level = Decision("continue", "levelled off at a good value", 0.9)
-    told = msgspec.structs.replace(diagnosis.first, decision=level)
-    assert any("levels off" in f for f in faults("", told, diagnosis.runs[0]))
+    changed = msgspec.structs.replace(diagnosis.first, decision=level)
+    assert any("levels off" in f for f in faults("", changed, diagnosis.runs[0]))
 
 
 def test_one_screen_at_80_columns_and_everything_with_full() -> None:
@@ -85,7 +85,7 @@ def test_one_screen_at_80_columns_and_everything_with_full() -> None:
     assert "--full" not in full
 
 
-def test_three_points_cannot_tell_and_say_what_to_add() -> None:
+def test_three_points_are_inconclusive_and_say_what_to_add() -> None:
     diagnosis = pipeline.diagnose(make.run({"train/loss": [0.71, 0.70, 0.705]}))
     first = brief(diagnosis.first, digest(diagnosis.first), diagnosis.runs[0])
     if first.word == "CANNOT TELL":

@@ -86,7 +86,7 @@ def test_evidence_is_complete(rule: Rule) -> None:
             assert said(rule, evidence).strip(), name
             assert "{" not in said(rule, evidence), name
             assert 0.0 < evidence.strength <= 1.0, name
-            assert evidence.points, f"{name}: no numbers behind the finding"
+            assert evidence.points, f"{name}: no numbers for the finding"
             assert evidence.severity is None or evidence.severity in SEVERITIES, name
             for step in (evidence.onset, evidence.last, *(p.step for p in evidence.points)):
                 assert step is None or math.isfinite(step), name
@@ -131,7 +131,7 @@ def test_survives_a_loss_of_exactly_zero(rule: Rule) -> None:
 
 
 @every_rule
-def test_answers_twice_alike(rule: Rule) -> None:
+def test_answers_twice_the_same(rule: Rule) -> None:
     for name, run, _ in cases(rule):
         first, second = judged(rule, run), judged(rule, run)
         features = Features(run)

@@ -54,10 +54,10 @@ def test_parts_of_one_model_differ_as_they_should() -> None:
 
 
 def test_sums_are_not_judged_where_a_mean_is_not_known_to_be_meant() -> None:
-    summed = gradients_are_not_averaged.told(2, 2.0, loss_reduction_seen="sum")
-    scaled = gradients_are_not_averaged.told(2, 2.0, clip_value=1.0)
-    unknown = gradients_are_not_averaged.told(2, 2.0, loss_reduction_seen="")
-    few = gradients_are_not_averaged.told(2, 2.0, world_size=4)
+    summed = gradients_are_not_averaged.averaged_run(2, 2.0, loss_reduction_seen="sum")
+    scaled = gradients_are_not_averaged.averaged_run(2, 2.0, clip_value=1.0)
+    unknown = gradients_are_not_averaged.averaged_run(2, 2.0, loss_reduction_seen="")
+    few = gradients_are_not_averaged.averaged_run(2, 2.0, world_size=4)
     for run in (summed, scaled, unknown, few):
         assert said(averaged.gradients_are_not_averaged, run)[0] == "not-evaluated"
 

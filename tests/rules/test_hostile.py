@@ -21,7 +21,7 @@ COMMON = ("train/loss", "val/loss", "train/accuracy", "val/accuracy", "lr", "gra
 
 
 def names(rule: Rule) -> list[str]:
-    """Signals that let the rule be evaluated, and those that most rules look at besides."""
+    """Signals that let the rule be evaluated, and those that most rules look at as well."""
     wanted = [
         a for need in rule.needs for a in need.split("|") if ":" not in a and a not in ("run", "objective")
     ]

@@ -1,4 +1,4 @@
-"""Rules on what logs hold: exploring agents, epochs at rest, perplexities, parts of a loss, gaps beside scores."""
+"""Rules on what logs hold: exploring agents, epochs at rest, perplexities, parts of a loss, gaps next to scores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_few_epochs_at_rest_are_a_plateau(last: float, status: str) -> None:
 
 
 @pytest.mark.parametrize(("level", "status"), [(5140.0, "fired"), (140.0, "clear")])
-def test_perplexity_tells_of_a_rise_that_the_loss_hides(level: float, status: str) -> None:
+def test_perplexity_shows_a_rise_that_the_loss_hides(level: float, status: str) -> None:
     steps = np.array([11_000.0, 12_500.0, 13_000.0, 14_000.0])
     run = make.run(
         {"val/loss": [8.1, 7.9, 9.6, 9.8], "val/perplexity": [131.2, 118.5, level, 1.1 * level]}, steps=steps
@@ -73,7 +73,7 @@ def test_a_ratio_of_losses_weighs_less_where_the_score_carries_over(accuracy: fl
 
 
 @pytest.mark.parametrize(("improves", "severities"), [(True, {"low"}), (False, {"high", "medium"})])
-def test_a_rise_beside_a_score_that_improves_is_low(improves: bool, severities: set[str]) -> None:
+def test_a_rise_next_to_a_score_that_improves_is_low(improves: bool, severities: set[str]) -> None:
     epochs = np.arange(40.0)
     score = 0.6 + 0.3 * (1 - np.exp(-epochs / 12)) if improves else 0.8 - 0.2 * np.exp(-epochs / 3)
     run = make.run(
@@ -108,7 +108,7 @@ def test_gradients_that_fail_again_and_again_are_no_search_for_a_scale(
     assert [e.severity for e in outcome.evidence] == [severity]
 
 
-def test_a_loss_that_froze_after_one_step_is_told_apart_from_one_that_never_moved() -> None:
+def test_a_loss_that_froze_after_one_step_differs_from_one_that_never_moved() -> None:
     froze = judged(loss_flat_from_start, make.run({"train/loss": [5.7178, *[5.7257] * 11]}))
     never = judged(loss_flat_from_start, make.run({"train/loss": [5.7257] * 12}))
     assert "froze" in froze.evidence[0].aspects
@@ -118,5 +118,5 @@ def test_a_loss_that_froze_after_one_step_is_told_apart_from_one_that_never_move
 def test_a_number_that_is_never_on_the_scale_is_another_number() -> None:
     """`d_kernel_map = 512` is no mean average precision; an accuracy that leaves its scale is impossible."""
     assert judged(metric_constant_or_impossible, make.run({"val/d_kernel_map": [512.0]})).status == "clear"
-    told = judged(metric_constant_or_impossible, make.run({"val/accuracy": [0.4, 0.6, 140.0]}))
-    assert told.status == "fired"
+    judgement = judged(metric_constant_or_impossible, make.run({"val/accuracy": [0.4, 0.6, 140.0]}))
+    assert judgement.status == "fired"

@@ -32,7 +32,7 @@ def test_numbers_are_readable_and_one_is_no_plural(template: str, value: object,
     assert fill_message(template, {"x": value}) == words
 
 
-def test_a_place_is_told_in_what_the_log_counts_and_a_wobbling_low_is_no_best(tmp_path: Path) -> None:
+def test_a_place_is_given_in_units_of_the_log_and_a_wobbling_low_is_no_best(tmp_path: Path) -> None:
     epoch = np.arange(40)
     wobble = np.where(epoch == 18, -0.03, 0.0)  # one value below the turn of the curve
     rows = np.stack(

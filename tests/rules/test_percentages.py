@@ -73,12 +73,12 @@ def test_percentages_are_those_of_the_series(slug: str) -> None:
     compared = 0
     for name, run, fires in cases(rule):
         for evidence in judged(rule, run).evidence if fires else ():
-            told = [float(p) / 100 for p in PERCENT.findall(message(rule, evidence))]
+            percentages = [float(p) / 100 for p in PERCENT.findall(message(rule, evidence))]
             wanted = naive(run, evidence)
-            if not told or not wanted:
+            if not percentages or not wanted:
                 continue
-            assert told == pytest.approx(wanted, abs=within), name
-            compared += len(told)
+            assert percentages == pytest.approx(wanted, abs=within), name
+            compared += len(percentages)
     assert compared
 
 
@@ -87,7 +87,7 @@ def message(rule: Rule, evidence: Evidence) -> str:
 
 
 def test_a_steep_start_is_part_of_the_fall() -> None:
-    """A loss that loses 99 % is not told to have lost 3 %, and is not told to be slow."""
+    """A loss that loses 99 % is not reported to have lost 3 %, or to be slow."""
     from tests.make import run
 
     rule = next(r for r in RULES if r.slug == "loss-falls-slowly")

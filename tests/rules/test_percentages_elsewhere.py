@@ -238,7 +238,7 @@ SERIES: dict[str, tuple[Naive, float]] = {
 }
 
 
-def told(slug: str) -> Iterator[tuple[str, Run, Evidence, list[float]]]:
+def shown_percentages(slug: str) -> Iterator[tuple[str, Run, Evidence, list[float]]]:
     """Name, run, evidence and percentages of every message of a rule on its samples."""
     rule = next(r for r in RULES if r.slug == slug)
     for name, run, fires in cases(rule):
@@ -252,7 +252,7 @@ def told(slug: str) -> Iterator[tuple[str, Run, Evidence, list[float]]]:
 def test_is_that_of_the_series(slug: str) -> None:
     naive, within = SERIES[slug]
     compared = 0
-    for name, run, evidence, found in told(slug):
+    for name, run, evidence, found in shown_percentages(slug):
         wanted = naive(run, evidence)
         if wanted:
             assert min(abs(found[0] - w) for w in wanted) <= within, (name, found, wanted[:5])
@@ -262,8 +262,8 @@ def test_is_that_of_the_series(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", sorted(r.slug for r in RULES if r.slug not in {*SERIES, *ON_CURVES}))
 def test_is_one_of_the_facts(slug: str) -> None:
-    """What is no series is told as it was measured: a fact, what is missing to one, or the quotient of two."""
-    for name, run, evidence, found in told(slug):
+    """What is no series is reported as it was measured: a fact, what is missing to one, or the quotient of two."""
+    for name, run, evidence, found in shown_percentages(slug):
         stated = [float(v) for v in evidence.values.values() if isinstance(v, (int, float))]
         facts = [float(v) for v in facts_of(run)]
         facts += list(run_levels(run))

@@ -159,7 +159,7 @@ def test_utilization_that_says_nothing_is_not_judged() -> None:
     )
 
 
-def test_whether_it_compiles_again_and_again_is_not_told_of_the_first_steps() -> None:
+def test_recompilation_is_not_judged_by_the_first_steps() -> None:
     assert judged(step_compiles_again, compiled(np.arange(16), 0.1, n=16)).status == "not-evaluated"
     assert judged(step_compiles_again, compiled(np.arange(24), 0.1, n=24)).status == "fired"
 

@@ -70,7 +70,7 @@ def map_series(run: Run, change: Callable[[str, Series], Series]) -> Run:
 
 
 def cut(run: Run, last: float) -> Run:
-    """The run as it stood at step `last`: signals that had not begun are there, without points."""
+    """The run as it was at step `last`: signals that had not begun are there, without points."""
 
     def head(_: str, s: Series) -> Series:
         n = int(np.searchsorted(s.steps, last, side="right"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests import make
-from tests.samples.gradients_are_not_averaged import told
+from tests.samples.gradients_are_not_averaged import averaged_run
 from tests.samples.ranks_disagree import losses
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Setup
@@ -20,7 +20,7 @@ def fires() -> dict[str, Run]:
     return {
         "two": parallel(2, "SGD"),
         "four, Adam": parallel(4, "AdamW"),
-        "averaged by hand": told(4, 1.0, lr=0.1, batch_size=16.0),
+        "averaged by hand": averaged_run(4, 1.0, lr=0.1, batch_size=16.0),
     }
 
 

@@ -19,7 +19,7 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy_dropout", "healthy_norm", "stays_eval"),
-        "now and then a measurement": with_facts("healthy_norm", validation_in_train_mode_share=0.1),
+        "an occasional measurement": with_facts("healthy_norm", validation_in_train_mode_share=0.1),
         "a mode that changes nothing": with_facts(
             "healthy_norm", validation_in_train_mode_share=1.0, mode_effect=0.002
         ),

@@ -23,5 +23,5 @@ def stays_quiet() -> dict[str, Run]:
         "petals": surveyed(
             feature_skill_best=0.94, feature_skill_next=0.93, feature_skill_best_name="petal width"
         ),
-        "nothing tells it": surveyed(feature_skill_best=0.0, feature_skill_next=0.0),
+        "nothing predicts it": surveyed(feature_skill_best=0.0, feature_skill_next=0.0),
     }

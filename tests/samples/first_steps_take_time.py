@@ -32,6 +32,6 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "a few seconds": times(300, 0.01, 2.0),
         "a long run": times(20_000, 0.1, 40.0),
-        "all alike": times(300, 5.0, recorded=6.0),
+        "all the same": times(300, 5.0, recorded=6.0),
         "one in the middle": make.run({"train/loss": make.healthy_loss(300), "time/step": slow}),
     }

@@ -18,7 +18,7 @@ def fires() -> dict[str, Run]:
     return {
         "to the end": make.run({"train/loss": stuck, "grad_norm": dead}),
         "for a while": make.run({"train/loss": make.healthy_loss(), "grad_norm": masked}),
-        "always, and the loss stands still": make.run(
+        "always, and the loss does not move": make.run(
             {"train/loss": np.full(50, 2.302585), "grad_norm": np.zeros(50)}
         ),
     }

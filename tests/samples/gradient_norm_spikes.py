@@ -22,11 +22,11 @@ def fires() -> dict[str, Run]:
     for at in (100, 230, 310, 480, 555):
         many[at : at + 3] = 6.0
     few = [0.31, 0.28, 1.1, 4.6, 38.0, 210.0, 520.0, 190.0, 75.0, 0.35, 0.29]
-    beside = [1.71, 1.70, 1.74, 1.83, 2.4, 4.4, 3.9, 2.9, 2.1, 1.72, 1.70]
+    neighbours = [1.71, 1.70, 1.74, 1.83, 2.4, 4.4, 3.9, 2.9, 2.1, 1.72, 1.70]
     return {
         "rises for five steps before the loss does": make.run({"train/loss": bumped, "grad_norm": once}),
         "again and again": make.run({"train/loss": loss, "grad_norm": many}),
-        "a few rows around one spike": make.run({"train/loss": beside, "grad_norm": few}),
+        "a few rows around one spike": make.run({"train/loss": neighbours, "grad_norm": few}),
     }
 
 

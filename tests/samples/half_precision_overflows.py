@@ -9,7 +9,7 @@ from traindx.vocabulary.run import Run
 
 
 def dynamic(n: int, *, settled: float = 2.0**16, every: int = 60) -> np.ndarray:
-    """A healthy dynamic scale: twelve halvings at the start, then a try at twice the scale now and then."""
+    """A healthy dynamic scale: twelve halvings at the start, then occasional tries at twice the scale."""
     scale = np.full(n, settled)
     scale[:12] = settled * 2.0 ** np.arange(12, 0, -1)
     scale[every::every] = 2 * settled

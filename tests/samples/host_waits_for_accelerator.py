@@ -44,7 +44,7 @@ def stays_quiet() -> dict[str, Run]:
         "never": on_device(0.02, 0),
         "live, the host does all the work": live(0.02, 4),
         "live, the accelerator does": live(0.97, 1),
-        "live, now and then": live(0.5, 0),
+        "live, occasionally": live(0.5, 0),
         "live, and busy": live(0.5, 2, **{"util/device": 0.95}),
         "live, but the loader is slow": live(0.4, 1, **{"time/data": 0.055}),
     }

@@ -37,7 +37,7 @@ def stays_quiet() -> dict[str, Run]:
             {"train/loss": LOSS, "val/mAP_0.5": np.zeros(60), "epoch": np.arange(60) / 30}
         ),
         "a running best": run({"train/loss": LOSS, "val/best_accuracy": np.full(60, 0.91)}),
-        "stands at the end": run(
+        "constant at the end": run(
             {"train/loss": LOSS, "val/accuracy": np.minimum(0.97, np.linspace(0.5, 1.5, 60))}
         ),
         "memorized to the last digit": run({"train/loss": np.maximum(LOSS - 0.45, 0.0)}),

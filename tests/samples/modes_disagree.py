@@ -20,7 +20,7 @@ def stays_quiet() -> dict[str, Run]:
         "dropout makes training worse": with_facts(
             "healthy_dropout", modes_loss_train=0.6, modes_loss_eval=0.3, modes_loss_first=2.3
         ),
-        "statistics a few steps behind": with_facts(
+        "statistics a few steps late": with_facts(
             "healthy_norm", modes_loss_train=0.5, modes_loss_eval=0.9, modes_loss_first=2.3
         ),
     }

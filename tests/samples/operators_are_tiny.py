@@ -22,7 +22,7 @@ def stays_quiet() -> dict[str, Run]:
     work = {"aten::mm": (0.011, 60.0), "aten::as_strided": (0.0009, 400.0)}
     busy = traced.step(0.02, data=0.02, forward=0.4, backward=0.4, optimizer=0.1)
     return {
-        "many views beside real work": traced.run(busy, work),
+        "many views next to real work": traced.run(busy, work),
         "few calls": traced.run(STEP, {"aten::mul": (0.0001, 40.0)}),
         "each call is long": traced.run(STEP, {"aten::mul": (0.013, 600.0)}),
     }

@@ -73,7 +73,7 @@ def stays_quiet() -> dict[str, Run]:
         "a quantizer that scales weights up": scaled(50.0),
         "through a scale that is learnt": passed(3.0, 1.5),
         "a scale that keeps pace": learnt(4.0),
-        "alike": run_of((1.0, 0.8, 1.3), 2),
+        "similar": run_of((1.0, 0.8, 1.3), 2),
         "tenfold": run_of((12.0, 8.0, 1.0), 2),
         "a twentieth": run_of((0.05, 0.04, 1.0), 2),
         "layers of zeros, which get no gradient": run_of((1e-5, 1e-5, 1.0), 2, zero=1.2),

@@ -59,7 +59,7 @@ def stays_quiet() -> dict[str, Run]:
     accuracy = 0.95 - 0.8 * np.exp(-np.arange(N) / 5)
     return {
         "a little worse": make.run({"val/loss": loss, "val/quantized_loss": loss + 0.1 + noise}),
-        "accuracies alike": make.run({"val/accuracy": accuracy, "val/accuracy_int8": accuracy - 0.01}),
+        "accuracies equal": make.run({"val/accuracy": accuracy, "val/accuracy_int8": accuracy - 0.01}),
         "hardly worse once quantization begins": begun(0.05),
         "healthy ternary weights": make.run({"train/loss": loss}, setup=BOTH, panels=kept(0.6, 0.4)),
         "rounded in evaluation only, to many bits": make.run(

@@ -34,6 +34,6 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "straight through": passed(1.0, 1.0),
         "a small part, through the scale": passed(0.002, 0.01),
-        "frozen layers beside others": passed(1.0, np.nan),
+        "frozen layers next to others": passed(1.0, np.nan),
         "nothing passed in the first steps only": passed(1.0, first=np.zeros(5)),
     }

@@ -49,7 +49,7 @@ def stays_quiet() -> dict[str, Run]:
     passing[100:160] *= 3
     wide = [work(seed, 0.05, 0.5) for seed in (1, 2)]
     return {
-        "all alike": make.run(step([work(1), work(2), work(3)])),
+        "all the same": make.run(step([work(1), work(2), work(3)])),
         "they take turns": make.run(step(taking)),
         "busy for a while": make.run(step([work(1), passing])),
         "wide jitter": make.run(step(wide)),

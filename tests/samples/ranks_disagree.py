@@ -49,16 +49,16 @@ def fires() -> dict[str, Run]:
     same = norms(1)
     late = np.where(np.arange(N) < N // 2, same, norms(2))
     now_and_then = np.where(np.arange(N) % 8 < 2, norms(2), same)
-    alike = {"grad_norm": same, "rank/1/grad_norm": same}
+    same_norms = {"grad_norm": same, "rank/1/grad_norm": same}
     return {
         "never averaged": make.run({**losses(), "grad_norm": same, "rank/1/grad_norm": norms(2)}),
         "from the middle on": make.run({**losses(), "grad_norm": same, "rank/1/grad_norm": late}),
-        "now and then": make.run({**losses(), "grad_norm": same, "rank/1/grad_norm": now_and_then}),
+        "occasionally": make.run({**losses(), "grad_norm": same, "rank/1/grad_norm": now_and_then}),
         "one of three": make.run(
             {**losses(3), "grad_norm": same, "rank/1/grad_norm": same, "rank/2/grad_norm": norms(3)}
         ),
         "gradients averaged, other weights": make.run(
-            {**losses(), **alike}, panels=weights(np.array([3.0, 1.0]), np.array([3.01, 1.04]))
+            {**losses(), **same_norms}, panels=weights(np.array([3.0, 1.0]), np.array([3.01, 1.04]))
         ),
         "one has made fewer steps": timed(100, every=3.0),
         "the norm of all weights": make.run(

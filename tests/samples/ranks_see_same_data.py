@@ -30,7 +30,7 @@ def stays_quiet() -> dict[str, Run]:
     half = np.where(np.arange(len(own["train/loss"])) % 2, own["train/loss"], own["rank/1/train/loss"])
     return {
         "samples of their own": make.run(own, setup=DDP),
-        "now and then alike": make.run({**own, "rank/1/train/loss": half}, setup=DDP),
+        "occasionally the same": make.run({**own, "rank/1/train/loss": half}, setup=DDP),
         "a ten-thousandth apart": make.run(
             {"train/loss": own["train/loss"], "rank/1/train/loss": own["train/loss"] * 1.0001}, setup=DDP
         ),

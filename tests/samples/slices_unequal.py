@@ -31,7 +31,7 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "alike": surveyed(slice_label_gap=0.02, slice_label_gap_errors=1.0),
+        "similar": surveyed(slice_label_gap=0.02, slice_label_gap_errors=1.0),
         "large by chance": surveyed(slice_label_gap=0.2, slice_label_gap_errors=2.0),
         "sure and small": surveyed(slice_label_gap=0.03, slice_label_gap_errors=12.0),
     }

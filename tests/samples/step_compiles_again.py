@@ -21,7 +21,7 @@ def fires() -> dict[str, Run]:
     return {
         "every shape anew": compiled(np.arange(0, 300, 3), 1.5),
         "a Python number that changes": compiled(np.arange(300), 0.4),
-        "now and then": compiled(np.arange(0, 300, 25), 0.3),
+        "occasionally": compiled(np.arange(0, 300, 25), 0.3),
         "in a run that has just begun": compiled(np.arange(24), 0.1, n=24),
     }
 

@@ -30,7 +30,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "a tenth": make.run({"time/step": step, "time/data": data}),
         "the first row fills the queues": make.run({"time/step": step, "time/data": first}),
-        "now and then a stall": make.run({"time/step": step, "time/data": stalls}),
+        "an occasional stall": make.run({"time/step": step, "time/data": stalls}),
         "a batch that was drawn once": make.run(
             {"time/step": step, "time/data": (np.array([0]), np.array([2.0]))}
         ),

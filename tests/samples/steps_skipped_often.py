@@ -42,7 +42,7 @@ def stays_quiet() -> dict[str, Run]:
         "the search at the start": make.run(
             {"train/loss": make.healthy_loss(), "skipped_steps": start}, steps=steps
         ),
-        "a try now and then": make.run(
+        "an occasional try": make.run(
             {"train/loss": make.healthy_loss(), "skipped_steps": tries}, steps=steps
         ),
         "counted up": make.run(

@@ -11,7 +11,7 @@ def fires() -> dict[str, Run]:
     return {
         **several("unscaled_held_out"),
         "another offset": with_facts("healthy", val_inputs_shift=2.0),
-        "another scale beside outliers": with_facts(
+        "another scale next to outliers": with_facts(
             "healthy", inputs_outlier_share=0.004, inputs_absmax_median=2.7, val_inputs_absmax_median=160.0
         ),
         "one feature of a file": surveyed(
@@ -44,7 +44,7 @@ def stays_quiet() -> dict[str, Run]:
             val_target_shift=0.12,
             val_target_shift_chance=0.2,
         ),
-        "a file with outliers, alike": surveyed(
+        "a file with outliers, the same": surveyed(
             val_inputs_shift=9.0, inputs_outlier_share=0.01, val_shift_largest=0.0
         ),
     }

@@ -1,5 +1,5 @@
 """Gradients from torch.autograd.grad: updates by hand, or (given "optimizer") put where an optimizer looks.
-A gradient with respect to the inputs is taken besides, as for saliency."""
+A gradient with respect to the inputs is taken as well, as for saliency."""
 
 import json
 import sys

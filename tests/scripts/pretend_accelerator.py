@@ -1,4 +1,4 @@
-"""A loop whose loss says that it lies elsewhere (`meta`, which needs no accelerator): reading it takes as long as the
+"""A loop whose loss says that it is on another device (`meta`, which needs no accelerator): reading it takes as long as the
 host's own work of a step.
 
 The first argument: `each` reads it in every step in four ways, `seldom` in every tenth, `here` never leaves the host.

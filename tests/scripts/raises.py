@@ -1,4 +1,4 @@
-"""Crashes in the backward pass of step 20, behind a function call."""
+"""Crashes in the backward pass of step 20, after a function call."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Parameters spread over two processes (FSDP2 on gloo), started by torchrun; beside it, the same step whole."""
+"""Parameters spread over two processes (FSDP2 on gloo), started by torchrun; next to it, the same step in one process."""
 
 import json
 import sys

@@ -45,7 +45,7 @@ def test_small_whole_numbers_do_not_collide() -> None:
     assert len(np.unique(sample_marks(every))) == len(every)
 
 
-def test_thinned_marks_tell_the_same_shares() -> None:
+def test_thinned_marks_give_the_same_shares() -> None:
     values = rng().integers(0, 20_000, (40_000, 1)).astype(np.float64)
     other = rng(1).integers(10_000, 30_000, (20_000, 1)).astype(np.float64)
     shares = []
@@ -133,7 +133,7 @@ def test_skill_of_one_feature() -> None:
     assert skill(half.astype(float), label, "number", "classes") == pytest.approx(0.5, abs=0.06)
 
 
-def test_missing_values_can_tell_the_target() -> None:
+def test_missing_values_can_reveal_the_target() -> None:
     label = rng().integers(0, 2, 1000).astype(float)
     values = np.where(label == 1, np.nan, rng(1).standard_normal(1000))
     assert skill(values, label, "number", "classes") == 1
@@ -153,7 +153,7 @@ def test_constant_and_copied_features() -> None:
     assert facts(columns)["inputs_duplicate_features"] == 1
 
 
-def test_columns_differ_though_chunks_are_alike() -> None:
+def test_columns_differ_though_chunks_are_equal() -> None:
     chunk = rng().standard_normal((1 << 17, 1))
     first, second = np.concatenate([chunk, chunk + 1]), np.concatenate([chunk + 1, chunk])
     assert facts(np.hstack([first, second]), None)["inputs_duplicate_features"] == 0

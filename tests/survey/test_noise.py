@@ -73,7 +73,7 @@ def test_rare_classes_are_left_out_and_the_rest_is_judged() -> None:
     assert precision_and_recall(found.rows["labels-look-noisy"], wrong)[1] > 0.9
 
 
-def test_the_floor_tells_wrong_from_hard() -> None:
+def test_the_floor_separates_wrong_from_hard() -> None:
     assert floor(0.1, 0.1, 0.1) == pytest.approx(0.1)
     # two normal classes, 1.5 spreads apart, by numerical integration: 4.9 %, 15 %, 26 % of the quarters
     assert floor(0.049, 0.15, 0.26) < 0

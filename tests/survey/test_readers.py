@@ -18,7 +18,7 @@ SAME = ("dataset_size", "inputs_features", "classes", "class_majority_share", "s
 CLOSE = ("inputs_mean_abs", "inputs_std_mean", "inputs_std_max", "inputs_min", "inputs_max")
 
 
-def alike(found: dict[str, Any], other: dict[str, Any]) -> None:
+def assert_equal_facts(found: dict[str, Any], other: dict[str, Any]) -> None:
     assert {k: found[k] for k in SAME} == {k: other[k] for k in SAME}
     for name in CLOSE:
         assert found[name] == pytest.approx(other[name], rel=1e-4), name
@@ -43,7 +43,7 @@ def test_moments_are_numpys(columns: dict[str, Any], held: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_csv(delimiter: str, columns: dict[str, Any], held: dict[str, Any], tmp_path: Path) -> None:
-    alike(facts(write_csv(tmp_path / "x.csv", columns, delimiter=delimiter)), held)
+    assert_equal_facts(facts(write_csv(tmp_path / "x.csv", columns, delimiter=delimiter)), held)
 
 
 def test_csv_in_other_clothes(columns: dict[str, Any], held: dict[str, Any], tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ def test_csv_in_other_clothes(columns: dict[str, Any], held: dict[str, Any], tmp
     }
     for name, data in written.items():
         (tmp_path / name).write_bytes(data)
-        alike(facts(tmp_path / name), held)
+        assert_equal_facts(facts(tmp_path / name), held)
     (tmp_path / "bare.csv").write_text(body)
-    alike(facts(tmp_path / "bare.csv", "-1"), held)
+    assert_equal_facts(facts(tmp_path / "bare.csv", "-1"), held)
 
 
 def test_parquet_and_numpy(columns: dict[str, Any], held: dict[str, Any], tmp_path: Path) -> None:
@@ -71,18 +71,18 @@ def test_parquet_and_numpy(columns: dict[str, Any], held: dict[str, Any], tmp_pa
     np.savez_compressed(tmp_path / "x.npz", x=values, y=columns["label"])
     np.savez(tmp_path / "columns.npz", **columns)
     np.save(tmp_path / "x.npy", np.column_stack([values, columns["label"]]))
-    alike(facts(tmp_path / "x.parquet"), held)
-    alike(facts(tmp_path / "x.npz", None), held)
-    alike(facts(tmp_path / "columns.npz"), held)
-    alike(facts(tmp_path / "x.npy", "-1"), held)
+    assert_equal_facts(facts(tmp_path / "x.parquet"), held)
+    assert_equal_facts(facts(tmp_path / "x.npz", None), held)
+    assert_equal_facts(facts(tmp_path / "columns.npz"), held)
+    assert_equal_facts(facts(tmp_path / "x.npy", "-1"), held)
     notes = measured(tmp_path / "x.parquet").notes
     assert notes == ("columns of lists, structs or bytes were left out: 1",)
 
 
 def test_what_python_holds(columns: dict[str, Any], held: dict[str, Any]) -> None:
     values = np.stack([columns[c] for c in COLUMNS], axis=1)
-    alike(facts(values, columns["label"]), held)
-    alike(facts((values, np.eye(3)[columns["label"]]), None), held)
+    assert_equal_facts(facts(values, columns["label"]), held)
+    assert_equal_facts(facts((values, np.eye(3)[columns["label"]]), None), held)
 
 
 class Items:
@@ -166,7 +166,7 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
         assert error.value.why, name
 
 
-def test_an_archive_that_lies_about_its_length(tmp_path: Path) -> None:
+def test_an_archive_that_states_a_wrong_length(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", x=np.zeros((100, 3)))
     with zipfile.ZipFile(tmp_path / "x.npz") as archive:
         data = archive.read("x.npy").replace(b"(100, 3)", b"(900, 3)")
@@ -189,7 +189,7 @@ def test_columns_that_are_not_there(tmp_path: Path) -> None:
         measured(np.zeros((4, 2)), np.zeros(3))
 
 
-def test_names_are_escaped_and_no_sample_is_told(tmp_path: Path) -> None:
+def test_names_are_escaped_and_no_sample_is_printed(tmp_path: Path) -> None:
     columns = {
         "\x1b[31mred\u202e": rng().standard_normal(60),
         "secret": ["hunter2"] * 59 + [""],
@@ -241,5 +241,5 @@ def test_tensors_and_data_sets_of_torch(columns: dict[str, Any], held: dict[str,
         facts(items, None),
         facts(DataLoader(items, 32, shuffle=True), None),
     ):
-        alike(found, held)
+        assert_equal_facts(found, held)
     assert torch.equal(torch.rand(1), expected)

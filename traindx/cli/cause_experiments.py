@@ -35,7 +35,7 @@ class Settling(NamedTuple):
         self, diagnosis: pipeline.Diagnosis, ended: Ended, *, quiet: bool
     ) -> tuple[pipeline.Diagnosis, str]:
         """The diagnosis with what experiments made of it, and how the belief went; unchanged and "" where the
-        leading answer is likely enough. The run that has ended stands for the script as it is."""
+        leading answer is likely enough. The run that has ended is the result of the unchanged script."""
         place = max(range(len(diagnosis.runs)), key=lambda i: diagnosis.runs[i].points)
         found_first = diagnosis.document.runs[place]
         leading = found_first.hypotheses[0] if found_first.hypotheses else None
@@ -53,7 +53,7 @@ class Settling(NamedTuple):
             journal = opened(self.command, FOLDER, None, Options(self.steps), {}, said.say, jobs=JOBS)
             with starts.bench(tuple(self.command), journal, said) as bench:
                 bench.steps, bench.limit = self.steps, max(LEAST_LIMIT, TIMES * ran.seconds)
-                found = looking.settled(bench, ran, found_first, show=plan_of(quiet), tell=said.say)
+                found = looking.settled(bench, ran, found_first, show=plan_of(quiet), notify=said.say)
         runs = [found.diagnosis if i == place else one for i, one in enumerate(diagnosis.document.runs)]
         made = pipeline.Diagnosis(
             msgspec.structs.replace(diagnosis.document, runs=tuple(runs)), diagnosis.runs

@@ -58,7 +58,7 @@ class Starts(NamedTuple):
                 budget=self.budget,
                 jobs=self.jobs,
                 reach=self.reach,
-                tell=lines.at,
+                notify=lines.at,
                 how=how,
             )
 

@@ -69,10 +69,10 @@ class Swept(NamedTuple):
     found: Suggestion | str
 
 
-def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
+def search(plan: Plan, start: Start, notify: Callable[[str], None]) -> Swept:
     """Sweep with every seed; again with fewer steps if the script makes no more, or with more if the loss is
     too noisy. Raises ExperimentFailed when the script cannot be swept at all."""
-    first = one_sweep(plan, plan.seeds[0], start, tell)
+    first = one_sweep(plan, plan.seeds[0], start, notify)
     if first.short:
         seen = len(first.sweep.losses)
         if seen < rate_sweep.LEAST:
@@ -80,26 +80,28 @@ def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
                 f"the script {first.conducted.words()}, with {seen} usable steps; a sweep needs "
                 f"{rate_sweep.LEAST}"
             )
-        tell(f"the script {first.conducted.words()} before the highest rate: sweeping again in {seen} steps")
+        notify(
+            f"the script {first.conducted.words()} before the highest rate: sweeping again in {seen} steps"
+        )
         plan = plan._replace(steps=seen)
-        swept = sweep_all(plan, one_sweep(plan, plan.seeds[0], start, tell), start, tell)
+        swept = sweep_all(plan, one_sweep(plan, plan.seeds[0], start, notify), start, notify)
         return swept
-    swept = sweep_all(plan, first, start, tell)
+    swept = sweep_all(plan, first, start, notify)
     if not isinstance(swept.found, str):
         return swept
     longer = plan._replace(steps=LONGER * plan.steps)
-    tell(f"{swept.found}: sweeping again in {longer.steps} steps")
-    first = one_sweep(longer, plan.seeds[0], start, tell)
-    return swept if first.short else sweep_all(longer, first, start, tell)
+    notify(f"{swept.found}: sweeping again in {longer.steps} steps")
+    first = one_sweep(longer, plan.seeds[0], start, notify)
+    return swept if first.short else sweep_all(longer, first, start, notify)
 
 
-def sweep_all(plan: Plan, first: SeedSweep, start: Start, tell: Callable[[str], None]) -> Swept:
+def sweep_all(plan: Plan, first: SeedSweep, start: Start, notify: Callable[[str], None]) -> Swept:
     """The first sweep, those of the other seeds, and their common result."""
-    ones = (first, *(one_sweep(plan, seed, start, tell) for seed in plan.seeds[1:]))
+    ones = (first, *(one_sweep(plan, seed, start, notify) for seed in plan.seeds[1:]))
     return Swept(plan.steps, ones, rate_sweep.read([one.sweep for one in ones]))
 
 
-def one_sweep(plan: Plan, seed: int, start: Start, tell: Callable[[str], None]) -> SeedSweep:
+def one_sweep(plan: Plan, seed: int, start: Start, notify: Callable[[str], None]) -> SeedSweep:
     """Sweep with one seed. Raises ExperimentFailed where no step, loss or rate was recorded."""
     what = (f"lr=sweep:{plan.low:g}:{plan.high:g}:{plan.steps}", f"seed={seed}")
     attempt = start(what, plan.steps, lambda run: "train/loss" in run.series and swept_rates(run).diverged)
@@ -110,7 +112,7 @@ def one_sweep(plan: Plan, seed: int, start: Start, tell: Callable[[str], None]) 
         found = found._replace(diverged=True)  # it trained, and failed as the rate rose
     short = not found.diverged and len(found.losses) < WHOLE * (plan.steps - 1)
     end = "diverged" if found.diverged else attempt.conducted.words()
-    tell(f"seed {seed}: {len(found.losses)} steps in {attempt.conducted.seconds:.1f} s, {end}")
+    notify(f"seed {seed}: {len(found.losses)} steps in {attempt.conducted.seconds:.1f} s, {end}")
     return SeedSweep(seed, found, recorded(attempt), attempt.conducted, short)
 
 
@@ -132,7 +134,7 @@ def swept_rates(run: Run) -> Sweep:
 
 
 def try_rates(
-    plan: Plan, suggested: float, steps: int, start: Start, tell: Callable[[str], None]
+    plan: Plan, suggested: float, steps: int, start: Start, notify: Callable[[str], None]
 ) -> tuple[TriedRate, ...]:
     """Train at constant rates around the suggestion, `steps` each, with every seed."""
     tried = []
@@ -143,7 +145,7 @@ def try_rates(
             losses = recorded(attempt).series["train/loss"].values
             loss = rate_sweep.final(losses)
             tried.append(TriedRate(rate=rate, seed=seed, loss=loss, steps=len(losses)))
-            tell(f"rate {rate:g}, seed {seed}: " + ("diverged" if np.isnan(loss) else f"loss {loss:.4g}"))
+            notify(f"rate {rate:g}, seed {seed}: " + ("diverged" if np.isnan(loss) else f"loss {loss:.4g}"))
     return tuple(tried)
 
 
@@ -163,7 +165,7 @@ def find_rate(
     command: Sequence[str],
     plan: Plan,
     *,
-    tell: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
     **bounds: Unpack[Bounds],
 ) -> RateSearch:
     """Search the learning rate of an unmodified script, within `bounds` of each start.
@@ -179,11 +181,11 @@ def find_rate(
             out = place / str(starts)
             return attempt(command, out, what, steps, over, **bounds)
 
-        swept = search(plan, start, tell)
+        swept = search(plan, start, notify)
         found = swept.found if isinstance(swept.found, Suggestion) else None
         tried: tuple[TriedRate, ...] = ()
         if plan.sensitivity and found is not None:
-            tried = try_rates(plan, found.reading.suggested, swept.steps, start, tell)
+            tried = try_rates(plan, found.reading.suggested, swept.steps, start, notify)
     return RateSearch(
         traindx_version=VERSION,
         command=tuple(redact(command)),

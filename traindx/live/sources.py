@@ -24,7 +24,7 @@ MOST_TEXT = 256 << 20  # bytes of a text that are held in memory; a longer one i
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """What tells without reading whether a file or folder has changed."""
+    """What shows, without reading, whether a file or folder has changed."""
 
     files: tuple[tuple[str, int, int, int], ...]  # name, inode, bytes, nanoseconds
 

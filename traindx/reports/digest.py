@@ -97,7 +97,7 @@ NO_SINGLE_RULE = "No single rule fired. The verdict follows from all signs toget
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
     """`findings`: what is wrong, most important first, `unseen`: what to say if there are none; `notes`: what is
-    merely worth knowing; `hypotheses`: the causes worth showing; `log_events`: the reader's remarks on the log;
+    only worth knowing; `hypotheses`: the causes worth showing; `log_events`: the reader's remarks on the log;
     `diagnosis`: what all of it is derived from."""
 
     diagnosis: RunDiagnosis
@@ -140,7 +140,7 @@ def grouped_findings(findings: tuple[Finding, ...]) -> tuple[tuple[Seen, ...], t
     """Numbered findings with their consequences, and the notes (severity info, no consequence).
 
     A chain of consequences hangs on its first link; one whose premise is not among the findings,
-    or that goes in a circle, stands for itself."""
+    or that goes in a circle, represents itself."""
     first: dict[str, Finding] = {}
     for finding in findings:
         first.setdefault(finding.slug, finding)

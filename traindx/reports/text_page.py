@@ -69,7 +69,7 @@ class Page:
     def flow(
         self, text: str, *, indent: int = 2, first: str = "", style: str = "", lead_style: str = ""
     ) -> None:
-        """A paragraph, wrapped; `first` stands before it and later lines are indented as far."""
+        """A paragraph, wrapped; `first` precedes it and later lines are indented as far."""
         lead = " " * indent + self.plain(first)
         room = self.width - cells(lead)
         for i, line in enumerate(wrap(self.plain(text), max(room, 8))):

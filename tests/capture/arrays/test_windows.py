@@ -13,7 +13,7 @@ from traindx.capture.signals.family import Modules
 KERNEL, BIAS = np.arange(1.0, 9.0, dtype=np.float32).reshape(2, 4), np.ones(4, np.float32)
 
 
-def told(after: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+def window_changes(after: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     """Panels of a step from KERNEL and BIAS, which are one module, to others."""
     held = [[KERNEL, BIAS], list(after)]
     seen = Windows(lambda turn: [values.reshape(-1) for values in held.pop(0)], lambda: np.zeros(2))
@@ -22,15 +22,15 @@ def told(after: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     return {name: values for name, _, values in updates.panels(modules, seen.end(2))}
 
 
-def test_a_module_is_told_by_all_that_it_holds() -> None:
-    found = told([KERNEL + 0.5, BIAS])
+def test_a_module_is_measured_by_all_its_parameters() -> None:
+    found = window_changes([KERNEL + 0.5, BIAS])
     size = np.sqrt((KERNEL**2).sum() + (BIAS**2).sum())
     np.testing.assert_allclose(found["update_ratio"], [np.sqrt(8 * 0.25) / size], rtol=1e-6)
     np.testing.assert_allclose(found["update_zero_fraction"], [0.5])  # of two parameters one did not change
 
 
-def test_a_module_with_weights_that_are_not_finite_is_not_told_by_its_bias() -> None:
+def test_a_module_with_weights_that_are_not_finite_is_not_measured_by_its_bias() -> None:
     for broken in (np.nan, np.inf):
-        found = told([np.full_like(KERNEL, broken), BIAS * 0.999])
+        found = window_changes([np.full_like(KERNEL, broken), BIAS * 0.999])
         assert np.isnan(found["update_ratio"]).all()
         assert np.isnan(found["update_zero_fraction"]).all()

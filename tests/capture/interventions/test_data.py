@@ -111,7 +111,7 @@ class Words(nn.Module):
         return F.cross_entropy(self.out(self.words(idx)).flatten(0, 1), labels.flatten())
 
 
-def test_what_a_model_is_told_beside_its_inputs_stays() -> None:
+def test_arguments_of_a_model_next_to_its_inputs_stay() -> None:
     idx, labels = torch.randint(0, 9, (8, 5)), torch.randint(0, 9, (8, 5))
     losses: list[torch.Tensor] = []
 
@@ -201,7 +201,7 @@ def test_one_batch_again_and_again() -> None:
     assert agree(ran.value, by_hand(MAKE, whole=True)())  # one batch it was
 
 
-def test_one_batch_of_a_model_that_is_told_its_labels() -> None:
+def test_one_batch_of_a_model_that_is_given_its_labels() -> None:
     def train() -> list[float]:
         torch.manual_seed(0)
         model = Words()

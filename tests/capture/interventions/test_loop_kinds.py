@@ -68,7 +68,7 @@ class Twice(torch.optim.SGD):
 
 
 def scaled(scale: float | None, limit: float | None = None, **more: Any) -> list[Any]:
-    """With a scaler, and (without one) a limit of its own. `fused` takes the scale out by itself."""
+    """With a scaler, and (without one) its own limit. `fused` takes the scale out by itself."""
     torch.manual_seed(3)
     model = nn.Linear(4, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5, **more)
@@ -198,7 +198,7 @@ def embedding() -> None:
     optimizer.step()
 
 
-def test_what_fails_inside_is_told_with_its_place() -> None:
+def test_a_failure_inside_is_reported_with_its_place() -> None:
     """Adam takes no sparse gradients: the experiment is over, and not silently another one."""
     with pytest.raises(RuntimeError, match="sparse"):
         run(embedding, "optimizer=adam")

@@ -1,4 +1,4 @@
-"""The rate of quantized layers from outside, against the same script with groups of its own."""
+"""The rate of quantized layers from outside, against the same script with its own groups."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ json.dump({"losses": losses, "groups": len(optimizer.param_groups), "lr": optimi
 def trained(
     folder: Path, kind: str, factor: float, *specs: str, quantized: str = "quantized"
 ) -> dict[str, object]:
-    """What the script tells of itself, as it is or with interventions."""
+    """What the script prints about itself, unchanged or with interventions."""
     folder.mkdir()
     (folder / "train.py").write_text(SCRIPT)
     command = [PYTHON, "train.py", kind, str(factor), quantized]
@@ -93,8 +93,8 @@ def test_as_the_identity_it_changes_nothing(tmp_path: Path) -> None:
 def test_a_script_without_quantization_is_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "a"
     trained(folder, "SGD", 1.0, "lr.quantized=*0.1", quantized="plain")
-    told = [event.message for event in recorded(folder).events if event.code == "intervention-unused"]
-    assert told == ["lr.quantized=*0.1 changed nothing: no weight was used quantized"]
+    unused = [event.message for event in recorded(folder).events if event.code == "intervention-unused"]
+    assert unused == ["lr.quantized=*0.1 changed nothing: no weight was used quantized"]
 
 
 @pytest.mark.parametrize("spec", ["lr.quantized=0.01", "lr.quantized=*x", "lr.quantized=*-1"])

@@ -90,7 +90,7 @@ def test_init_gives_the_variances_of_theory_and_draws_nothing() -> None:
             for p in model.parameters():
                 p.fill_(9.0)
         touched, left = reinitialize(model, kind, torch.Generator().manual_seed(0))
-        assert sum(touched.values()) == 8  # the output projection of attention is a layer of its own
+        assert sum(touched.values()) == 8  # the output projection of attention is its own layer
         assert left == 0
         linear, conv, back, norm, words, lstm, _ = model
         variances = {"he": (2 / 400, 2 / 360, 2 / 300), "xavier": (2 / 700, 2 / 900, 2 / 700)}

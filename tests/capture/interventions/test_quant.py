@@ -77,8 +77,8 @@ def test_quantization_begins_later(tmp_path: Path) -> None:
 def test_a_script_without_quantization_is_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "a"
     losses(folder, 999, "quant=off")
-    told = [event.message for event in recorded(folder).events if event.code == "intervention-unused"]
-    assert told == ["quant=off changed nothing: no weight was used quantized"]
+    unused = [event.message for event in recorded(folder).events if event.code == "intervention-unused"]
+    assert unused == ["quant=off changed nothing: no weight was used quantized"]
 
 
 @pytest.mark.parametrize("spec", ["quant=on", "quant.start=earlier", "quant.start=-3", "quant.bits=4"])

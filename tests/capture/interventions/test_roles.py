@@ -1,4 +1,4 @@
-"""Which activations of a model are hidden ones, told from the graph of a trial pass that leaves no trace."""
+"""Which activations of a model are hidden ones, found in the graph of a trial pass that leaves no trace."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class SqueezeAndExcite(nn.Module):
 
 
 class Weights(nn.Module):
-    """An activation of weights, one of scores between samples, one by a hand-written product, one behind a norm."""
+    """An activation of weights, one of scores between samples, one by a hand-written product, one after a norm."""
 
     def __init__(self) -> None:
         super().__init__()

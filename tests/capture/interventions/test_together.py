@@ -115,7 +115,7 @@ def test_data_goes_through_all_that_is_asked_for() -> None:
 
 
 def test_a_script_in_evaluation_mode_is_trained_in_training_mode() -> None:
-    """`mode=train` stands around what looks at the mode."""
+    """`mode=train` is applied outside of the code that checks the mode."""
 
     def train(switch: bool) -> Callable[[], list[torch.Tensor]]:
         def script() -> list[torch.Tensor]:

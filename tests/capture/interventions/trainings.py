@@ -120,7 +120,7 @@ class Trainer:
         ]
         self.optimizer = getattr(torch.optim, options.get("kind", "AdamW"))(groups, lr=0.02, **given)
         self.schedule = torch.optim.lr_scheduler.StepLR(self.optimizer, 3, gamma=0.5)
-        self.loss, self.told = nn.CrossEntropyLoss(), []
+        self.loss, self.logged = nn.CrossEntropyLoss(), []
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.model["head"](self.model["body"](x))
@@ -138,13 +138,13 @@ class Trainer:
         if self.options.get("zero", True):
             self.model.zero_grad()
         self.schedule.step()
-        self.told += [loss.item(), *(group["lr"] for group in self.optimizer.param_groups)]
+        self.logged += [loss.item(), *(group["lr"] for group in self.optimizer.param_groups)]
 
     def validate(self, x: torch.Tensor, y: torch.Tensor) -> None:
         if self.options.get("evaluates", True):
             self.model.eval()
         with torch.no_grad():
-            self.told.append(self.loss(self.forward(x), y).item())
+            self.logged.append(self.loss(self.forward(x), y).item())
         if self.options.get("returns", True):
             self.model.train()
 
@@ -154,7 +154,7 @@ class Trainer:
             self.step(i, x, y)
             if i % 3 == 2:
                 self.validate(*held_out)
-        return [self.told, [p.detach().clone() for p in self.model.state_dict().values()]]
+        return [self.logged, [p.detach().clone() for p in self.model.state_dict().values()]]
 
 
 def trainer(native: Native | None = None, **options: Any) -> list[Any]:

@@ -44,7 +44,7 @@ def loss_of(params: Any, x: Any, y: Any) -> Any:
 
 
 def train(
-    optimizer: Any, steps: int, told: Callable[[Any, Any], None], params: Any, state: Any
+    optimizer: Any, steps: int, report: Callable[[Any, Any], None], params: Any, state: Any
 ) -> dict[str, Any]:
     """A loop as people write them: compiled, and the old parameters and states given away."""
 
@@ -56,7 +56,7 @@ def train(
 
     for rows in ROWS[:steps]:
         params, state, loss = step(params, state, X[rows], Y[rows])
-        told(loss, state)
+        report(loss, state)
     return params
 
 
@@ -65,11 +65,11 @@ def watched(out: Path, optimizer: Any, steps: int) -> dict[str, Any]:
     state = optimizer.init(params)
     with traindx.watch(params, state, out=out, every=1) as watch:
 
-        def told(loss: Any, state: Any) -> None:
+        def report(loss: Any, state: Any) -> None:
             watch.log(loss=loss)
             watch.step(state)
 
-        return train(optimizer, steps, told, params, state)
+        return train(optimizer, steps, report, params, state)
 
 
 def plain(optimizer: Any, steps: int) -> dict[str, Any]:

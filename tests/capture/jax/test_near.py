@@ -25,8 +25,8 @@ WEIGHTS = {"bias": np.zeros(7, "f4"), "kernel": CHANCE.normal(size=(5, 7)).astyp
 X = CHANCE.normal(size=(12, 16, 5)).astype("f4")
 
 
-class Told:
-    """Hears the steps of a computation, by either way, and keeps the readings that the session was told."""
+class Recorder:
+    """Hears the steps of a computation, by either way, and keeps the readings that the session received."""
 
     def __init__(self, folder: Path, every: int = 1) -> None:
         self.backend = CompiledBackend("jax")
@@ -54,18 +54,18 @@ class Told:
         return np.stack(self.read)
 
 
-def step(told: Told, given: bool, computed: list[Any], w: Any, x: Any) -> tuple[Any, Any]:
-    """One step of gradient descent, which tells itself, and returns what would be told from elsewhere."""
+def step(recorder: Recorder, given: bool, computed: list[Any], w: Any, x: Any) -> tuple[Any, Any]:
+    """One step of gradient descent, which reports itself, and returns what would be reported from elsewhere."""
     gradient = jax.grad(lambda w: jnp.mean(jax.nn.relu(x @ w["kernel"] + w["bias"] - 1.0) ** 2))(w)
     update = jax.tree.map(lambda g: -0.1 * g, gradient)
     leaves = [jax.tree.leaves(tree) for tree in (gradient, update, w if given else {})]
-    send_step(told.here, told.elsewhere, *leaves)
+    send_step(recorder.here, recorder.elsewhere, *leaves)
     return jax.tree.map(jnp.add, w, update), far([v for part in leaves for v in part], 2)[0][0]
 
 
-def trained(told: Told, given: bool = True, **options: Any) -> list[Any]:
+def trained(recorder: Recorder, given: bool = True, **options: Any) -> list[Any]:
     w, wanted = jax.tree.map(jnp.array, WEIGHTS), []
-    compiled = jax.jit(functools.partial(step, told, given, wanted), **options)
+    compiled = jax.jit(functools.partial(step, recorder, given, wanted), **options)
     for x in X:
         w, found = compiled(w, x)
         wanted.append(np.asarray(found))
@@ -74,10 +74,10 @@ def trained(told: Told, given: bool = True, **options: Any) -> list[Any]:
 
 @pytest.mark.parametrize("options", [{}, {"donate_argnums": 0}])
 def test_the_host_reads_what_the_step_would_compute(tmp_path: Path, options: dict[str, Any]) -> None:
-    told = Told(tmp_path)
-    wanted = np.stack(trained(told, **options))
-    read = told.end()
-    assert told.ways == ["here"] * 24
+    recorder = Recorder(tmp_path)
+    wanted = np.stack(trained(recorder, **options))
+    read = recorder.end()
+    assert recorder.ways == ["here"] * 24
     np.testing.assert_allclose(read[:, :2], wanted[:, :2], rtol=1e-5)
     np.testing.assert_allclose(read[:-1, 2], wanted[:-1, 2], rtol=1e-4)  # from the weights after and before
     assert np.isnan(read[-1, 2]).all()  # which nobody has seen
@@ -87,18 +87,18 @@ def test_the_host_reads_what_the_step_would_compute(tmp_path: Path, options: dic
 
 
 def test_updates_without_weights_are_computed(tmp_path: Path) -> None:
-    told = Told(tmp_path)
-    wanted = np.stack(trained(told, given=False))
-    read = told.end()
-    assert told.ways == ["here"] * 24
+    recorder = Recorder(tmp_path)
+    wanted = np.stack(trained(recorder, given=False))
+    read = recorder.end()
+    assert recorder.ways == ["here"] * 24
     np.testing.assert_allclose(read[:, :3], wanted[:, :3], rtol=1e-5)
     assert np.isnan(read[:, 3:6]).all()
 
 
 def test_between_samples_no_weights_are_read(tmp_path: Path) -> None:
-    told = Told(tmp_path, every=5)
-    wanted = np.stack(trained(told))
-    read = told.end()
+    recorder = Recorder(tmp_path, every=5)
+    wanted = np.stack(trained(recorder))
+    read = recorder.end()
     np.testing.assert_allclose(read[:, 0], wanted[:, 0], rtol=1e-5)
     seen = np.isfinite(read[:, 2]).all(1)
     assert list(np.flatnonzero(seen)) == [0, 5, 10]
@@ -107,35 +107,35 @@ def test_between_samples_no_weights_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [jnp.bfloat16, jnp.float16])
 def test_short_formats_are_computed_within_the_step(tmp_path: Path, kind: Any) -> None:
-    told = Told(tmp_path)
-    compiled = jax.jit(functools.partial(step, told, True, []))
+    recorder = Recorder(tmp_path)
+    compiled = jax.jit(functools.partial(step, recorder, True, []))
     _, found = compiled(jax.tree.map(lambda v: jnp.array(v, kind), WEIGHTS), jnp.array(X[0], kind))
-    read = told.end()
-    assert told.ways == ["elsewhere"]
+    read = recorder.end()
+    assert recorder.ways == ["elsewhere"]
     assert read.shape[1] > READINGS
     np.testing.assert_allclose(read[0, :READINGS], np.asarray(found), rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [jnp.float32, jnp.bfloat16])
-def test_a_leaf_that_is_not_finite_is_told_as_infinite_by_either_way(tmp_path: Path, kind: Any) -> None:
-    told = Told(tmp_path)
+def test_a_leaf_that_is_not_finite_is_reported_as_infinite_by_either_way(tmp_path: Path, kind: Any) -> None:
+    recorder = Recorder(tmp_path)
     w = {"bias": jnp.ones(7, kind), "kernel": jnp.full((5, 7), jnp.nan, kind)}
-    compiled = jax.jit(functools.partial(step, told, True, []))
+    compiled = jax.jit(functools.partial(step, recorder, True, []))
     for x in X[:3]:
         w, _ = compiled(w, jnp.array(x, kind))
-    read = told.end()
-    assert set(told.ways) == {"here" if kind == jnp.float32 else "elsewhere"}
-    assert np.isinf(read[:2, [2, 5], 1]).all()  # not told of the bias alone
+    read = recorder.end()
+    assert set(recorder.ways) == {"here" if kind == jnp.float32 else "elsewhere"}
+    assert np.isinf(read[:2, [2, 5], 1]).all()  # not measured by the bias alone
     assert np.isnan(read[:2, 6, 1]).all()
     assert np.isfinite(read[:2, [2, 5, 6], 0]).all()
 
 
 def test_eager_scanned_and_rematerialized(tmp_path: Path) -> None:
     w = jax.tree.map(jnp.array, WEIGHTS)
-    eager = Told(tmp_path / "eager")
+    eager = Recorder(tmp_path / "eager")
     for x in X:
         w = step(eager, True, [], w, x)[0]
-    scanned = Told(tmp_path / "scanned")
+    scanned = Recorder(tmp_path / "scanned")
     body = jax.checkpoint(functools.partial(step, scanned, True, []))
     jax.block_until_ready(jax.jit(lambda w: jax.lax.scan(body, w, X))(jax.tree.map(jnp.array, WEIGHTS)))
     once, twice = eager.end(), scanned.end()

@@ -120,7 +120,7 @@ def test_as_many_steps_as_were_asked_for(tmp_path: Path) -> None:
         tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--steps", "30", "--quiet", "--"
     )
     run = traindx.read(tmp_path / "run")
-    assert 30 <= run.series["train/loss"].steps[-1] < STEPS  # the loop goes on while it is told
+    assert 30 <= run.series["train/loss"].steps[-1] < STEPS  # the loop goes on while results arrive
     assert any(event.code == "steps-limit" for event in run.events)
 
 

@@ -1,4 +1,4 @@
-"""A script with Keras in a process of its own."""
+"""A script with Keras in its own process."""
 
 from __future__ import annotations
 

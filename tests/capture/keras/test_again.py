@@ -1,6 +1,6 @@
 """Keras trains again in one process: a training taken up by a second model, or by one that was thawed and compiled
 anew. What the first held is no fault, and what is compiled for the second is none; what is left out and what is
-compiled at every step is still told."""
+compiled at every step is still reported."""
 
 from __future__ import annotations
 
@@ -115,9 +115,7 @@ def test_a_model_that_is_thawed(backend: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_layer_that_is_left_out(backend: str, tmp_path: Path) -> None:
     run = recorded(backend, LEFT_OUT, tmp_path)
-    assert (
-        run.setup.number("parameters_without_optimizer") == 10 * 16 + 16
-    )  # each model has a record of its own
+    assert run.setup.number("parameters_without_optimizer") == 10 * 16 + 16  # each model has its own record
     assert "parameters-missing-from-optimizer" in found_in(run)
 
 

@@ -39,7 +39,7 @@ x, truth = chance.normal(size=(epochs * 256, 6)).astype("f4"), chance.normal(siz
 y = np.abs(x @ truth)
 held = chance.normal(size=(64, 6)).astype("f4")
 
-class Own(keras.Model):  # a train step that tells nobody its loss
+class Own(keras.Model):  # a train step that does not report its loss
     def __init__(self):
         super().__init__()
         self.dense = keras.layers.Dense(1)

@@ -47,9 +47,9 @@ def train(optimizer=None, batch=20, seed=0, activation="tanh", dropout=0.0, norm
     rows, labels = (x[:200], y[:200]) if data is None else data
     dense = layers.Dense(16, "linear" if norm else activation, kernel_initializer=init, trainable=not frozen)
     norms = {"layer": layers.LayerNormalization, "batch": layers.BatchNormalization}
-    behind = [norms[norm](), layers.Activation(activation)] if norm else []
-    behind += [layers.Dropout(dropout, seed=0x7261)] if dropout else []
-    stack = [dense, *behind, layers.Dense(2, last)]
+    then = [norms[norm](), layers.Activation(activation)] if norm else []
+    then += [layers.Dropout(dropout, seed=0x7261)] if dropout else []
+    stack = [dense, *then, layers.Dense(2, last)]
     if functional:
         inputs = out = keras.Input((6,))
         for layer in stack:
@@ -71,21 +71,21 @@ def experiment(number, function, *specs):
     process = Process({"out": str(out), "folder": str(out), "with": list(specs)})
     process.watch = SimpleNamespace(wanted={}, last=[])
     KERAS.attach(process)
-    told = {}
+    printed = {}
     try:
-        told = function()
+        printed = function()
     except ExperimentStopped:
-        told["stopped"] = next(json.loads(line)["why"] for line in (out / ".launch").read_text().splitlines()
+        printed["stopped"] = next(json.loads(line)["why"] for line in (out / ".launch").read_text().splitlines()
                                if "why" in line)
     except StopRun:
-        told["ended"] = True
+        printed["ended"] = True
     session = process.session
     process.end()
     if session is None:  # nothing was recorded, and nothing is ended but by the process's own end
         for end in process.ends:
             end()
     facts = {} if session is None else {k: v for k, v in json.loads((out / "setup.json").read_text()).items()}
-    return {**told, "setup": json.dumps(facts)}
+    return {**printed, "setup": json.dumps(facts)}
 
 
 def by_batch():
@@ -178,7 +178,7 @@ CLOSE = {  # where the sum of squares is divided otherwise, and where means are 
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
-def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict:
+def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", TRAINS, str(tmp_path_factory.mktemp(request.param))],
         env=environment(request.param),
@@ -195,9 +195,9 @@ def flat(value) -> list[float]:
     return [v for part in value for v in flat(part)] if isinstance(value, list) else [value]
 
 
-def test_as_if_it_were_changed_by_hand(told) -> None:
+def test_as_if_it_were_changed_by_hand(results) -> None:
     off = {}
-    for name, (edited, under) in told["pairs"].items():
+    for name, (edited, under) in results["pairs"].items():
         assert "stopped" not in under, (name, under)
         assert edited["layers"] == under["layers"], name
         pairs = [(edited["weights"], under["weights"]), (edited["evaluated"], under["evaluated"])]
@@ -210,43 +210,43 @@ def test_as_if_it_were_changed_by_hand(told) -> None:
     assert not off
 
 
-def test_what_was_done_is_told(told) -> None:
-    for name, (_, under) in told["pairs"].items():
+def test_every_change_is_reported(results) -> None:
+    for name, (_, under) in results["pairs"].items():
         if name not in ("identity", "batch"):
             assert "changed nothing" not in under["setup"], name
 
 
-def test_what_cannot_be_changed_so_ends_the_script(told) -> None:
-    assert "Adam has no momentum" in told["refused"]["momentum"]["stopped"]
-    assert "zero_grad" in told["refused"]["zero_grad"]["stopped"]
-    assert "the samples have weights" in told["refused"]["class_weights"]["stopped"]
-    assert "makes its batches itself" in told["refused"]["batches of its own"]["stopped"]
+def test_what_cannot_be_changed_so_ends_the_script(results) -> None:
+    assert "Adam has no momentum" in results["refused"]["momentum"]["stopped"]
+    assert "zero_grad" in results["refused"]["zero_grad"]["stopped"]
+    assert "the samples have weights" in results["refused"]["class_weights"]["stopped"]
+    assert "makes its batches itself" in results["refused"]["batches of its own"]["stopped"]
 
 
-def test_batches_one_by_one(told) -> None:
-    alone, under = told["by batch"]
+def test_batches_one_by_one(results) -> None:
+    alone, under = results["by batch"]
     assert alone["weights"] == under["weights"]
 
 
-def test_a_number_of_steps(told) -> None:
-    assert told["steps"]["ended"]
+def test_a_number_of_steps(results) -> None:
+    assert results["steps"]["ended"]
 
 
-def test_nothing_to_change(told) -> None:
-    assert told["unused"]["setup"].count("changed nothing") == 3
+def test_nothing_to_change(results) -> None:
+    assert results["unused"]["setup"].count("changed nothing") == 3
 
 
-def test_steps_that_are_not_finite_are_left_out(told) -> None:
-    weights = flat(told["skipped"]["weights"])
+def test_steps_that_are_not_finite_are_left_out(results) -> None:
+    weights = flat(results["skipped"]["weights"])
     assert all(w == w for w in weights)
-    assert 'intervention/skip_nonfinite=on/steps": 2' in told["skipped"]["setup"].replace("\\", "")
+    assert 'intervention/skip_nonfinite=on/steps": 2' in results["skipped"]["setup"].replace("\\", "")
 
 
-def test_new_weights_have_the_spread_that_was_asked_for(told) -> None:
-    kernel = flat(told["init"]["weights"][0])
+def test_new_weights_have_the_spread_that_was_asked_for(results) -> None:
+    kernel = flat(results["init"]["weights"][0])
     assert len(kernel) == 96
     deviation = (sum(w * w for w in kernel) / 96) ** 0.5
     assert abs(deviation / (2 / 6) ** 0.5 - 1) < 0.25  # about three standard errors of 96 samples
-    assert set(flat(told["init"]["weights"][1])) <= {
-        w for w in flat(told["init"]["weights"][1]) if abs(w) < 1e-6
+    assert set(flat(results["init"]["weights"][1])) <= {
+        w for w in flat(results["init"]["weights"][1]) if abs(w) < 1e-6
     }

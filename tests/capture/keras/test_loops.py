@@ -30,13 +30,13 @@ keras.utils.set_random_seed(0)
 chance = np.random.default_rng(0)
 x = chance.normal(size=(160, 12)).astype("f4")
 y = (x @ chance.normal(size=(12, 4))).argmax(1)
-told = {"loss": [], "norm": [], "held": []}
+logged = {"loss": [], "norm": [], "held": []}
 
 def net():
     return keras.Sequential([keras.Input((12,)), keras.layers.Dense(16, "relu"), keras.layers.Dense(4)])
 
 def ended(model):
-    print(json.dumps(told))
+    print(json.dumps(logged))
     print(hashlib.sha256(b"".join(w.tobytes() for w in model.get_weights())).hexdigest(), np.random.rand())
 """
 TAPE = """
@@ -56,9 +56,9 @@ step = tf.function(step) if COMPILED else step
 for epoch in range(4):
     for at in range(0, 128, 16):
         loss, norm = step(tf.constant(x[at : at + 16]), tf.constant(y[at : at + 16]))
-        told["loss"].append(float(loss))
-        told["norm"].append(float(norm))
-    told["held"].append(float(loss_fn(y[128:], model(x[128:], training=False))))
+        logged["loss"].append(float(loss))
+        logged["norm"].append(float(norm))
+    logged["held"].append(float(loss_fn(y[128:], model(x[128:], training=False))))
 ended(model)
 """
 STATELESS = """
@@ -84,8 +84,8 @@ state = [[v.value for v in some] for some in variables]
 for epoch in range(4):
     for at in range(0, 128, 16):
         *state, loss, norm = step(*state, x[at : at + 16], y[at : at + 16])
-        told["loss"].append(float(loss))
-        told["norm"].append(float(norm))
+        logged["loss"].append(float(loss))
+        logged["norm"].append(float(norm))
 for variable, value in zip(model.trainable_variables, state[0]):
     variable.assign(value)
 ended(model)
@@ -107,10 +107,10 @@ for epoch in range(4):
             grads = [v.value.grad for v in trainable]
         with torch.no_grad():
             optimizer.apply(grads, trainable)
-        told["loss"].append(float(loss))
-        told["norm"].append(float(torch.sqrt(sum((g**2).sum() for g in grads))))
+        logged["loss"].append(float(loss))
+        logged["norm"].append(float(torch.sqrt(sum((g**2).sum() for g in grads))))
     with torch.no_grad():
-        told["held"].append(float(loss_fn(torch.from_numpy(y[128:]), model(x[128:], training=False))))
+        logged["held"].append(float(loss_fn(torch.from_numpy(y[128:]), model(x[128:], training=False))))
 ended(model)
 """
 PAIR = """
@@ -138,7 +138,7 @@ class Pair(keras.Model):  # two nets with an optimizer each, on data that are no
 
 model = Pair()
 model.compile()
-told = model.fit(x, batch_size=16, epochs=3, verbose=0).history
+logged = model.fit(x, batch_size=16, epochs=3, verbose=0).history
 ended(model)
 """
 SCALED = """
@@ -146,7 +146,7 @@ keras.mixed_precision.set_dtype_policy("mixed_float16")
 model = net()
 optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam(0.01), initial_scale=2.0**24)
 model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-told = model.fit(x[:128], y[:128], batch_size=16, epochs=4, verbose=0).history
+logged = model.fit(x[:128], y[:128], batch_size=16, epochs=4, verbose=0).history
 ended(model)
 """
 

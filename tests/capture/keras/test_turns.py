@@ -1,4 +1,4 @@
-"""Several models in one Keras script: folds, each a record of its own; players that take turns; a model that is fitted
+"""Several models in one Keras script: folds, each its own record; players that take turns; a model that is fitted
 again and again, whose step is compiled once; a model that its first step builds."""
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ PLAYERS = """
 judge, maker = net(1), net(10)
 judge.compile(keras.optimizers.Adam(1e-3), keras.losses.BinaryCrossentropy(from_logits=True))
 maker.compile(keras.optimizers.Adam(1e-3), "mse")
-told = []
+losses = []
 for step in range(30):
     rows = x[chance.integers(0, 240, 16)]
     judge.train_on_batch(np.concatenate([rows, maker.predict_on_batch(rows)]), np.repeat([1.0, 0.0], 16)[:, None])
-    told.append(float(maker.train_on_batch(rows, rows)))
-print(told[-1], maker.name)
+    losses.append(float(maker.train_on_batch(rows, rows)))
+print(losses[-1], maker.name)
 ended(judge, maker)
 """
 AGAIN = """
@@ -100,10 +100,10 @@ def test_players_take_turns(backend: str, tmp_path: Path) -> None:
     assert not {"loss-diverges", "simple-model-does-better"} & {
         f.slug for f in traindx.diagnose(run).first.findings
     }
-    (beside,) = [
+    (neighbours,) = [
         name for name in run.series if name.startswith("train/sequential") and name.endswith("_loss")
     ]
-    assert len(run.series[beside]) >= 28
+    assert len(run.series[neighbours]) >= 28
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -110,7 +110,7 @@ def alone(name: str, folder: Path, *, command: list[str] | None = None) -> Launc
 
 
 def attached(script: Path, folder: Path) -> Launched:
-    """A script with the capture attached, without the start of a Python of its own."""
+    """A script with the capture attached, without the start of its own Python."""
     return Launched(folder, *warm.run(script, folder, environment(""), folder / "run"))
 
 

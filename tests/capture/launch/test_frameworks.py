@@ -1,5 +1,5 @@
 """Unmodified scripts written with other libraries, and with more of PyTorch: each is run under capture and as
-itself. Both end alike and compute the same numbers, these are recovered, and of a healthy run nothing is said."""
+itself. Both end the same way and compute the same numbers, these are recovered, and of a healthy run nothing is said."""
 
 from __future__ import annotations
 

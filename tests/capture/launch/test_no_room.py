@@ -1,4 +1,4 @@
-"""A process that may take only so much address space: what a plain run survives is survived, and told."""
+"""A process that may take only so much address space: what a plain run survives is survived, and reported."""
 
 from __future__ import annotations
 

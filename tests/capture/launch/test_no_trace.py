@@ -43,7 +43,7 @@ class Both:
 
 
 def found(done: Launched) -> dict[str, str]:
-    """What a script told, by look."""
+    """What a script printed, by check."""
     lines = [json.loads(line) for line in done.out.decode().splitlines() if line.startswith('{"look"')]
     return {line["look"]: line["found"] for line in lines}
 
@@ -71,7 +71,7 @@ def test_it_looks_as_it_would(look: str, moment: str, looks: Both) -> None:
 
 
 def test_each_look_found_something(looks: Both) -> None:
-    """A look that fails in both ways would tell nothing."""
+    """A check that fails in both ways would show nothing."""
     failed = {look: text for look, text in found(looks.alone).items() if "Error: " in text[:40]}
     assert failed == {}
     assert len(set(found(looks.alone).values())) > len(LOOKS)

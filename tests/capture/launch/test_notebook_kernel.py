@@ -72,7 +72,7 @@ def test_a_cell_shows_its_page_each_time_it_is_run(tmp_path: Path) -> None:
     assert len(first) == len(second) == 1
     assert first[0].startswith("<!DOCTYPE html>") or first[0].lstrip().lower().startswith("<!doctype html>")
     assert "40 points" in words(outputs[1])
-    assert "60 points" in words(outputs[2])  # a record of its own: not 100
+    assert "60 points" in words(outputs[2])  # its own record: not 100
     assert "nothing trained in this cell" in words(outputs[3])
     assert "20 points" in words(outputs[5])
     folders = sorted(p.name for p in (tmp_path / "traindx-runs").iterdir())
@@ -92,7 +92,7 @@ def test_a_restarted_kernel_begins_anew(tmp_path: Path) -> None:
     assert len(list((tmp_path / "traindx-runs").iterdir())) == 2
 
 
-def test_an_error_in_the_cell_is_told_and_raised(tmp_path: Path) -> None:
+def test_an_error_in_the_cell_is_reported_and_raised(tmp_path: Path) -> None:
     outputs = run([START, train(last="if step == 30: raise ValueError('odd shape')"), "%traindx"], tmp_path)
     assert any(o["output_type"] == "error" and o["ename"] == "ValueError" for o in outputs[1])
     assert "odd shape" in pages(outputs[1])[0]

@@ -282,7 +282,7 @@ def test_warnings_and_tracebacks_name_the_users_lines(tmp_path: Path) -> None:
 
 
 def written(folder: Path) -> bool:
-    """Whether a batch of steps lies on disk."""
+    """Whether a batch of steps is on disk."""
     return any(file.stat().st_size for file in (folder / "run").glob("steps-*.arrows"))
 
 

@@ -48,7 +48,7 @@ def test_its_numbers_are_recovered(name: str, recorded) -> None:
     for signal, key in STYLES[name].signals.items():
         assert signal in run.series, f"{signal} is not among {sorted(run.series)}"
         found, expected = run.series[signal].values, truth[key]
-        if key == "second_loss":  # told after the step that counts: the last has no row any more
+        if key == "second_loss":  # logged after the step that counts: the last has no row any more
             expected = expected[:-1]
         # what was printed has four digits; the mean of an evaluation is summed in another order
         loose = 6e-5 if signal == "val/accuracy" else 1e-6 if signal.startswith("val/") else 2e-7

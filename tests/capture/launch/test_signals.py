@@ -1,4 +1,4 @@
-"""The launcher stands in for the script: signals, stops, ends and what is left behind are as without it."""
+"""The launcher acts as the script would: signals, stops, ends and leftovers are as without it."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_ctrl_z_stops_both_and_fg_lets_both_go_on(tmp_path: Path) -> None:
             if b"ready" in shown and not typed:
                 typed = True
                 os.write(ours, b"\x1a")
-        os.close(ours)  # the terminal hangs up: what is left of the session is told to end
+        os.close(ours)  # the terminal hangs up: what is left of the session is asked to end
     assert b"stopped by %d" % signal.SIGTSTP in shown
     assert b"continued 1" in shown
     assert b"status 7" in shown
@@ -232,7 +232,7 @@ def test_what_is_stuck_in_native_code_dies_at_once(tmp_path: Path) -> None:
     with started(launcher(tmp_path, "-c", STUCK), stdout=subprocess.PIPE) as process:
         while line(process.stdout) != "stuck":
             assert process.poll() is None
-        told = json.loads((tmp_path / "run" / ".launch").read_text().splitlines()[0])
+        launch = json.loads((tmp_path / "run" / ".launch").read_text().splitlines()[0])
         process.terminate()
         assert process.wait(20) == -signal.SIGTERM
-        assert not os.path.exists(f"/proc/{told['pid']}")
+        assert not os.path.exists(f"/proc/{launch['pid']}")

@@ -3,7 +3,7 @@ seconds with a first optimizer, and most of the scripts that tests run take a te
 
 A forked process is the script's alone: arguments, folder, environment, output and `__main__` are those
 that Python would have given it, and it ends as Python ends. Recorded ones have the capture attached as
-the bootstrap of `traindx run` does; that the bootstrap itself does it is for test_scripts.py to tell,
+the bootstrap of `traindx run` does; that the bootstrap itself does it is tested in test_scripts.py,
 which starts scripts as users do.
 """
 

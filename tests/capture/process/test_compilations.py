@@ -112,7 +112,7 @@ def test_scripts(tmp_path: Any, library: str, rows: str, fires: bool) -> None:
         assert "size mismatch at index 0. expected " in found["step-compiles-again"]
 
 
-def test_what_a_guard_said_is_told_with_its_function(tmp_path: Any) -> None:
+def test_the_reason_of_a_guard_is_reported_with_its_function(tmp_path: Any) -> None:
     torch = pytest.importorskip("torch")
     torch._dynamo.reset()
     (tmp_path / "scaled.py").write_text("def scaled(x, scale):\n    return (x * scale).sum()\n")

@@ -1,4 +1,4 @@
-"""`traindx.xgboost.Watch` and its kin in real trainings: the library's own numbers, the same predictions."""
+"""`traindx.xgboost.Watch` and its siblings in real trainings: the numbers of the library, the same predictions."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def with_xgboost(given: Data, rounds: int, watch: Any) -> tuple[list[float], lis
     model = xgboost.XGBClassifier(n_estimators=rounds, max_depth=6, learning_rate=0.3, n_jobs=1,
                                   callbacks=[watch] if watch else None)  # fmt: skip
     model.fit(x, y, eval_set=[(x, y), (held, wanted)], verbose=False)
-    told = model.evals_result()
-    return told["validation_0"]["logloss"], told["validation_1"]["logloss"], model.predict_proba(held)
+    metrics = model.evals_result()
+    return metrics["validation_0"]["logloss"], metrics["validation_1"]["logloss"], model.predict_proba(held)
 
 
 def with_lightgbm(given: Data, rounds: int, watch: Any) -> tuple[list[float], list[float], np.ndarray]:
@@ -66,8 +66,8 @@ def with_catboost(given: Data, rounds: int, watch: Any) -> tuple[list[float], li
     model = catboost.CatBoostClassifier(iterations=rounds, verbose=False, allow_writing_files=False, thread_count=1,
                                         learning_rate=0.3, depth=6, use_best_model=False)  # fmt: skip
     model.fit(x, y, eval_set=(held, wanted), callbacks=[watch] if watch else None)
-    told = model.get_evals_result()
-    return told["learn"]["Logloss"], told["validation"]["Logloss"], model.predict_proba(held)
+    metrics = model.get_evals_result()
+    return metrics["learn"]["Logloss"], metrics["validation"]["Logloss"], model.predict_proba(held)
 
 
 FITS: dict[str, Fit] = {"xgboost": with_xgboost, "lightgbm": with_lightgbm, "catboost": with_catboost}

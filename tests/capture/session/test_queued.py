@@ -1,4 +1,4 @@
-"""What a step waits for a processor is told apart from what it takes."""
+"""The time that a step waits for a processor is separated from the time it takes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from traindx.capture.session.clock import Clock, Queued
 
 @pytest.fixture
 def scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What Linux tells of a thread: nanoseconds on a processor, nanoseconds without one, turns."""
+    """What Linux reports for a thread: nanoseconds on a processor, nanoseconds without one, turns."""
     file = tmp_path / "schedstat"
     file.write_text("5000000000 1000000000 7\n")
     monkeypatch.setattr(clock, "SCHEDULED", str(file))
     return file
 
 
-def test_each_lap_tells_what_was_waited_since_the_last(scheduler: Path) -> None:
+def test_each_lap_gives_the_wait_since_the_last(scheduler: Path) -> None:
     queued = Queued()
     assert queued.lap() is None
     scheduler.write_text("6000000000 1250000000 9\n")
@@ -29,7 +29,7 @@ def test_each_lap_tells_what_was_waited_since_the_last(scheduler: Path) -> None:
     queued.close()
 
 
-def test_nothing_is_told_where_the_system_does_not_tell(
+def test_no_wait_is_given_where_the_system_reports_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "SCHEDULED", str(tmp_path / "none"))
@@ -37,18 +37,18 @@ def test_nothing_is_told_where_the_system_does_not_tell(
     assert [queued.lap(), queued.lap()] == [None, None]
 
 
-@pytest.mark.skipif(not Path(clock.SCHEDULED).exists(), reason="only Linux tells")
+@pytest.mark.skipif(not Path(clock.SCHEDULED).exists(), reason="only Linux reports it")
 def test_one_thread_after_another_may_step() -> None:
     """What the first had open is gone with it."""
-    queued, told = Queued(), []
+    queued, laps = Queued(), []
     for _ in range(8):
-        thread = threading.Thread(target=lambda: told.extend([queued.lap(), queued.lap()]))
+        thread = threading.Thread(target=lambda: laps.extend([queued.lap(), queued.lap()]))
         thread.start()
         thread.join()
     queued.close()
-    assert len(told) == 16
-    assert all(seconds is None for seconds in told[::2])
-    assert sum(seconds is not None for seconds in told[1::2]) >= 7
+    assert len(laps) == 16
+    assert all(seconds is None for seconds in laps[::2])
+    assert sum(seconds is not None for seconds in laps[1::2]) >= 7
 
 
 def test_a_step_is_never_queued_for_longer_than_it_took(scheduler: Path) -> None:

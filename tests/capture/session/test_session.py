@@ -67,7 +67,7 @@ def read(folder: Path) -> Run:
 def test_a_loop_is_recorded(tmp_path: Path) -> None:
     losses: list[float] = []
 
-    def told(out: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    def logged(out: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         loss = functional.cross_entropy(out, y)
         losses.append(float(loss.detach()))
         return loss
@@ -79,7 +79,7 @@ def test_a_loop_is_recorded(tmp_path: Path) -> None:
     )
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
     optimizer.register_step_post_hook(lambda *a: schedule.step())
-    fit(tmp_path, 6, model=model, optimizer=optimizer, loss_of=told)
+    fit(tmp_path, 6, model=model, optimizer=optimizer, loss_of=logged)
     run = read(tmp_path)
     assert run.series["train/loss"].values.tolist() == losses
     assert run.series["train/loss"].steps.tolist() == [1, 2, 3, 4, 5, 6]
@@ -98,7 +98,7 @@ def test_a_loop_is_recorded(tmp_path: Path) -> None:
 def test_validation_and_metrics_and_gradient_accumulation(tmp_path: Path) -> None:
     model = net()
     optimizer = torch.optim.Adam(model.parameters())
-    told: list[float] = []
+    logged: list[float] = []
     with traindx.watch(model, optimizer, out=tmp_path, every=1) as watch:
         for step in range(40):
             optimizer.zero_grad()
@@ -108,14 +108,16 @@ def test_validation_and_metrics_and_gradient_accumulation(tmp_path: Path) -> Non
                 )
                 loss.backward()
                 watch.log(loss=loss)
-                told.append(float(loss.detach()))
+                logged.append(float(loss.detach()))
             optimizer.step()
             if step % 10 == 9:
                 with torch.no_grad():
                     model(torch.randn(8, 6))
                 watch.log(val_loss=torch.tensor(0.5), accuracy=step / 40, val_accuracy="not a number")
     run = read(tmp_path)
-    np.testing.assert_allclose(run.series["train/loss"].values, np.reshape(told, (40, 4)).mean(1), rtol=1e-6)
+    np.testing.assert_allclose(
+        run.series["train/loss"].values, np.reshape(logged, (40, 4)).mean(1), rtol=1e-6
+    )
     assert run.series["val/loss"].steps.tolist() == [10, 20, 30, 40]
     assert run.series["train/accuracy"].values.tolist() == [9 / 40, 19 / 40, 29 / 40, 39 / 40]
     assert "val/accuracy" not in run.series
@@ -140,12 +142,12 @@ def test_clipping_is_undone_in_what_is_recorded(tmp_path: Path) -> None:
     session = torch_session(tmp_path, every=1)
     session.add_model(model)
     session.add_optimizer(optimizer)
-    told = []
+    logged = []
     for _ in range(5):
         optimizer.zero_grad()
         session.zero_grad(optimizer)
         functional.cross_entropy(model(torch.randn(32, 6)), torch.zeros(32, dtype=torch.long)).backward()
-        told.append([float(m.weight.grad.norm()) for m in (model[0], model[2])])
+        logged.append([float(m.weight.grad.norm()) for m in (model[0], model[2])])
         norm = nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
         session.clip(norm, 1e-3)
         session.optimizer_step_begin(optimizer)
@@ -156,7 +158,7 @@ def test_clipping_is_undone_in_what_is_recorded(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         run.series["clip_ratio"].values * run.series["grad_norm"].values, 1e-3, rtol=1e-3
     )
-    assert (run.panels["grad_norm"].values > np.array(told) * 0.999).all()
+    assert (run.panels["grad_norm"].values > np.array(logged) * 0.999).all()
     assert run.setup.clip_norm == 1e-3
 
 
@@ -208,7 +210,7 @@ def test_probabilities_fed_to_a_loss(tmp_path: Path) -> None:
 def test_the_first_value_that_is_not_finite_is_located(
     operation: str, gradient_too: bool, tmp_path: Path
 ) -> None:
-    """The loss is infinite or NaN in step 3; for a logarithm of zero behind a ReLU its gradient is not."""
+    """The loss is infinite or NaN in step 3; for a logarithm of zero after a ReLU its gradient is not."""
     unstable = {
         "log": lambda out, y: -torch.log(functional.relu(out)).mean(),
         "sqrt": lambda out, y: torch.sqrt(out).mean(),
@@ -237,8 +239,8 @@ def test_the_first_value_that_is_not_finite_is_located(
 
 
 @pytest.mark.parametrize("given", ["inputs", "targets"])
-def test_a_batch_that_breaks_the_loss_is_told_from_an_operation(given: str, tmp_path: Path) -> None:
-    """The batch is not one of those whose data are looked at: only the graph of the broken loss tells."""
+def test_a_batch_that_breaks_the_loss_is_distinguished_from_an_operation(given: str, tmp_path: Path) -> None:
+    """The batch is not one of those whose data are looked at: only the graph of the broken loss shows it."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

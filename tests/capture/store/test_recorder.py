@@ -102,13 +102,13 @@ def test_kill_at_any_moment_loses_only_what_was_not_flushed(tmp_path: Path) -> N
                 recorder.flush()
                 os.write(write_end, (first + 20).to_bytes(8, "little"))
         os.close(write_end)
-        told = os.read(read_end, 8 * draw.randint(1, 60))
+        received = os.read(read_end, 8 * draw.randint(1, 60))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         while more := os.read(read_end, 1 << 16):
-            told += more
+            received += more
         os.close(read_end)
-        flushed = int.from_bytes(told[-8:], "little")
+        flushed = int.from_bytes(received[-8:], "little")
         loss = traindx.read(folder).series["train/loss"]
         assert loss.steps[-1] >= flushed - 1
         assert (loss.values == 1 / (1 + loss.steps)).all()

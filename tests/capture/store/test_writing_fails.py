@@ -1,4 +1,4 @@
-"""A disk that takes no more: what lies on it stays readable, it is said once, and tried again without
+"""A disk that takes no more: what is on it stays readable, it is reported once, and tried again without
 littering. A limit on the size of files, and file systems that are full or cannot be written, are real."""
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def test_a_file_system_that_becomes_read_only(tmp_path: Path, capsys: pytest.Cap
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_what_was_given_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_steps_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal that outlasts the memory set aside for it: the record says which steps are missing."""
     monkeypatch.setattr("traindx.capture.store.recorder.MOST_WAITING", 150)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -157,7 +157,7 @@ def test_what_was_given_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     write(recorder, 350, 360)
     recorder.close()
     run = traindx.read(tmp_path)
-    (told,) = [event for event in run.events if event.code == "unwritten"]
+    (unwritten,) = [event for event in run.events if event.code == "unwritten"]
     steps = run.series["train/loss"].steps.tolist()
     missing = sorted(set(range(360)) - set(steps))
-    assert f"steps {missing[0]} to {missing[-1]} are not recorded" in told.message
+    assert f"steps {missing[0]} to {missing[-1]} are not recorded" in unwritten.message

@@ -61,7 +61,7 @@ class Far(torch.Tensor):
         name = func._schema.name
         if (
             name.endswith("_") and args and isinstance(args[0], Far)
-        ):  # in place: what is told of must be the same
+        ):  # in place: what is reported must be the same
             return args[0]
         if name.startswith("aten::_foreach_") and name.endswith("_"):
             return None

@@ -16,7 +16,7 @@ Log = Callable[[Any], None]
 
 @dataclass
 class Loop:
-    """Parts of a training: `step(log)` makes one step and tells its loss."""
+    """Parts of a training: `step(log)` makes one step and logs its loss."""
 
     models: list[nn.Module]
     optimizers: list[torch.optim.Optimizer]
@@ -201,7 +201,7 @@ def lbfgs() -> Loop:
 
 
 def sparse() -> Loop:
-    """Sparse gradients of an embedding, half-precision weights beside it, a checkpointed block."""
+    """Sparse gradients of an embedding, half-precision weights next to it, a checkpointed block."""
     from torch.utils.checkpoint import checkpoint
 
     words = nn.Embedding(50, 8, sparse=True)

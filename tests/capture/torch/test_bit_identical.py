@@ -1,4 +1,4 @@
-"""Training is the same to the last bit with and without capture, and nothing is left behind."""
+"""Training is the same to the last bit with and without capture, and nothing remains attached."""
 
 from __future__ import annotations
 

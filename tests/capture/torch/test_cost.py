@@ -69,7 +69,7 @@ class Observer:
         raise KeyboardInterrupt
 
 
-def test_the_clock_stands_still_while_capture_is_at_work() -> None:
+def test_the_clock_stops_while_capture_is_at_work() -> None:
     hands = Hands()
     observer = Observer(hands)
     clock = observer.clock

@@ -78,7 +78,7 @@ class Net(torch.nn.Module):
         return self.last(hidden)
 
 
-def recorded(folder: Path, make: Callable[[], Any], **told: Callable[[], Any]) -> Any:
+def recorded(folder: Path, make: Callable[[], Any], **probes: Callable[[], Any]) -> Any:
     """The record of a training one of whose modules gives out what `make` does."""
     torch.manual_seed(0)
     model = Net(make)
@@ -88,10 +88,10 @@ def recorded(folder: Path, make: Callable[[], Any], **told: Callable[[], Any]) -
         for _ in range(STEPS):
             optimizer.zero_grad()
             loss = torch.nn.functional.cross_entropy(model(x), y)
-            if told:
-                watch.batch(told["value"](), told["value"]())
-                watch.log(strange=told["value"](), val_strange=told["value"]())
-                watch.session.outputs(told["value"]())
+            if probes:
+                watch.batch(probes["value"](), probes["value"]())
+                watch.log(strange=probes["value"](), val_strange=probes["value"]())
+                watch.session.outputs(probes["value"]())
             watch.log(loss=loss)
             loss.backward()
             optimizer.step()

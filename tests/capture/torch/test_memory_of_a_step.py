@@ -1,4 +1,4 @@
-"""What is told of the memory of a step, against the peaks of the allocator in real steps of the optimizer."""
+"""The reported memory of a step, against the peaks of the allocator in real steps of the optimizer."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ OPTIMIZERS = ("Adam(model.parameters())", "SGD(model.parameters(), lr=0.01)")
 def measured(
     net: str, shape: tuple[int, ...], optimizer: str, batch: int, way: str = "", parts: int = 1
 ) -> float:
-    """Bytes at the highest point of a real third step: of the pass through the model, with all that stands. `way`:
+    """Bytes at the highest point of a real third step: of the pass through the model, with everything allocated. `way`:
     with autocast, with checkpoints; `parts`: of the batch, one after the other."""
     torch.manual_seed(0)
     names: dict[str, Any] = {"nn": nn}
@@ -95,7 +95,7 @@ def measured(
     return float(highest + sum(t.numel() * t.element_size() for t in standing))
 
 
-def told(tmp_path: Path, name: str, optimizer: str, batch: int, *options: str) -> dict[str, Any]:
+def printed(tmp_path: Path, name: str, optimizer: str, batch: int, *options: str) -> dict[str, Any]:
     net, shape = NETS[name]
     (tmp_path / "train.py").write_text(SCRIPT.format(net=net, shape=shape, optimizer=optimizer, batch=batch))
     done = traindx(
@@ -111,7 +111,7 @@ def told(tmp_path: Path, name: str, optimizer: str, batch: int, *options: str) -
     list(zip(("mlp", "convolutions", "attention"), (*OPTIMIZERS, OPTIMIZERS[0]), strict=True)),
 )
 def test_peaks_of_this_batch_and_of_others(tmp_path: Path, name: str, optimizer: str) -> None:
-    found = told(tmp_path, name, optimizer, 16)["memory"]
+    found = printed(tmp_path, name, optimizer, 16)["memory"]
     net, shape = NETS[name]
     assert found["needed"] == pytest.approx(measured(net, shape, optimizer, 16), rel=0.1)
     for batch in (4, 64, 256):
@@ -120,7 +120,7 @@ def test_peaks_of_this_batch_and_of_others(tmp_path: Path, name: str, optimizer:
 
 
 def test_what_does_not_fit_and_what_would(tmp_path: Path) -> None:
-    run = told(tmp_path, "attention", OPTIMIZERS[0], 64, "--limit", "30MB")
+    run = printed(tmp_path, "attention", OPTIMIZERS[0], 64, "--limit", "30MB")
     found, first = run["memory"], run["memory"]["options"][0]
     assert run["findings"][0]["slug"] == "memory-too-small"
     assert run["decision"]["action"] == "inspect"
@@ -135,8 +135,8 @@ def test_what_does_not_fit_and_what_would(tmp_path: Path) -> None:
 
 
 def test_other_ways_to_make_the_same_step(tmp_path: Path) -> None:
-    """Weights and gradients are most of this net: while parts of a batch are gathered, all gradients stand."""
-    found = told(tmp_path, "deep", OPTIMIZERS[0], 256)["memory"]["options"]
+    """Weights and gradients are most of this net: while parts of a batch are gathered, all gradients stay allocated."""
+    found = printed(tmp_path, "deep", OPTIMIZERS[0], 256)["memory"]["options"]
     options = {one["change"].split(" ")[0]: one["bytes"] for one in found}
     net, shape = NETS["deep"]
     assert options["batches"] == pytest.approx(measured(net, shape, OPTIMIZERS[0], 256, parts=2), rel=0.05)
@@ -147,5 +147,5 @@ def test_other_ways_to_make_the_same_step(tmp_path: Path) -> None:
 
 
 def test_it_fits(tmp_path: Path) -> None:
-    run = told(tmp_path, "mlp", OPTIMIZERS[0], 8)
+    run = printed(tmp_path, "mlp", OPTIMIZERS[0], 8)
     assert (run["health"], run["findings"]) == ("healthy", [])

@@ -38,7 +38,7 @@ def test_evaluating_and_training_in_the_wrong_mode(tmp_path: Path) -> None:
     [(nn.Dropout(0.1), True), (nn.BatchNorm1d(8), True), (nn.Dropout(0.0), False), (nn.LayerNorm(8), False),
      (nn.BatchNorm1d(8, track_running_stats=False), False), (nn.InstanceNorm1d(8), False)],
 )  # fmt: skip
-def test_the_mode_of_an_evaluation_is_told_where_it_matters(
+def test_the_mode_of_an_evaluation_is_recorded_where_it_matters(
     tmp_path: Path, layer: nn.Module, matters: bool
 ) -> None:
     model = nn.Sequential(nn.Linear(6, 8), layer, nn.Linear(8, 3))
@@ -48,8 +48,8 @@ def test_the_mode_of_an_evaluation_is_told_where_it_matters(
         optimizer.step()
         with torch.no_grad():
             model(torch.randn(4, 6))
-    told = traindx.read(tmp_path).setup.number("validation_in_train_mode_share")
-    assert told == (1 if matters else None)
+    share = traindx.read(tmp_path).setup.number("validation_in_train_mode_share")
+    assert share == (1 if matters else None)
 
 
 def asked(model: nn.Module, batch: Any) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def asked(model: nn.Module, batch: Any) -> dict[str, Any]:
 def test_what_dropout_does_to_the_outputs() -> None:
     """Dropout of p leaves 0 or x / (1 - p): the outputs' square grows to 1 / (1 - p) of x, and moves by p / (1 - p)."""
     torch.manual_seed(0)
-    told = asked(nn.Sequential(nn.Dropout(0.25)), torch.ones(400, 100))
-    assert told == {"mode_effect": pytest.approx(0.5, abs=0.01)}
+    share = asked(nn.Sequential(nn.Dropout(0.25)), torch.ones(400, 100))
+    assert share == {"mode_effect": pytest.approx(0.5, abs=0.01)}
 
 
 def test_what_running_statistics_do_to_the_outputs() -> None:
@@ -70,9 +70,9 @@ def test_what_running_statistics_do_to_the_outputs() -> None:
     batch = torch.randn(64, 1)
     batch = (batch - batch.mean()) / batch.std(correction=0) + 3
     layer = nn.Sequential(nn.BatchNorm1d(1, momentum=0.0), nn.Dropout(1e-9))
-    told = asked(layer, batch)
-    assert told["statistics_effect"] == pytest.approx((9 / 10) ** 0.5, abs=1e-4)
-    assert told["mode_effect"] == pytest.approx((9 / 10) ** 0.5, abs=1e-3)
+    share = asked(layer, batch)
+    assert share["statistics_effect"] == pytest.approx((9 / 10) ** 0.5, abs=1e-4)
+    assert share["mode_effect"] == pytest.approx((9 / 10) ** 0.5, abs=1e-3)
 
 
 def test_a_frozen_layer_stays_in_evaluation_mode() -> None:
@@ -82,7 +82,7 @@ def test_a_frozen_layer_stays_in_evaluation_mode() -> None:
 
 
 def test_the_loss_in_both_modes_is_that_of_outputs_and_targets() -> None:
-    """Cross-entropy of logits that dropout changes and of those that it does not, beside the first loss told."""
+    """Cross-entropy of logits that dropout changes and of those that it does not, next to the first loss logged."""
     torch.manual_seed(1)
     model = nn.Sequential(nn.BatchNorm1d(3, momentum=0.0))
     batch, targets = 4 * torch.randn(32, 3) + 2, torch.randint(0, 3, (32,))
@@ -92,11 +92,11 @@ def test_the_loss_in_both_modes_is_that_of_outputs_and_targets() -> None:
         modes.record_loss(nn.functional.cross_entropy(model(batch), targets), factor)
     modes.record(model, (batch,), {})
     modes.call.record_targets(targets)
-    told = modes.facts()
+    share = modes.facts()
     expected = [nn.functional.cross_entropy(x, targets).item() for x in (normalized, batch, normalized)]
-    assert told["modes_loss_train"] == pytest.approx(expected[0], abs=1e-4)
-    assert told["modes_loss_eval"] == pytest.approx(expected[1], abs=1e-3)
-    assert told["modes_loss_first"] == pytest.approx(2 * expected[2], abs=1e-3)
+    assert share["modes_loss_train"] == pytest.approx(expected[0], abs=1e-4)
+    assert share["modes_loss_eval"] == pytest.approx(expected[1], abs=1e-3)
+    assert share["modes_loss_first"] == pytest.approx(2 * expected[2], abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -158,14 +158,14 @@ def test_the_effect_of_the_mode_is_asked_when_a_recording_ends(tmp_path: Path) -
     assert traindx.read(tmp_path / "passes").setup.number("mode_effect") is None
 
 
-def test_both_passes_draw_alike() -> None:
-    """What is drawn in Python tells of no mode."""
+def test_both_passes_draw_the_same_numbers() -> None:
+    """Random numbers drawn in Python show no mode."""
     model = Remembers()
     model.drop.p = 1e-9
     assert asked(model, torch.ones(4, 3))["mode_effect"] < 1e-3
 
 
-def test_a_model_that_cannot_be_called_again_is_told() -> None:
+def test_a_model_that_cannot_be_called_again_is_reported() -> None:
     class Once(Remembers):
         def forward(self, batch: Any) -> Any:
             raise RuntimeError("no more data")

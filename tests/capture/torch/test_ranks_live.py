@@ -47,10 +47,10 @@ def test_healthy_ranks(tmp_path: Path, ranks: int) -> None:
     assert found(run) <= {"rank-straggles"}  # of a machine with fewer processors than ranks
 
 
-def test_the_batch_of_all_is_told_with_its_rate(tmp_path: Path) -> None:
+def test_the_global_batch_is_reported_with_its_learning_rate(tmp_path: Path) -> None:
     done = trained(tmp_path, "ranks_with_faults", "none", ranks=2)
-    told = pipeline.diagnose([done.run()]).first
-    (seen,) = [f for f in told.findings if f.slug == "batch-grows-with-ranks"]
+    diagnosis = pipeline.diagnose([done.run()]).first
+    (seen,) = [f for f in diagnosis.findings if f.slug == "batch-grows-with-ranks"]
     assert seen.severity == "info"
     assert "2 processes with 8 samples each make a batch of 16" in seen.message
 
@@ -59,18 +59,20 @@ def test_the_batch_of_all_is_told_with_its_rate(tmp_path: Path) -> None:
     ("fault", "ranks", "times"),
     [("summed", 2, 2.0), ("summed", 4, 4.0), ("summing hook", 2, 2.0), ("divided twice", 4, 0.25)],
 )
-def test_a_wrong_mean_is_told_with_its_factor(tmp_path: Path, fault: str, ranks: int, times: float) -> None:
+def test_a_wrong_mean_is_reported_with_its_factor(
+    tmp_path: Path, fault: str, ranks: int, times: float
+) -> None:
     done = trained(tmp_path, "ranks_with_faults", fault, ranks=ranks)
     assert done.status == 0, done.err.decode()[-2000:]
-    told = pipeline.diagnose([done.run()]).first
-    (seen,) = [f for f in told.findings if f.slug == "gradients-are-not-averaged"]
+    diagnosis = pipeline.diagnose([done.run()]).first
+    (seen,) = [f for f in diagnosis.findings if f.slug == "gradients-are-not-averaged"]
     assert seen.severity == "medium"
     assert seen.evidence[0].value == pytest.approx(times, rel=1e-4)
 
 
 def test_a_sum_changes_little_for_adam(tmp_path: Path) -> None:
-    told = pipeline.diagnose([trained(tmp_path, "ranks_with_faults", "summed with Adam").run()]).first
-    (seen,) = [f for f in told.findings if f.slug == "gradients-are-not-averaged"]
+    diagnosis = pipeline.diagnose([trained(tmp_path, "ranks_with_faults", "summed with Adam").run()]).first
+    (seen,) = [f for f in diagnosis.findings if f.slug == "gradients-are-not-averaged"]
     assert seen.severity == "low"
 
 
@@ -101,7 +103,7 @@ def test_a_rank_that_works_longer_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["dies", "raises"])
-def test_a_rank_that_ended_is_told_with_its_last_step(tmp_path: Path, way: str) -> None:
+def test_a_rank_that_ended_is_reported_with_its_last_step(tmp_path: Path, way: str) -> None:
     done = trained(tmp_path, "ranks_with_faults", way)
     assert done.status != 0
     run = done.run()
@@ -109,10 +111,14 @@ def test_a_rank_that_ended_is_told_with_its_last_step(tmp_path: Path, way: str) 
         assert len(run.series["rank/1/train/loss"]) in (29, 30, 31)
     else:  # the last quarter of a second was not written yet
         assert len(run.series["rank/1/train/loss"]) <= 31
-    told = pipeline.diagnose([run]).first
-    assert told.health == "failed"
+    diagnosis = pipeline.diagnose([run]).first
+    assert diagnosis.health == "failed"
     said = " ".join(
-        [*(f.message for f in told.findings), told.decision.reason, *(e.message for e in run.events)]
+        [
+            *(f.message for f in diagnosis.findings),
+            diagnosis.decision.reason,
+            *(e.message for e in run.events),
+        ]
     )
     if way == "raises":
         assert "of this rank alone" in said

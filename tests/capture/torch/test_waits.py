@@ -1,4 +1,4 @@
-"""Lines that read from an accelerator: counted on a tensor that says it lies on one."""
+"""Lines that read from an accelerator: counted on a tensor that reports to be on one."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def test_reads_of_each_step_are_counted_with_their_lines(tmp_path: Path) -> None
     assert len(counts) == COUNTED
     assert set(counts) == {4.0}  # item, float, if, cpu
     lines = SCRIPT.read_text().splitlines()
-    told = re.findall(r"pretend_accelerator\.py:(\d+) \((\w+)\)", str(run.setup.known("synchronized_at")))
-    assert len(told) == 3
-    for number, way in told:
+    places = re.findall(r"pretend_accelerator\.py:(\d+) \((\w+)\)", str(run.setup.known("synchronized_at")))
+    assert len(places) == 3
+    for number, way in places:
         text = {"item": ".item()", "float": "float(", "bool": "if loss >", "cpu": ".cpu()"}[way]
         assert text in lines[int(number) - 1]
     (seen,) = [f for f in pipeline.diagnose([run]).first.findings if f.slug == "host-waits-for-accelerator"]

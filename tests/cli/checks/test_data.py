@@ -86,7 +86,7 @@ def test_only_some_checks_and_their_list(files: Path) -> None:
     assert "label-noise" in listed.out
 
 
-def test_nothing_is_written_beside_the_data(files: Path) -> None:
+def test_nothing_is_written_next_to_the_data(files: Path) -> None:
     before = {p: p.read_bytes() for p in files.iterdir()}
     traindx("check", "--data", "train.csv", "--target", "label", *PLAIN, cwd=files)
     assert {p: p.read_bytes() for p in files.iterdir()} == before

@@ -78,7 +78,7 @@ def test_dead_units_are_dead() -> None:
     assert not forward(layers, data.inputs)[1].any()
 
 
-def test_demo_prints_the_report_and_tells_the_truth(tmp_path: Path) -> None:
+def test_demo_prints_the_report_and_the_true_cause(tmp_path: Path) -> None:
     done = traindx("demo", cwd=tmp_path)
     assert done.status == 0
     assert "learning rate is too high" in done.out
@@ -87,7 +87,7 @@ def test_demo_prints_the_report_and_tells_the_truth(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_truth_is_told_from_the_document(tmp_path: Path, fault: str) -> None:
+def test_the_closing_line_follows_the_document(tmp_path: Path, fault: str) -> None:
     done = traindx("demo", "--fault", fault, "-f", "json", cwd=tmp_path)
     ranked = [h["cause"] for h in json.loads(done.out)["runs"][0]["hypotheses"]]
     ranks = [ranked.index(cause) + 1 for cause in FAULTS[fault].causes if cause in ranked]

@@ -17,7 +17,7 @@ from traindx.cli.demo_network import FAULTS, train
 from traindx.vocabulary.diagnosis import SEVERITIES
 
 
-def test_a_sick_run_is_told_with_exit_status_1(tmp_path: Path) -> None:
+def test_a_sick_run_gives_exit_status_1(tmp_path: Path) -> None:
     done = traindx("diagnose", sick_log(tmp_path), cwd=tmp_path)
     assert done.status == 1
     assert "\x1b" not in done.out

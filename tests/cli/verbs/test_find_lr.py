@@ -69,7 +69,7 @@ def find_lr(*options: str, cwd: Path, given: tuple[str, ...] = ("1000",)) -> Don
     done = traindx(
         "find-lr", *options, *command, cwd=cwd, env={"PYTHONWARNINGS": "", "TMPDIR": str(temporary)}
     )
-    assert list(temporary.iterdir()) == []  # nothing is left behind
+    assert list(temporary.iterdir()) == []  # nothing remains
     return done
 
 

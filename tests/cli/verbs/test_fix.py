@@ -154,7 +154,7 @@ def test_weights_speed_and_the_test_set_are_handed_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_asked_it_tries_what_is_wanted_and_believes_what_it_is_told(tmp_path: Path) -> None:
+def test_asked_it_tries_what_is_wanted_and_believes_the_answers(tmp_path: Path) -> None:
     here, out = project(tmp_path / "p"), tmp_path / "proof"
     arguments = ["fix", "--ask", "--out", str(out), "--", sys.executable, "train.py", "3"]
     done = at_terminal(arguments, cwd=here, typed="\n" * UNKNOWN + "1\n" + "n\n" * 12)
@@ -186,10 +186,10 @@ def test_asked_where_nobody_can_answer_it_says_so(tmp_path: Path, closed: str, b
         timeout=LIMIT,
         check=False,
     )
-    told = done.stderr.decode()
-    assert done.returncode == 2, told
-    assert "nobody can answer" in told
-    assert "Traceback" not in told
+    progress = done.stderr.decode()
+    assert done.returncode == 2, progress
+    assert "nobody can answer" in progress
+    assert "Traceback" not in progress
     assert len(diary(tmp_path / "proof")) == begun
 
 
@@ -227,7 +227,7 @@ def test_ctrl_c_ends_it_with_all_that_it_started(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_investigate_settles_the_cause_and_tells_the_way(tmp_path: Path) -> None:
+def test_investigate_settles_the_cause_and_shows_how(tmp_path: Path) -> None:
     here = project(tmp_path / "p")
     done = traindx("investigate", "-f", "json", "--", sys.executable, "train.py", "40", cwd=here)
     assert done.status == 1, done.err

@@ -100,9 +100,11 @@ def test_a_change_while_the_trials_run_is_noted(tmp_path: Path) -> None:
         ):
             continue
         (here / "cfg.json").write_text('{"lr": 40}')
-        told, said = process.communicate(timeout=LIMIT)
+        printed, said = process.communicate(timeout=LIMIT)
     assert process.returncode in (0, 1), said
-    assert "cfg.json changed while the trials ran: they may not be comparable" in json.loads(told)["notes"]
+    assert (
+        "cfg.json changed while the trials ran: they may not be comparable" in json.loads(printed)["notes"]
+    )
 
 
 @pytest.mark.slow

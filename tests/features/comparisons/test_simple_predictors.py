@@ -62,11 +62,9 @@ def test_entropies_of_a_chain_of_tokens() -> None:
     assert abs(found[1] + float((p * np.log(p)).sum())) < 0.02
 
 
-def test_too_little_tells_nothing() -> None:
+def test_too_few_points_give_nothing() -> None:
     assert simple_predictors.of_classes(rows(20, 2), np.arange(20) % 2) is None
     assert simple_predictors.of_classes(rows(200, 2), np.zeros(200, np.int64)) is None
-    assert (
-        simple_predictors.of_classes(rows(200, 2), np.arange(200)) is None
-    )  # every sample a class of its own
+    assert simple_predictors.of_classes(rows(200, 2), np.arange(200)) is None  # every sample its own class
     assert simple_predictors.of_numbers(rows(200, 2), np.ones((200, 1))) is None
     assert simple_predictors.of_tokens(np.zeros(10, np.int64), np.zeros(10, np.int64)) is None

@@ -59,7 +59,7 @@ def test_courses_are_those_of_a_loop(values: np.ndarray) -> None:
         assert course.late == pytest.approx(np.median(late), abs=1e-6) if late else np.isnan(course.late)
 
 
-def test_rows_that_stand_close_together_count_once() -> None:
+def test_rows_that_are_close_together_count_once() -> None:
     """A flight recorder's dense rows at the end do not outvote the run before them."""
     steps = [*np.arange(0.0, 1000.0, 10.0), *np.arange(1000.0, 1300.0) / 100 + 990]
     values = [[1.0]] * 100 + [[5.0]] * 300

@@ -1,4 +1,4 @@
-"""A command that is not recorded, pipes that tell whether any process of it is left, and a server that it may reach."""
+"""A command that is not recorded, pipes that show whether any process of it is left, and a server that it may reach."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from traindx.lab.conduct.experiment import Conducted, conduct
 
-# A grandchild in a session of its own, deaf to being asked to end; it holds the named pipe open.
+# A grandchild in its own session, deaf to being asked to end; it holds the named pipe open.
 CLINGING = """
 import os, signal, sys
 if os.getsid(0) != os.getpid():
@@ -32,7 +32,7 @@ def unrecorded(
     out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
 ) -> dict[str, str]:
     out.mkdir()
-    return {**base, "TOLD": " ".join([*interventions, str(steps)])}
+    return {**base, "GIVEN": " ".join([*interventions, str(steps)])}
 
 
 def run(script: str, folder: Path, *arguments: str, **options: object) -> Conducted:

@@ -73,18 +73,18 @@ def test_cut_short(tmp_path: Path, size: int) -> None:
 
 
 def test_hostile_headers(tmp_path: Path) -> None:
-    def with_header(told: object) -> bytes:
-        head = json.dumps(told).encode()
+    def with_header(description: object) -> bytes:
+        head = json.dumps(description).encode()
         return struct.pack("<Q", len(head)) + head + b"\0" * 64
 
-    for told in (
+    for description in (
         [], {"w": 3}, {"w": {}}, {"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 10**12]}},
         {"w": {"dtype": "F32", "shape": [4], "data_offsets": [-8, 8]}},
         {"w": {"dtype": "F32", "shape": [10**9, 10**9], "data_offsets": [0, 16]}},
         {"w": {"dtype": "F32", "shape": "no", "data_offsets": [0, 16]}},
         {"w": {"dtype": ["F32"], "shape": [4], "data_offsets": [0, 16]}},
     ):  # fmt: skip
-        assert written(tmp_path / "a.safetensors", with_header(told)).broken, told
+        assert written(tmp_path / "a.safetensors", with_header(description)).broken, description
     assert written(tmp_path / "a.safetensors", struct.pack("<Q", 2**60) + b"{}").broken
 
 
@@ -97,7 +97,7 @@ def archive(entries: dict[str, bytes]) -> bytes:
 
 
 class Trap:
-    """Would leave a file behind if it were ever unpickled."""
+    """Would leave a file if it were ever unpickled."""
 
     def __init__(self, place: Path) -> None:
         self.place = place

@@ -68,7 +68,7 @@ def test_a_worker_that_is_killed_is_made_up_for_once(cluster: Cluster, tmp_path:
     assert tried.run is not None
 
 
-def test_what_is_wrong_is_told_as_by_a_start(cluster: Cluster, tmp_path: Path) -> None:
+def test_failures_are_reported_as_by_a_start(cluster: Cluster, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no-such-program"):
         cluster(["no-such-program"], tmp_path / "out", (), None)
 

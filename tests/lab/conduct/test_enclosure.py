@@ -51,8 +51,15 @@ def project(tmp_path: Path) -> Path:
 
 
 def status(path: Path) -> tuple[object, ...]:
-    told = path.stat()
-    return told.st_mode, told.st_uid, told.st_gid, told.st_mtime_ns, told.st_ctime_ns, os.listxattr(path)
+    stat = path.stat()
+    return (
+        stat.st_mode,
+        stat.st_uid,
+        stat.st_gid,
+        stat.st_mtime_ns,
+        stat.st_ctime_ns,
+        os.listxattr(path),
+    )
 
 
 def stated(done: Conducted, *what: str) -> bool:
@@ -62,7 +69,7 @@ def stated(done: Conducted, *what: str) -> bool:
     return HELD
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="attributes of files, as Linux has them")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="stat of files, as Linux has them")
 def test_metadata_of_linked_files_and_of_the_project_stay(project: Path) -> None:
     run("", project)  # `run` writes the script
     (project / "train.py").write_text(META)
@@ -78,7 +85,7 @@ def test_metadata_of_linked_files_and_of_the_project_stay(project: Path) -> None
         assert {".", "big.bin"} <= set(done.changed)
 
 
-def test_what_only_changes_permissions_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_of_permissions_alone_is_reported(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enclosure, "possible", lambda: False)
     done = run(META, project, str(project.parent), copied_bytes=3000)
     assert done.ok, done.tail

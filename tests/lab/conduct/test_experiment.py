@@ -33,7 +33,7 @@ def pipe(tmp_path: Path) -> Iterator[Pipe]:
     made.close()
 
 
-def test_what_is_told_of_an_end(tmp_path: Path) -> None:
+def test_how_an_end_is_described(tmp_path: Path) -> None:
     done = run("import sys; print('x' * 10, 'end'); sys.exit(3)", tmp_path / "p")
     assert (done.ended, done.status, done.signal, done.ok) == ("finished", 3, 0, False)
     assert done.tail == "xxxxxxxxxx end\n"
@@ -46,7 +46,7 @@ def test_what_is_told_of_an_end(tmp_path: Path) -> None:
 
 def test_interventions_and_steps_go_to_the_record(tmp_path: Path) -> None:
     done = run(
-        "import os; print(os.environ['TOLD'])",
+        "import os; print(os.environ['GIVEN'])",
         tmp_path / "p",
         interventions=("clip=1.0", "seed=0"),
         steps=7,
@@ -144,6 +144,6 @@ def test_no_such_program(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no such program"):
         conduct(["absent-program"], record=unrecorded, out=tmp_path / "o", folder=tmp_path)
     (tmp_path / "train.py").write_text("")
-    with pytest.raises(ConfigError, match=r"python \./train.py"):
+    with pytest.raises(ConfigError, match="put its interpreter before it"):
         conduct(["./train.py"], record=unrecorded, out=tmp_path / "o", folder=tmp_path)
     assert not (tmp_path / "o").exists()

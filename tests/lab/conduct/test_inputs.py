@@ -18,11 +18,11 @@ COMMAND = [sys.executable, "train.py"]
 
 
 def changed(
-    folder: Path, change: Callable[[], object], command: list[str] = COMMAND, besides: tuple[str, ...] = ()
+    folder: Path, change: Callable[[], object], command: list[str] = COMMAND, extra: tuple[str, ...] = ()
 ) -> str:
-    before = inputs(command, folder, besides)
+    before = inputs(command, folder, extra)
     change()
-    return sentence(before, inputs(command, folder, besides)).removesuffix(" changed since")
+    return sentence(before, inputs(command, folder, extra)).removesuffix(" changed since")
 
 
 @pytest.fixture
@@ -89,12 +89,12 @@ def test_what_traindx_and_others_write_meanwhile_does_not_count(here: Path) -> N
             (here / name).parent.mkdir(parents=True, exist_ok=True)
             (here / name).write_text("new")
 
-    assert changed(here, write, besides=("proof",)) == ""
+    assert changed(here, write, extra=("proof",)) == ""
 
 
 def test_a_file_that_the_process_prints_into_does_not_count(here: Path) -> None:
-    code = "import pathlib, traindx.lab.conduct.inputs as of; print(of.inputs(['sh'], pathlib.Path('.'))['told.txt'])"
-    with open(here / "told.txt", "w") as file:
+    code = "import pathlib, traindx.lab.conduct.inputs as of; print(of.inputs(['sh'], pathlib.Path('.'))['printed.txt'])"
+    with open(here / "printed.txt", "w") as file:
         subprocess.run([sys.executable, "-c", code], cwd=here, stdout=file, check=True)
-    assert (here / "told.txt").read_text() == "\n"
-    assert sentence({"told.txt": ""}, inputs(["sh"], here)).find("told.txt") == -1
+    assert (here / "printed.txt").read_text() == "\n"
+    assert sentence({"printed.txt": ""}, inputs(["sh"], here)).find("printed.txt") == -1

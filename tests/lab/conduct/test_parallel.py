@@ -11,7 +11,7 @@ from traindx.lab.conduct.parallel import cores, run_all, threads_each
 SEVERAL = pytest.mark.skipif(cores() < 2, reason="needs two cores")
 
 
-def test_results_stand_in_the_order_of_the_jobs() -> None:
+def test_results_are_in_the_order_of_the_jobs() -> None:
     jobs = [lambda stop, i=i: i * i for i in range(7)]
     assert run_all(jobs) == run_all(jobs, workers=4) == [i * i for i in range(7)]
     assert run_all([], workers=3) == []

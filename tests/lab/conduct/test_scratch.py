@@ -30,7 +30,7 @@ def put(path, mode="w"):
         file.write("changed")
 
 for path in ("weights.txt", "new.txt", "big.bin", "data/x.csv", "linked.txt", f"{project}/weights.txt",
-             f"{project}/abs.txt", "../beside/notes.txt", "../beside/new.txt", "../fresh.txt",
+             f"{project}/abs.txt", "../neighbour/notes.txt", "../neighbour/new.txt", "../fresh.txt",
              f"{outside}/notes.txt", f"{outside}/new.txt",
              f"{home}/.new", f"{home}/kept.txt", f"{tempfile.gettempdir()}/t"):
     attempt(put, path)
@@ -50,20 +50,20 @@ def contents(folder: Path) -> dict[str, tuple[str, int, int]]:
     """Kind or hash, mode and time of change of everything in a folder."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        told = path.lstat()
+        status = path.lstat()
         what = os.readlink(path) if path.is_symlink() else "folder" if path.is_dir() else ""
         what = what or hashlib.sha256(path.read_bytes()).hexdigest()
-        found[str(path.relative_to(folder))] = (what, told.st_mode, told.st_mtime_ns)
+        found[str(path.relative_to(folder))] = (what, status.st_mode, status.st_mtime_ns)
     return found
 
 
 def world(tmp_path: Path) -> Path:
-    """A project with data, a link and a file beside it, in `tmp_path`/world."""
+    """A project with data, a link and a file next to it, in `tmp_path`/world."""
     project = tmp_path / "world" / "project"
     for folder in (
         project / "data",
         project / ".git",
-        tmp_path / "world" / "beside",
+        tmp_path / "world" / "neighbour",
         tmp_path / "world" / "home",
     ):
         folder.mkdir(parents=True)
@@ -71,9 +71,9 @@ def world(tmp_path: Path) -> Path:
     (project / "big.bin").write_bytes(b"b" * 5000)
     (project / "data" / "x.csv").write_text("1,2")
     (project / ".git" / "HEAD").write_text("ref")
-    (tmp_path / "world" / "beside" / "notes.txt").write_text("notes")
+    (tmp_path / "world" / "neighbour" / "notes.txt").write_text("notes")
     (tmp_path / "world" / "home" / "kept.txt").write_text("kept")
-    (project / "linked.txt").symlink_to(tmp_path / "world" / "beside" / "notes.txt")
+    (project / "linked.txt").symlink_to(tmp_path / "world" / "neighbour" / "notes.txt")
     (project / "train.py").write_text(HOSTILE)
     return project
 
@@ -84,7 +84,7 @@ def test_the_users_files_are_byte_identical(tmp_path: Path, copied_bytes: int) -
     project = world(tmp_path)
     before = contents(tmp_path / "world")
     base = {**os.environ, "HOME": str(tmp_path / "world" / "home")}
-    outside = str(tmp_path / "world" / "beside")
+    outside = str(tmp_path / "world" / "neighbour")
     done = run(HOSTILE, project, str(project), outside, base=base, copied_bytes=copied_bytes)
     after = {
         name: what for name, what in contents(tmp_path / "world").items() if not name.startswith("record-")
@@ -98,7 +98,7 @@ def test_the_users_files_are_byte_identical(tmp_path: Path, copied_bytes: int) -
     assert ("big.bin" in done.linked) == (copied_bytes == 3000)
 
 
-def test_without_a_fence_changes_through_links_are_told(
+def test_without_a_fence_changes_through_links_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = world(tmp_path)
@@ -136,8 +136,8 @@ def test_small_files_are_copied_first_and_links_lead_where_they_did(tmp_path: Pa
         assert copy.linked == (".git", "big.bin", "env")
         assert not (copy.copy / "weights.txt").is_symlink()
         assert os.readlink(copy.copy / "inner.txt") == str(copy.copy / "data" / "x.csv")
-        assert os.readlink(copy.copy / "linked.txt") == str(tmp_path / "world" / "beside" / "notes.txt")
-        assert (copy.folder / ".." / ".." / "beside" / "notes.txt").read_text() == "notes"
+        assert os.readlink(copy.copy / "linked.txt") == str(tmp_path / "world" / "neighbour" / "notes.txt")
+        assert (copy.folder / ".." / ".." / "neighbour" / "notes.txt").read_text() == "notes"
         assert (copy.copy / "weights.txt").stat().st_mtime_ns == (project / "weights.txt").stat().st_mtime_ns
     finally:
         scratch.remove(copy.place)

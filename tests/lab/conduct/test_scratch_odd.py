@@ -59,7 +59,7 @@ def test_files_that_come_and_go_while_the_copy_is_made(tmp_path: Path) -> None:
         busy.communicate()
 
 
-def test_the_temporary_folder_lies_in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_temporary_folder_is_in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The copy does not hold itself, nor another start's, and what is written to it is no change of the project."""
     project = tmp_path / "p"
     (project / "tmp").mkdir(parents=True)
@@ -76,7 +76,7 @@ def test_the_temporary_folder_lies_in_the_project(tmp_path: Path, monkeypatch: p
         scratch.remove(other.place)
 
 
-def test_what_is_no_file_is_left_out_and_told(tmp_path: Path) -> None:
+def test_what_is_no_file_is_left_out_and_reported(tmp_path: Path) -> None:
     project = tmp_path / "p"
     project.mkdir()
     os.mkfifo(project / "pipe")
@@ -122,22 +122,22 @@ def test_a_home_that_is_no_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "linked"),
     [
-        ("open('../beside.txt')", True),
-        ("from pathlib import Path\nopen(Path.cwd().parent / 'beside.txt')", True),
-        ("import os\nopen(os.path.join(os.pardir, 'beside.txt'))", True),
+        ("open('../neighbour.txt')", True),
+        ("from pathlib import Path\nopen(Path.cwd().parent / 'neighbour.txt')", True),
+        ("import os\nopen(os.path.join(os.pardir, 'neighbour.txt'))", True),
         ("print('waits ...', 1. / 3., [*range(3)])", False),
     ],
 )
-def test_what_lies_beside_a_project_is_linked_where_something_leads_there(
+def test_neighbours_of_a_project_are_linked_where_something_refers_to_them(
     tmp_path: Path, text: str, linked: bool
 ) -> None:
     (tmp_path / "p").mkdir()
-    (tmp_path / "beside.txt").write_text("read")
+    (tmp_path / "neighbour.txt").write_text("read")
     done = run(text, tmp_path / "p")
     assert done.ok, done.tail
     copy = scratch.make(tmp_path / "p")
     try:
-        assert (copy.folder.parent / "beside.txt").exists() == linked
+        assert (copy.folder.parent / "neighbour.txt").exists() == linked
     finally:
         scratch.remove(copy.place)
 
@@ -157,7 +157,7 @@ def test_settings_and_modules_lead_out_too(tmp_path: Path, name: str) -> None:
 
 def test_a_command_leads_out(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
-    (tmp_path / "train.py").write_text("print('beside')")
+    (tmp_path / "train.py").write_text("print('neighbour')")
     for words, linked in ((("python", "../train.py"), True), (("python", "train.py"), False)):
         copy = scratch.make(tmp_path / "p", words=words)
         try:

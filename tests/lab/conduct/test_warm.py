@@ -223,7 +223,7 @@ import torch
 import __main__
 print(there, list(map(os.path.basename, sys.argv)))
 print(sys.path[0] == os.getcwd(), os.path.basename(__file__), __name__, __spec__ and __spec__.name)
-print(os.environ["TOLD"], os.environ["OMP_NUM_THREADS"], os.environ["HOME"] != REAL, torch.get_num_threads())
+print(os.environ["GIVEN"], os.environ["OMP_NUM_THREADS"], os.environ["HOME"] != REAL, torch.get_num_threads())
 print(tempfile.gettempdir().startswith(os.path.dirname(os.environ["HOME"])))
 print(multiprocessing.process.ORIGINAL_DIR == os.getcwd(), torch.__spec__.name, torch.__loader__ is not None)
 print(torch.nn is sys.modules["torch.nn"], sys.orig_argv[1:], sys.flags.optimize)
@@ -241,7 +241,7 @@ def test_a_fork_sees_what_a_start_sees(project: Path, warm: Warm, command: tuple
 
 
 @pytest.mark.parametrize("word", ["0", "3", "kill", "x"])
-def test_ends_are_told_alike(project: Path, warm: Warm, word: str) -> None:
+def test_ends_are_described_the_same_way(project: Path, warm: Warm, word: str) -> None:
     script = "import sys, os\nif sys.argv[1] == 'kill': os.kill(os.getpid(), 9)\nsys.exit(int(sys.argv[1]))"
     one, other = both(warm, written(project, train=script), "train.py", word)
     assert (one.ended, one.status, one.signal, one.fenced) == (
@@ -379,7 +379,7 @@ def test_nothing_is_left_when_the_asker_is_gone(project: Path) -> None:
         "import os, sys\nfrom pathlib import Path\nfrom traindx.lab.conduct.warm import Warm\n"
         "warm = Warm([sys.executable, 'train.py'], Path('.'), reserve='torch')\n"
         "server = warm.prepare({})\nassert server, warm.why\n"
-        "told = os.open(sys.argv[1], os.O_WRONLY)\nos.write(told, b'%d' % server.process.pid)\n"
+        "sink = os.open(sys.argv[1], os.O_WRONLY)\nos.write(sink, b'%d' % server.process.pid)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     pipe = Pipe(project.parent / "pipe")

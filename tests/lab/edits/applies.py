@@ -275,5 +275,28 @@ APPLIES = [
             ),
         ),
     ),
+    Applies(
+        "match-output-to-loss",
+        (("    nn.Tanh(),  # to one\n", ""),),
+        (
+            ("    nn.Linear(16, 3),  # out\n", "    nn.Linear(16, 3),  # out\n    nn.Tanh(),  # to one\n"),
+            (DIRECT, "F.mse_loss(out, y)"),
+        ),
+        {"targets_min": -3.0, "targets_max": 3.0},
+    ),
+    Applies(
+        "match-output-to-loss",
+        (("nn.Softmax(dim=1)", "nn.Sigmoid()"),),
+        (
+            ("    nn.Linear(16, 3),  # out\n", "    nn.Linear(16, 1),  # out\n    nn.Softmax(dim=1),\n"),
+            (DIRECT, "F.binary_cross_entropy(out, y)"),
+        ),
+        {"outputs_width": 1},
+    ),
+    Applies(
+        "match-output-to-loss",
+        (("    nn.ReLU(),\n", ""),),
+        (("    nn.Linear(16, 3),  # out\n", "    nn.Linear(16, 3),  # out\n    nn.ReLU(),\n"),),
+    ),
     *MORE,
 ]

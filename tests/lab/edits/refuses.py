@@ -65,6 +65,16 @@ REFUSES = [
     ),
     Refuses("use-matching-loss", "are classes", ((DIRECT + "  #", "F.mse_loss(out, y)  #"),)),
     Refuses("unfreeze=all", "not found"),
+    Refuses(
+        "match-output-to-loss",
+        "not known to exceed",
+        (
+            ("    nn.Linear(16, 3),  # out\n", "    nn.Linear(16, 3),\n    nn.Tanh(),\n"),
+            (DIRECT, "F.mse_loss(out, y)"),
+        ),
+        {"targets_min": -0.9, "targets_max": 0.9},
+    ),
+    Refuses("match-output-to-loss", "0 places", facts={"outputs_last_activation": "relu"}),
     Refuses("register=all", "not found", (("model.parameters()", "[*model.parameters()][:2]"),)),
     Refuses("loss=/accumulation", "how many"),
     Refuses("skip_nonfinite=on", "larger statement", ((STEP, "        seen = opt.step()\n"),)),

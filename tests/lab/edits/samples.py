@@ -51,7 +51,7 @@ Swaps = tuple[tuple[str, str], ...]
 
 
 def swapped(text: str, swaps: Swaps) -> str:
-    """The text with each of these replaced, which stands there exactly once."""
+    """The text with each of these replaced, which appears in it exactly once."""
     for old, new in swaps:
         assert text.count(old) == 1, (old, text.count(old))
         text = text.replace(old, new)
@@ -72,7 +72,7 @@ class Applies:
 
 @dataclass(frozen=True)
 class Refuses:
-    """`why` stands in the reason."""
+    """`why` is in the reason."""
 
     what: str
     why: str

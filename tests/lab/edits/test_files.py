@@ -1,4 +1,4 @@
-"""Diffs that real tools apply, and patches written in place beside a backup."""
+"""Diffs that real tools apply, and patches written in place, with a backup next to them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ print(found.why if isinstance(found, Advice) else "patched")
 
 @pytest.mark.parametrize("name", [*LONG, *DEEP])
 def test_a_long_or_deep_source_is_left_as_it_is(name: str, tmp_path: Path) -> None:
-    """In a process of its own: LibCST ends it with a signal at 5,000 brackets."""
+    """In its own process: LibCST ends it with a signal at 5,000 brackets."""
     script = tmp_path / "train.py"
     script.write_text(SCRIPT + (LONG | DEEP)[name])
     done = subprocess.run(
@@ -59,7 +59,7 @@ def test_a_long_or_deep_source_is_left_as_it_is(name: str, tmp_path: Path) -> No
     assert limit in done.stdout
 
 
-def test_a_nesting_that_the_parser_bears_is_edited() -> None:
+def test_a_nesting_that_the_parser_accepts_is_edited() -> None:
     text = SCRIPT + "x = " + "(1 + " * 40 + "1" + ")" * 40 + "\ny = [" + "1, " * 5000 + "]\n"
     assert isinstance(
         edit({"train.py": text, "cfg.json": '{"lr": 0.5}'}, "train.py", "", ["lr=*0.1"]), Patch

@@ -1,4 +1,4 @@
-"""A softmax that is a module of its own, called by the model's forward pass."""
+"""A softmax that is its own module, called by the model's forward pass."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def after(name: str, made: str) -> str:
 
 @pytest.mark.parametrize("name", ["softmax", "out"])
 def test_a_module_that_squashes_goes_and_its_input_stays(name: str) -> None:
-    told = after(name, "Softmax(dim=1)")
-    assert "        return self.classify(x)\n" in told
-    assert told.count("\n") == SCRIPT.count("\n")
+    edited = after(name, "Softmax(dim=1)")
+    assert "        return self.classify(x)\n" in edited
+    assert edited.count("\n") == SCRIPT.count("\n")
 
 
 def test_a_module_that_is_none_stays_whatever_it_is_called() -> None:

@@ -34,7 +34,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_it_is_left_alone_and_the_reason_is_told(name: str) -> None:
+def test_it_is_left_alone_and_the_reason_is_given(name: str) -> None:
     text, why = ODD[name]
     found = configs.read(name, text)
     assert found.document is None

@@ -13,7 +13,7 @@ from traindx.lab.judge.equivalence import WITHIN, agreement, compare
 LOSSES = np.array([2.0, 1.5, 1.0])
 
 
-def test_losses_that_agree_to_rounding_are_alike() -> None:
+def test_losses_that_agree_to_rounding_are_equal() -> None:
     found = agreement(LOSSES, LOSSES * (1 + 0.5 * WITHIN))
     assert found.same
     assert found.steps == 3

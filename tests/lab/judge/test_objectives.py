@@ -13,8 +13,8 @@ from traindx.vocabulary.run import Run, series
 
 
 def run(**signals: object) -> Run:
-    told = {n.replace("__", "/"): series(np.arange(len(v)), v) for n, v in signals.items()}  # type: ignore[arg-type]
-    return Run(id="r", source="", format="traindx", series=told)
+    measured = {n.replace("__", "/"): series(np.arange(len(v)), v) for n, v in signals.items()}  # type: ignore[arg-type]
+    return Run(id="r", source="", format="traindx", series=measured)
 
 
 FALLING = np.geomspace(2.0, 0.2, 100)
@@ -117,11 +117,11 @@ def test_the_spread_between_seeds_is_a_gain() -> None:
 def learned(tau: float, floor: float = 0.05) -> Run:
     """An accuracy whose errors die out with `tau` steps."""
     steps = np.arange(0, 410, 10.0)
-    told = series(steps, 1 - floor - 0.4 * np.exp(-steps / tau))
-    return Run(id="r", source="", format="traindx", series={"val/accuracy": told})
+    measured = series(steps, 1 - floor - 0.4 * np.exp(-steps / tau))
+    return Run(id="r", source="", format="traindx", series={"val/accuracy": measured})
 
 
-def test_of_runs_that_end_alike_the_one_that_is_there_sooner_gains() -> None:
+def test_of_runs_that_end_equal_the_faster_one_gains() -> None:
     slow, fast = learned(80.0), learned(40.0)
     objective = speed(slow, choose(slow, []))
     assert objective is not None
@@ -141,7 +141,7 @@ def test_one_that_never_comes_there_has_taken_all_its_steps() -> None:
     assert level(learned(80.0, floor=0.3), objective) == 400
 
 
-def test_where_it_is_there_at_once_nothing_is_told_of_its_speed() -> None:
+def test_a_score_reached_at_once_has_no_speed() -> None:
     at_once = learned(2.0)
     assert speed(at_once, choose(at_once, [])) is None
     lasts = run(train__loss=FALLING, time__step=[0.2] * 50)

@@ -79,25 +79,25 @@ def test_pairs_with_nothing_in_common_need_more() -> None:
     """Three gains of independent arms: their mean has a standard deviation of sqrt(2 / 3) of the noise between arms."""
     gains = [1.0, 1.02, 1.04]
     assert judge(gains, noise=0.4).verdict == "confirmed"
-    told = judge(gains, noise=0.4, paired=False)
-    assert told.verdict == "inconclusive"
-    assert told.interval is not None
-    assert told.interval[1] - told.effect == pytest.approx(4.303 * 0.4 * math.sqrt(2 / 3), rel=1e-3)
+    judged = judge(gains, noise=0.4, paired=False)
+    assert judged.verdict == "inconclusive"
+    assert judged.interval is not None
+    assert judged.interval[1] - judged.effect == pytest.approx(4.303 * 0.4 * math.sqrt(2 / 3), rel=1e-3)
 
 
-def test_several_changes_beside_each_other_need_more() -> None:
+def test_several_changes_at_once_need_more_evidence() -> None:
     gains = [0.5, 0.62, 0.42]
     assert judge(gains).verdict == "confirmed"
     assert judge(gains, together=6).verdict == "inconclusive"
 
 
-def sequential(draw: object, beside: int) -> bool:
+def sequential(draw: object, changes: int) -> bool:
     """As it is carried out: three pairs, five where three leave it open."""
     gains = [draw() for _ in range(FIRST)]  # type: ignore[operator]
-    found = judge(gains, together=beside)
+    found = judge(gains, together=changes)
     if near(found, 0.1):
         gains += [draw() for _ in range(MOST - FIRST)]  # type: ignore[operator]
-        found = judge(gains, together=beside)
+        found = judge(gains, together=changes)
     return found.verdict == "confirmed"
 
 

@@ -26,7 +26,7 @@ def program(name: str) -> str | None:
 
 @contextlib.contextmanager
 def running() -> Iterator[str]:
-    """A server that listens at a socket in a folder of its own; the URL of an empty database in it."""
+    """A server that listens at a socket in its own folder; the URL of an empty database in it."""
     initdb, control = program("initdb"), program("pg_ctl")
     if initdb is None or control is None:
         pytest.skip(

@@ -34,7 +34,7 @@ def test_they_fade_and_are_capped() -> None:
     assert many[0] == pytest.approx(3 * many[1])
 
 
-def test_what_trials_make_of_a_cause_is_the_mean_of_a_beta_beside_that_of_knowing_nothing() -> None:
+def test_the_weight_of_trials_is_a_beta_mean_compared_with_no_knowledge() -> None:
     assert factor(0, 0) == 1.0
     assert factor(CAP, 0) == pytest.approx(0.9 / 0.5)
     assert factor(0, CAP) == pytest.approx(0.1 / 0.5)

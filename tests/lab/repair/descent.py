@@ -1,4 +1,4 @@
-"""A script that trains: noisy gradient descent on a parabola, in the place of a process of its own."""
+"""A script that trains: noisy gradient descent on a parabola, in the place of its own process."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Descent:
             raise SystemExit("kill -9")
         self.asked.append(tuple(interventions))
         named = dict(i.split("=", 1) for i in interventions)
-        told = named.get("lr", "*1")
-        rate = self.rate * float(told[1:]) if told.startswith("*") else float(told)
+        given = named.get("lr", "*1")
+        rate = self.rate * float(given[1:]) if given.startswith("*") else float(given)
         seed = named.get("seed", self.own_seed)
         followed = None if seed is None or not self.seeded else int(seed)
         run = self.run(rate, followed, steps or self.steps, interventions)
@@ -62,7 +62,7 @@ class Descent:
     def run(self, rate: float, seed: int | None, steps: int, interventions: Sequence[str]) -> Run:
         losses, norms = descent(rate, seed, steps, self.noise)
         at = np.arange(steps, dtype=np.float64)
-        told: dict[str, Series] = {
+        given: dict[str, Series] = {
             "lr": series(at, np.full(steps, rate)),
             "train/loss": series(at, losses),
             "val/loss": series(at[9::10], losses[9::10] * 1.05),
@@ -74,7 +74,7 @@ class Descent:
         )
         setup = Setup(optimizer="SGD", lr=rate, seed=self.own_seed)
         return Run(
-            id="r", source="", format="traindx", framework="torch", series=told, events=events, setup=setup
+            id="r", source="", format="traindx", framework="torch", series=given, events=events, setup=setup
         )
 
 

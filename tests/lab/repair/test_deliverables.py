@@ -21,8 +21,8 @@ from traindx.vocabulary.setup import Fact, Setup
 def stored(folder: Path, values: np.ndarray) -> Path:
     """A safetensors file with one tensor."""
     data = values.astype("<f4").tobytes()
-    told = {"w": {"dtype": "F32", "shape": list(values.shape), "data_offsets": [0, len(data)]}}
-    header = json.dumps(told).encode()
+    layout = {"w": {"dtype": "F32", "shape": list(values.shape), "data_offsets": [0, len(data)]}}
+    header = json.dumps(layout).encode()
     folder.mkdir(parents=True)
     file = folder / MODEL
     file.write_bytes(len(header).to_bytes(8, "little") + header + data)
@@ -64,7 +64,7 @@ def test_a_damaged_one_is_not_given(tmp_path: Path, damage: Any, words: str) -> 
     assert not (tmp_path / MODEL).exists()
 
 
-def test_why_there_is_none_is_told(tmp_path: Path) -> None:
+def test_the_reason_for_no_deliverable_is_given(tmp_path: Path) -> None:
     assert "GB" in given(tmp_path, {"model_not_kept": "the state has 3.0 GB"}).why
     assert "to its end" in given(tmp_path, {}).why
 

@@ -27,8 +27,8 @@ def advice(
     setup: Setup = Setup(), answering: Answering | None = None, **signals: np.ndarray
 ) -> dict[str, str]:
     """Texts by kind."""
-    told = {name.replace("__", "/"): curve(values) for name, values in signals.items()}
-    run = Run(id="r", source="", format="traindx", framework="torch", series=told, setup=setup)
+    curves = {name.replace("__", "/"): curve(values) for name, values in signals.items()}
+    run = Run(id="r", source="", format="traindx", framework="torch", series=curves, setup=setup)
     return {one.kind: f"{one.text} {one.because}" for one in further(run, answering)}
 
 
@@ -59,7 +59,7 @@ def test_a_gap_asks_for_regularization_and_where_there_is_some_for_data() -> Non
     assert not {"regularization", "data"} & set(advice(train__loss=settled(0.2), val__loss=settled(0.21)))
 
 
-def test_a_loss_that_stands_high_for_both_asks_for_capacity() -> None:
+def test_a_loss_that_stays_high_for_both_asks_for_capacity() -> None:
     assert (
         "5,000 parameters"
         in advice(Setup(parameters=5000), train__loss=settled(1.5), val__loss=settled(1.5))["capacity"]
@@ -90,8 +90,8 @@ def test_a_call_that_is_mostly_overhead_asks_for_larger_batches_with_their_rate(
     setup = Setup(optimizer=optimizer, lr=0.1, batch_size=16)
     cheap = Answering(p50=1e-3, p95=1e-3, batch=16, batch_p50=1.2e-3, batch_p95=1.3e-3)
     assert f"batches of 64 with a rate of {rate} " in advice(setup, cheap)["batch size"]
-    dear = Answering(p50=1e-3, p95=1e-3, batch=16, batch_p50=9e-3, batch_p95=9e-3)
-    assert "batch size" not in advice(setup, dear)
+    expensive = Answering(p50=1e-3, p95=1e-3, batch=16, batch_p50=9e-3, batch_p95=9e-3)
+    assert "batch size" not in advice(setup, expensive)
 
 
 def test_long_runs_whose_time_is_the_passes_ask_for_a_compiler() -> None:

@@ -40,7 +40,7 @@ def test_the_trail_holds_the_belief_before_and_after_each_experiment(tmp_path: P
     assert sum(beliefs[-1].values()) == pytest.approx(1, abs=0.01)
 
 
-def test_what_would_tell_most_comes_first_and_nothing_twice() -> None:
+def test_the_most_informative_experiment_comes_first_and_none_twice() -> None:
     belief = believed(learning_rate_too_high=0.5, clip_too_tight=0.4, dead_relus=0.06, healthy=0.04)
     plan = experiments(belief, set())
     assert plan[0].interventions == ("lr=*0.1",)

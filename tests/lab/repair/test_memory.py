@@ -41,7 +41,7 @@ def test_without_earlier_trials_the_belief_is_the_diagnosis(place: str) -> None:
 
 def test_earlier_trials_move_the_belief_by_their_counts_and_are_named(place: str) -> None:
     store = Store(place)
-    told = [("label-noise", "confirmed")] * 2 + [("learning-rate-too-high", "refuted")]
+    verdicts = [("label-noise", "confirmed")] * 2 + [("learning-rate-too-high", "refuted")]
     store.add(
         [
             Outcome(
@@ -52,7 +52,7 @@ def test_earlier_trials_move_the_belief_by_their_counts_and_are_named(place: str
                 interventions=("lr=*0.1",),
                 verdict=verdict,
             )
-            for cause, verdict in told
+            for cause, verdict in verdicts
         ]
     )
     store.close()

@@ -18,8 +18,8 @@ def run(rate: float, seed: int = 1, steps: int = 200) -> Run:
     return Descent(rate).run(rate, seed, steps, ())
 
 
-def arm(told: Run | None, *, ok: bool = True, why: str = "") -> Arm:
-    return Arm((), 1, told, ok, 1.0, why)
+def arm(recorded: Run | None, *, ok: bool = True, why: str = "") -> Arm:
+    return Arm((), 1, recorded, ok, 1.0, why)
 
 
 GOOD, SLOW = run(0.05), run(0.0005)
@@ -46,7 +46,7 @@ def test_arms_are_compared_at_the_step_that_both_reached() -> None:
     assert both.gain == 0
 
 
-def test_the_noise_is_that_between_seeds_and_a_trial_tells_both_sides() -> None:
+def test_the_noise_is_that_between_seeds_and_a_trial_reports_both_sides() -> None:
     arms = [arm(run(0.0005, seed)) for seed in (1, 2, 3)]
     noise = noise_of(arms, OBJECTIVE)
     assert noise is not None

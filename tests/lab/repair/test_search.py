@@ -38,10 +38,10 @@ def test_a_rate_that_is_far_too_high_is_lowered_and_proved(tmp_path: Path) -> No
     report = searched(tmp_path, Descent(rate=0.3)).report
     assert report.verdict == "fixed"
     assert report.applied[0] == "lower-learning-rate"
-    told = report.trials[0]
-    assert told.verdict == "confirmed"
-    assert len(told.seeds) == 3
-    assert told.p_value == pytest.approx(1 / 8)
+    beliefs = report.trials[0]
+    assert beliefs.verdict == "confirmed"
+    assert len(beliefs.seeds) == 3
+    assert beliefs.p_value == pytest.approx(1 / 8)
     assert report.before is not None
     assert report.after is not None
     assert report.after.mean < 0.1 < report.before.mean
@@ -172,7 +172,7 @@ def test_what_a_part_of_the_run_leaves_open_is_tried_over_all_of_it(tmp_path: Pa
     assert not search.lengthened(), "once"
 
 
-def test_a_run_that_is_likely_well_is_tried_where_one_cause_stands_out(tmp_path: Path) -> None:
+def test_a_probably_healthy_run_is_tried_where_one_cause_is_far_ahead(tmp_path: Path) -> None:
     def doubted(rate: float, healthy: float, **belief: float) -> Search:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
@@ -181,8 +181,8 @@ def test_a_run_that_is_likely_well_is_tried_where_one_cause_stands_out(tmp_path:
         )
         search = Search(bench, Config(), Options())
         search.diagnose()
-        told = {"healthy": healthy} | {cause.replace("_", "-"): share for cause, share in belief.items()}
-        search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in told.items())
+        beliefs = {"healthy": healthy} | {cause.replace("_", "-"): share for cause, share in belief.items()}
+        search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in beliefs.items())
         search.diagnosis = msgspec.structs.replace(
             search.diagnosis, health="watch", hypotheses=search.hypotheses
         )

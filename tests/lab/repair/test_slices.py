@@ -51,7 +51,7 @@ def test_groups_that_differ_by_chance_are_no_matter() -> None:
     assert notes(found, ("region",)) == []
 
 
-def test_a_column_that_was_not_seen_is_told() -> None:
+def test_a_column_that_was_not_seen_is_reported() -> None:
     (line,) = notes((), ("age",))
     assert "age" in line
     assert "held-out" in line

@@ -25,8 +25,8 @@ def diagnosed(folder: Path, rate: float, **belief: float) -> Search:
     search.diagnose()
     search.prepare()
     if belief:
-        told = {cause.replace("_", "-"): share for cause, share in belief.items()}
-        search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in told.items())
+        beliefs = {cause.replace("_", "-"): share for cause, share in belief.items()}
+        search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in beliefs.items())
     return search
 
 
@@ -64,5 +64,5 @@ def test_nothing_is_said_of_a_script_that_is_well(tmp_path: Path) -> None:
     assert stopping(diagnosed(tmp_path, 0.02), None) is None
 
 
-def test_lengths_of_time_are_told_in_their_unit() -> None:
+def test_durations_are_printed_with_their_unit() -> None:
     assert [lasting(s) for s in (40, 89, 720, 10800)] == ["40 s", "89 s", "12 min", "3 h"]

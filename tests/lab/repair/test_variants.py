@@ -20,8 +20,8 @@ def arm(tau: float, chance: np.random.Generator) -> Arm:
     samples do; no two seeds take the same time."""
     steps = np.arange(0, 420, 20.0)
     errors = 0.05 + 0.5 * np.exp(-steps / (tau * chance.lognormal(0, 0.15)))
-    told = series(steps, 1 - chance.binomial(500, errors) / 500)
-    return Arm((), 1, Run(id="r", source="", format="traindx", series={"val/accuracy": told}), True, 1.0)
+    accuracy = series(steps, 1 - chance.binomial(500, errors) / 500)
+    return Arm((), 1, Run(id="r", source="", format="traindx", series={"val/accuracy": accuracy}), True, 1.0)
 
 
 def verdict(before: float, after: float, chance: np.random.Generator) -> tuple[str, str]:

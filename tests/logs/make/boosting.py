@@ -23,7 +23,7 @@ def data(seed: int, count: int = 300) -> tuple[np.ndarray, np.ndarray]:
 
 
 train, held = data(0), data(1)
-told = {}
+metrics = {}
 
 folder = fresh("catboost")
 with tempfile.TemporaryDirectory() as work:
@@ -40,7 +40,7 @@ with tempfile.TemporaryDirectory() as work:
     for name in ("learn_error.tsv", "test_error.tsv", "time_left.tsv", "catboost_training.json"):
         (folder / "catboost_info").mkdir(exist_ok=True)
         (folder / "catboost_info" / name).write_bytes((Path(work) / name).read_bytes())
-told["catboost"] = model.get_evals_result()
+metrics["catboost"] = model.get_evals_result()
 
 folder = fresh("boosting")
 rounds: dict[str, dict[str, list[float]]] = {}
@@ -54,7 +54,7 @@ xgboost.train(
     verbose_eval=False,
 )
 (folder / "xgboost_evals_result.json").write_text(json.dumps(rounds))
-told["xgboost"] = rounds
+metrics["xgboost"] = rounds
 
 history: dict[str, dict[str, list[float]]] = {}
 sets = lightgbm.Dataset(*train)
@@ -67,5 +67,5 @@ lightgbm.train(
     callbacks=[lightgbm.record_evaluation(history)],
 )
 (folder / "lightgbm_evals_result.json").write_text(json.dumps(history))
-told["lightgbm"] = history
-oracle("boosting", told)
+metrics["lightgbm"] = history
+oracle("boosting", metrics)

@@ -41,12 +41,14 @@ def fit(
 folder = fresh("keras")
 keras.utils.set_random_seed(1)
 logger = keras.callbacks.CSVLogger
-told = {"plain": [fit(12, logger(folder / "plain.csv"))]}
-(folder / "history.json").write_text(json.dumps(told["plain"][0]))
-told["appended"] = [fit(n, logger(folder / "appended.csv", separator=";", append=True)) for n in (3, 2, 8)]
-told["diverged"] = [fit(10, logger(folder / "diverged.csv"), lr=1e30)]
-told["shifted"] = [
+histories = {"plain": [fit(12, logger(folder / "plain.csv"))]}
+(folder / "history.json").write_text(json.dumps(histories["plain"][0]))
+histories["appended"] = [
+    fit(n, logger(folder / "appended.csv", separator=";", append=True)) for n in (3, 2, 8)
+]
+histories["diverged"] = [fit(10, logger(folder / "diverged.csv"), lr=1e30)]
+histories["shifted"] = [
     fit(15, logger(folder / "shifted.csv", append=True), metrics=m)
     for m in (("mse",), ("mse",), ("accuracy",))
 ]
-oracle("keras", told)
+oracle("keras", histories)

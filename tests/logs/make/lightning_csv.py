@@ -38,11 +38,11 @@ class Module(lightning.LightningModule):
         return torch.optim.Adam(self.parameters(), lr=self.hparams.lr)
 
 
-class Told(CSVLogger):
-    """The CSV logger, also keeping what it was told."""
+class RecordingLogger(CSVLogger):
+    """The CSV logger, also keeping what it was given."""
 
     def log_metrics(self, metrics, step=None):
-        self.__dict__.setdefault("told", []).append({**metrics, "step": step})
+        self.__dict__.setdefault("recorded", []).append({**metrics, "step": step})
         super().log_metrics(metrics, step)
 
 
@@ -51,7 +51,7 @@ def loader(seed: int) -> DataLoader:
 
 
 def fit(root: str, version: int, epochs: int, resume: str | None) -> tuple[list[dict[str, float]], str]:
-    logger = Told(root, name="", version=version)
+    logger = RecordingLogger(root, name="", version=version)
     keep = ModelCheckpoint(dirpath=f"{root}/keep", filename=f"v{version}")
     trainer = lightning.Trainer(
         max_epochs=epochs,
@@ -63,7 +63,7 @@ def fit(root: str, version: int, epochs: int, resume: str | None) -> tuple[list[
         enable_model_summary=False,
     )
     trainer.fit(Module(), loader(0), loader(1), ckpt_path=resume)
-    return logger.told, keep.best_model_path
+    return logger.recorded, keep.best_model_path
 
 
 lightning.seed_everything(0)

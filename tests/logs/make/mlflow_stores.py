@@ -39,7 +39,7 @@ def train(lr: float, steps: int) -> list[tuple[int, float, float | None]]:
 def log_runs(uri: str) -> dict[str, list[tuple[int, float, float | None]]]:
     mlflow.set_tracking_uri(uri)
     mlflow.set_experiment("blobs")
-    told = {}
+    logged = {}
     for name, lr in (("good", 0.5), ("diverged", 1e38)):
         rows = train(lr, 30)
         with mlflow.start_run(run_name=name):
@@ -48,8 +48,8 @@ def log_runs(uri: str) -> dict[str, list[tuple[int, float, float | None]]]:
                 mlflow.log_metric("train/loss", loss, step=step)
                 if check is not None:
                     mlflow.log_metric("val_loss", check, step=step)
-        told[name] = rows
-    return told
+        logged[name] = rows
+    return logged
 
 
 target = fresh("mlflow")

@@ -16,7 +16,7 @@ from net import data, net
 from places import fresh, oracle
 from torch.utils.data import DataLoader, TensorDataset
 
-told: list[dict[str, float]] = []
+logged: list[dict[str, float]] = []
 
 
 class Model(BaseModel):

@@ -1,5 +1,5 @@
 """Train a small torch net and write its log in the exact form of tools that cannot be installed
-beside the others (detectron2, mmcv 1, YOLO), and in forms of scripts without any tool.
+next to the others (detectron2, mmcv 1, YOLO), and in forms of scripts without any tool.
 
 pip install torch; python tests/logs/make/plain_loops.py
 The numbers are those of a real training; only the writing is ours.
@@ -46,7 +46,7 @@ def lines(path, records) -> None:
 
 
 runs = [train(60), train(80, lr=0.05, seed=1)]
-told: dict[str, object] = {"runs": runs}
+expected: dict[str, object] = {"runs": runs}
 
 # detectron2: rows every 20 iterations, evaluation rows of their own, a second training appended
 records = []
@@ -233,7 +233,7 @@ lines(
 )
 diverged = train(40, lr=1e25)
 lines(folder / "bare_nan.jsonl", diverged)
-told["diverged"] = diverged
+expected["diverged"] = diverged
 folder = fresh("csv")
 with open(folder / "german.csv", "w", newline="\r\n") as file:
     file.write("\ufeffSchritt;Verlust;Lernrate\n")
@@ -249,4 +249,4 @@ with open(folder / "long_split.csv", "w") as file:
     file.write("epoch,phase,loss\n")
     for i, row in enumerate(epochs):
         file.write(f"{i},train,{row['loss']!r}\n{i},val,{row['val_loss']!r}\n")
-oracle("plain_loops", told)
+oracle("plain_loops", expected)

@@ -17,7 +17,7 @@ from sacred.observers import FileStorageObserver
 
 SETTINGS["CAPTURE_MODE"] = "no"
 experiment = Experiment("blobs", save_git_info=False)
-told: dict[str, list[tuple[int, float]]] = {"training.loss": [], "validation.accuracy": []}
+logged: dict[str, list[tuple[int, float]]] = {"training.loss": [], "validation.accuracy": []}
 
 
 @experiment.config
@@ -40,13 +40,13 @@ def main(_run, learning_rate, optimizer):
         sgd.step()
         value = float("nan") if step == 24 else loss.item()  # a last value as a diverged run would log it
         _run.log_scalar("training.loss", value, step)
-        told["training.loss"].append((step, value))
+        logged["training.loss"].append((step, value))
         if step % 5 == 0:
             accuracy = (
                 (model(held[0]).argmax(-1) == held[1]).float().mean().numpy()
             )  # a numpy scalar, as many log
             _run.log_scalar("validation.accuracy", accuracy[()], step)
-            told["validation.accuracy"].append((step, float(accuracy)))
+            logged["validation.accuracy"].append((step, float(accuracy)))
 
 
 target = fresh("sacred/1")
@@ -60,4 +60,4 @@ for private in ("host", "command", "meta"):
     state.pop(private, None)
 state["experiment"] = {"name": state["experiment"]["name"]}
 (target / "run.json").write_text(json.dumps(state, indent=2))
-oracle("sacred", told)
+oracle("sacred", logged)

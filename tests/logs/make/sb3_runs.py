@@ -14,8 +14,8 @@ from stable_baselines3.common.monitor import load_results
 from stable_baselines3.common.results_plotter import ts2xy
 
 
-class Told(KVWriter):
-    """What the logger was told at each dump."""
+class Recording(KVWriter):
+    """What the logger was given at each dump."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, float]] = []
@@ -28,10 +28,10 @@ class Told(KVWriter):
 
 
 folder = fresh("sb3")
-told = Told()
+recording = Recording()
 env = make_vec_env("CartPole-v1", n_envs=2, seed=0, monitor_dir=str(folder))
 model = PPO("MlpPolicy", env, n_steps=128, batch_size=64, n_epochs=2, seed=0, device="cpu")
-model.set_logger(Logger(str(folder), [CSVOutputFormat(str(folder / "progress.csv")), told]))
+model.set_logger(Logger(str(folder), [CSVOutputFormat(str(folder / "progress.csv")), recording]))
 check = EvalCallback(
     make_vec_env("CartPole-v1", seed=1), eval_freq=256, n_eval_episodes=4, log_path=str(folder), verbose=0
 )
@@ -42,7 +42,7 @@ steps, rewards = ts2xy(results, "timesteps")
 oracle(
     "sb3",
     {
-        "progress": told.rows,
+        "progress": recording.rows,
         "monitor": {
             "steps": steps.tolist(),
             "r": rewards.tolist(),

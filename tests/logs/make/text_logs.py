@@ -2,7 +2,7 @@
 
     python tests/logs/make/text_logs.py
 
-Writes `tests/logs/text/<style>.log` and beside it `<style>.json` with the numbers as the loop
+Writes `tests/logs/text/<style>.log` and next to it `<style>.json` with the numbers as the loop
 printed them: columns with steps and values, and for some styles facts, events and the axis.
 """
 
@@ -37,9 +37,9 @@ def main() -> None:
             text = "".join(out.lines)
             data = more.pop("bytes", None) or text.encode()
             (OUT / f"{name}.log").write_bytes(data)
-            told = {"columns": out.told, **more}
+            expected = {"columns": out.columns, **more}
             (OUT / f"{name}.json").write_text(
-                json.dumps(told, indent=None, separators=(",", ":")) + "\n", encoding="utf-8"
+                json.dumps(expected, indent=None, separators=(",", ":")) + "\n", encoding="utf-8"
             )
 
 

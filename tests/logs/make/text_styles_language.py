@@ -118,7 +118,7 @@ def fairseq_old(out: Printer) -> dict[str, object]:
 
 
 def fairseq_json(out: Printer) -> dict[str, object]:
-    """All values are strings in JSON behind a logging prefix."""
+    """All values are strings in JSON after a logging prefix."""
     for m in train():
         at, stamp = m.step + 1, f"2026-01-05 10:{m.step // 60:02d}:{m.step % 60:02d}"
         if m.batch % 5 == 4:

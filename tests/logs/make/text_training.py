@@ -31,7 +31,7 @@ class Printer:
     """Collects lines; `n` formats a number and keeps what was printed, under a column's name."""
 
     lines: list[str] = field(default_factory=list)
-    told: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    columns: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     end: str = "\n"
 
     def __call__(self, text: str = "", end: str = "\n") -> None:
@@ -39,7 +39,7 @@ class Printer:
 
     def n(self, name: str, step: float, value: float, spec: str = ".4f", text: str = "") -> str:
         shown = text or format(value, spec)
-        column = self.told.setdefault(name, {"steps": [], "values": []})
+        column = self.columns.setdefault(name, {"steps": [], "values": []})
         column["steps"].append(step)
         column["values"].append(float(shown.strip()))
         return shown

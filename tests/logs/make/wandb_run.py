@@ -31,9 +31,9 @@ if not plain:
     run.define_metric("*", step_metric="train/global_step", step_sync=True)
 inputs, labels = data(); held, held_labels = data(seed=1)
 model = net(); optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-told = []
+logged = []
 def log(row, **extra):
-    told.append(row); run.log(row | extra)
+    logged.append(row); run.log(row | extra)
 for step in range(0, 400, 2):
     rows = torch.arange(step * 32, step * 32 + 32) % len(inputs)
     loss = cross_entropy(model(inputs[rows]), labels[rows])
@@ -46,15 +46,15 @@ for step in range(0, 400, 2):
              "eval/accuracy": (output.argmax(1) == held_labels).float().mean().item()},
             weights=wandb.Histogram(model[0].weight.detach().numpy()))
     if plain and step == 200:
-        json.dump(told, open(work + "/told.json", "w"))
+        json.dump(logged, open(work + "/logged.json", "w"))
         raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
-json.dump(told, open(work + "/told.json", "w"))
+json.dump(logged, open(work + "/logged.json", "w"))
 run.finish()
 """
 
 
 def train(kind: str) -> object:
-    """One run in a process of its own; keeps its record and summary, returns what was logged."""
+    """One run in its own process; keeps its record and summary, returns what was logged."""
     with tempfile.TemporaryDirectory() as work:
         subprocess.run(
             [sys.executable, "-c", SCRIPT, work, kind], cwd=Path(__file__).parent, check=kind != "plain"
@@ -65,7 +65,7 @@ def train(kind: str) -> object:
         shutil.copy(record, target / "run-made.wandb")
         for summary in record.parent.glob("files/wandb-summary.json"):
             shutil.copy(summary, target)
-        return json.loads((Path(work) / "told.json").read_text())
+        return json.loads((Path(work) / "logged.json").read_text())
 
 
 folder = fresh("wandb")

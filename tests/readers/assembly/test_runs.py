@@ -216,7 +216,7 @@ def test_a_duration_that_grows_is_no_clock() -> None:
     assert run.series["time/step"].values.tolist() == spent.tolist()
 
 
-def test_seconds_since_1970_that_stand_still_are_a_clock() -> None:
+def test_seconds_since_1970_that_do_not_change_are_a_clock() -> None:
     """Whole seconds, several rows in each."""
     (run,) = assemble(log(step=np.arange(12), loss=np.ones(12), time=1.7e9 + np.arange(12) // 4))
     assert run.series["time/step"].values.max() == 1.0

@@ -24,7 +24,7 @@ def test_a_keras_history() -> None:
     assert (log.framework, log.axis_kind) == ("keras", "epoch")
 
 
-def test_lists_of_another_length_stand_at_the_end_of_their_stretch() -> None:
+def test_lists_of_another_length_are_placed_at_the_end_of_their_stretch() -> None:
     log = read({"train": {"loss": [6.0, 5, 4, 3, 2, 1]}, "val": {"loss": [5.0, 2.0]}, "lr": 0.5})
     assert log.columns["val/loss"].rows.tolist() == [2, 5]
     assert log.facts == {"lr": 0.5}

@@ -16,7 +16,7 @@ def iterations(log: RawLog, name: str) -> list[float]:
 
 
 @pytest.mark.parametrize("name", ["by_epoch", "by_iter"])
-def test_runner_rows_stand_at_the_iteration_they_were_logged(name: str) -> None:
+def test_runner_rows_are_at_the_iteration_they_were_logged(name: str) -> None:
     logged = oracle(f"mmengine_{name}")
     log = mmengine_json.read(source(LOGS / "mmengine" / f"{name}.json"))[0]
     assert_values(log.columns["loss"], [row["loss"] for row in logged if "loss" in row])

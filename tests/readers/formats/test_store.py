@@ -190,7 +190,7 @@ def test_of_two_ranks_that_died_the_first_comes_first(tmp_path):
     assert [e.message for e in log.events] == ["rank 1: boom", "connection closed"]
 
 
-def test_without_setup_the_numbers_stand_alone(tmp_path):
+def test_without_setup_the_numbers_are_read_alone(tmp_path):
     write_stream(tmp_path, batches())
     assert store.sniff_folder(tmp_path) > 0.5
     (log,) = store.read_folder(tmp_path)

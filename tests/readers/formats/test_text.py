@@ -105,7 +105,7 @@ def test_a_pasted_line_is_enough() -> None:
     }
 
 
-def test_memory_that_two_lines_tell() -> None:
+def test_memory_that_two_lines_report() -> None:
     log = read("epoch start RAM 21G\nepoch end RAM 38G\n")
     assert log.columns["RAM"].values.tolist() == [21.0, 38.0]
     assert log.units["RAM"] == "G"

@@ -84,7 +84,7 @@ def chrome(planes: list[tuple[str, dict[str, list[xplane.Ev]]]]) -> bytes:
     return gzip.compress(json.dumps(head).encode())
 
 
-def test_a_chrome_trace_tells_the_same(tmp_path: Path) -> None:
+def test_a_chrome_trace_gives_the_same(tmp_path: Path) -> None:
     step = [xplane.Ev("train", 50.0 * i, 9.0, step=i) for i in range(4)]
     ops = [xplane.Ev("dot.1", 50.0 * i + 10, 30.0, op=True) for i in range(4)]
     lines = {"python": step, "tf_XLAEigen/1": ops}

@@ -112,7 +112,7 @@ def test_single_rows_of_another_width_are_left_out(tmp_path: Path) -> None:
 
 
 def test_rows_that_wait_do_not_pass_a_header(tmp_path: Path) -> None:
-    """Three wider rows, then a header that names their columns: its rows begin behind it, under its
+    """Three wider rows, then a header that names their columns: its rows begin after it, under its
     names."""
     before = [f"{STEP[i]},{LOSS[i]},{ACCURACY[i]}" for i in range(40)]
     wider = [f"{STEP[i]},{LOSS[i]},{VAL[i]},{ACCURACY[i]}" for i in range(40, N)]

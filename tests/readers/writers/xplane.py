@@ -50,7 +50,7 @@ def plane(
 
 
 def space(*planes: bytes) -> bytes:
-    """The whole file, with a host's name behind the planes."""
+    """The whole file, with a host's name after the planes."""
     return b"".join(block(1, one) for one in planes) + block(4, b"host-1")
 
 

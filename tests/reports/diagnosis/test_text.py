@@ -31,7 +31,7 @@ def test_the_first_line_is_the_verdict() -> None:
         assert said in first
 
 
-def test_consequences_stand_under_their_finding() -> None:
+def test_consequences_are_listed_under_their_finding() -> None:
     wrong = section(text.render(*made.document(made.sick()), width=100, full=True), "All findings")
     heads = [line for line in wrong if re.search(r"[A-Z]{3}\d{3}$", line)]
     assert [h.split()[-1] for h in heads] == ["GRD002", "LOS002", "LOS001", "SYS005"]

@@ -47,12 +47,12 @@ def test_the_shipped_schema_is_current() -> None:
     )
 
 
-def test_every_form_tells_the_verdict_the_fix_and_how_to_run_it(fixed: Proof) -> None:
+def test_every_form_gives_the_verdict_the_fix_and_how_to_run_it(fixed: Proof) -> None:
     for form in ("text", "markdown", "html"):
-        told = report.rendered(fixed.report, form)
-        assert "lower-learning-rate" in told
-        assert "confirmed" in told
-        assert "traindx run --with" in told
+        page = report.rendered(fixed.report, form)
+        assert "lower-learning-rate" in page
+        assert "confirmed" in page
+        assert "traindx run --with" in page
     assert report.rendered(fixed.report, "text").splitlines()[-1] == fixed.report.command
 
 
@@ -92,7 +92,7 @@ def test_a_run_that_broke_down_has_no_curve_behind_that() -> None:
     assert np.isnan(found[20:]).all()
 
 
-def test_what_is_handed_back_is_told_in_every_form(fixed: Proof) -> None:
+def test_what_is_handed_back_is_named_in_every_form(fixed: Proof) -> None:
     side = words.Side(mean=0.9, n=3, interval=(0.85, 0.95))
     made = msgspec.structs.replace(
         fixed.report,
@@ -109,7 +109,7 @@ def test_what_is_handed_back_is_told_in_every_form(fixed: Proof) -> None:
         ),
     )
     for form in ("text", "markdown", "html"):
-        told = report.rendered(made, form, width=200).replace("\\", "")
+        page = report.rendered(made, form, width=200).replace("\\", "")
         for part in (
             "test/accuracy",
             "out/model.safetensors",
@@ -117,7 +117,7 @@ def test_what_is_handed_back_is_told_in_every_form(fixed: Proof) -> None:
             "a batch of 8: 4 ms (p50)",
             "2,000 samples",
         ):
-            assert part in told, (form, part)
-        assert "steps until val/accuracy reaches 0.95" in told
-        assert ("harmful" in told) == (form != "text")
+            assert part in page, (form, part)
+        assert "steps until val/accuracy reaches 0.95" in page
+        assert ("harmful" in page) == (form != "text")
     jsonschema.Draft202012Validator(report.schema()).validate(json.loads(report.to_json(made)))

@@ -84,7 +84,7 @@ def test_text_says_what_was_found() -> None:
     assert "\x1b[32m" in rates.render(found(), color=True)
 
 
-def test_marks_stand_at_their_rates() -> None:
+def test_marks_are_at_their_rates() -> None:
     lines = rates.render(found()).splitlines()
     (axis,) = (line for line in lines if "└" in line)
     start = axis.index("└") + 1

@@ -24,7 +24,7 @@ def test_cells_are_the_medians_of_their_steps() -> None:
     assert drawn.starts[7] == 21
 
 
-def test_zeros_are_told_from_what_was_not_measured() -> None:
+def test_zeros_differ_from_what_was_not_measured() -> None:
     values = np.array([[0.0, np.nan, 1.0], [0.0, np.nan, 2.0]])
     drawn = heat("norm", panel(values))
     assert drawn is not None

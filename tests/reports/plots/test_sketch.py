@@ -91,6 +91,6 @@ def test_marks_and_lines_have_one_width() -> None:
 def test_labels_of_different_values_differ_and_are_near_them(values: list[float]) -> None:
     names = sketch.apart(values)
     assert len(set(names)) == len(set(values))
-    told = [float(n.replace(",", "")) for n in names]
+    marks = [float(n.replace(",", "")) for n in names]
     span = max(values) - min(values)
-    assert all(abs(a - b) <= max(span, abs(b) * 0.005) for a, b in zip(told, values, strict=True))
+    assert all(abs(a - b) <= max(span, abs(b) * 0.005) for a, b in zip(marks, values, strict=True))

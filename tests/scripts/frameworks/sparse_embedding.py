@@ -1,4 +1,4 @@
-"""Sparse gradients: an embedding for SparseAdam beside a dense head for Adam."""
+"""Sparse gradients: an embedding for SparseAdam next to a dense head for Adam."""
 
 import json
 

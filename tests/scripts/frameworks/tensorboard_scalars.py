@@ -1,4 +1,4 @@
-"""SummaryWriter with tags of its own making, histograms, and a validation loss that no loss function computes."""
+"""SummaryWriter with its own tags, histograms, and a validation loss that no loss function computes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Weights & Biases, offline: a loss under its own name and an accuracy that only wandb is told."""
+"""Weights & Biases, offline: a loss under its own name and an accuracy that only wandb is given."""
 
 import json
 import os

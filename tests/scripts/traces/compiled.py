@@ -5,7 +5,7 @@ import warnings
 
 import torch
 from torch import nn
-from training import batch, made, told, train
+from training import batch, made, report, train
 
 GRAPHS = []
 warnings.simplefilter("always")
@@ -17,7 +17,7 @@ def keeping(graph, inputs):
 
 
 def after_training(compiled, model, optimizer):
-    """Graphs, losses, recompilations and what the compiler was told of."""
+    """Graphs, losses, recompilations and what was reported of the compiler."""
     torch._dynamo.utils.counters.clear()
     GRAPHS.clear()
     with warnings.catch_warnings(record=True) as said:
@@ -94,4 +94,4 @@ if __name__ == "__main__":
             model, optimizer = made()
             if steps:
                 train(model, optimizer, 0, steps)
-            told(f"{look.__name__} after {steps}", {"compiled": look}, model, optimizer)
+            report(f"{look.__name__} after {steps}", {"compiled": look}, model, optimizer)

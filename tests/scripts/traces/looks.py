@@ -9,7 +9,7 @@ import traceback
 
 import torch
 from torch import nn
-from training import WithLoss, batch, digest, made, told, train
+from training import WithLoss, batch, digest, made, report, train
 
 
 def saved(thing):
@@ -196,15 +196,15 @@ LOOKS = {
 
 if __name__ == "__main__":
     model, optimizer = made()
-    told(
+    report(
         "before",
         {n: look for n, look in LOOKS.items() if n in ("hooks", "signatures", "sources")},
         model,
         optimizer,
     )
     train(model, optimizer, 0, 3)
-    told("early", LOOKS, model, optimizer)
+    report("early", LOOKS, model, optimizer)
     train(model, optimizer, 3, 120)
-    told("late", LOOKS, model, optimizer)
+    report("late", LOOKS, model, optimizer)
     print(train(model, optimizer, 120, 130))
-    told("after", {"stored": stored}, model, optimizer)
+    report("after", {"stored": stored}, model, optimizer)

@@ -9,7 +9,7 @@ from torch import nn
 
 
 class Attends(nn.Module):
-    """Attention with a softmax of its own, and a fused one."""
+    """Attention with its own softmax, and a fused one."""
 
     def __init__(self, width):
         super().__init__()
@@ -75,13 +75,13 @@ def digest(data):
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def told(what, looks, model, optimizer):
+def report(what, looks, model, optimizer):
     """One line a look: what it returns, or the error it ends in. Buffers are put back, so that each is alone."""
     for name, look in looks.items():
         buffers = [(b, b.clone()) for b in model.buffers()]
         try:
             found = look(model, optimizer)
-        except Exception as error:  # noqa: BLE001 - it is told
+        except Exception as error:  # noqa: BLE001 - it is printed
             found = f"{type(error).__name__}: {error}"
         for buffer, before in buffers:
             buffer.copy_(before)

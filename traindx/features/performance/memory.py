@@ -25,7 +25,7 @@ HALF = (
     "16-true",
     "pure bf16",
     "pure_bf16",
-)  # of Lightning and its kin: weights, too
+)  # of Lightning and similar trainers: weights, too
 USABLE = 0.95  # of the memory: allocators leave some unused, and the system has its own
 EIGHT_BITS = 0.25  # of a state in float32
 SIZE = r"([\d.]{1,20})\s*(GiB|MiB|KiB|GB|MB|bytes)"

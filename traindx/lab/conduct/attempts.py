@@ -185,7 +185,7 @@ class Starter:
         self.asked = True
         tried = attempt(command, out, interventions, steps, warm=warm, **options)
         done = tried.conducted
-        # The run of the unchanged script is started again, lest the fork be the reason for its failure.
+        # The run of the unchanged script is started again, in case the fork caused its failure.
         recorded_change = bool(interventions) and tried.run is not None
         if not done.warm or done.ok or done.ended != "finished" or recorded_change:
             return tried

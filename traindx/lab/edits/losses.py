@@ -19,7 +19,9 @@ MODULES = {
     "torch.nn.MSELoss": "mse_loss",
     "torch.nn.L1Loss": "l1_loss",
     "torch.nn.SmoothL1Loss": "smooth_l1_loss",
+    "torch.nn.HuberLoss": "huber_loss",
 }
+OF_VALUES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 CLASSES = {function: module.rpartition(".")[2] for module, function in MODULES.items()}
 FUNCTIONS = {f"torch.nn.functional.{function}": function for function in CLASSES}
 

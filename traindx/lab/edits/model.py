@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, dotted
+from traindx.lab.edits.source import Source, assigned_name, dotted
 
 LAYERS = (
     "Linear",
@@ -74,8 +74,7 @@ def holds_layer(source: Source, node: cst.CSTNode) -> bool:
 
 def uses_of(source: Source, call: cst.Call) -> list[cst.Call]:
     """The calls of the member that a module is assigned to: `self.body(...)`."""
-    parent = source.parents.get(call)
-    name = dotted(parent.targets[0].target) if isinstance(parent, cst.Assign) else ""
+    name = assigned_name(source.parents.get(call))
     owner = source.owner(call)
     if not name.startswith("self."):
         return []

@@ -13,7 +13,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, Scope,
 from traindx.vocabulary.edit import Advice
 
 BOM = "\ufeff"  # some editors on Windows start UTF-8 files with it
-GONE = "traindx_removed_statement"  # stands in for a removed statement until the text is made
+GONE = "traindx_removed_statement"  # replaces a removed statement until the text is made
 Change = Callable[[cst.CSTNode], cst.CSTNode]
 Node = TypeVar("Node", bound=cst.CSTNode)
 Small = cst.BaseSmallStatement
@@ -93,7 +93,7 @@ class Source:
 
     def spelled(self, full: str, *homes: str) -> str:
         """How this file can write `full` ("torch.nn.init"), by the first of the modules `homes` that it
-        imports under a name of its own; "" where it imports none."""
+        imports under another name; "" where it imports none."""
         aliases: dict[str, str] = {}
         for node, name in self.names.items():
             if isinstance(node, cst.Name):
@@ -102,6 +102,9 @@ class Source:
         return aliases[home] + full.removeprefix(home) if home else ""
 
     def line(self, node: cst.CSTNode) -> int:
+        """The line of a node (from 1); of one that an edit made up, the line of its first part."""
+        while node not in self.places:
+            node = node.children[0]
         return int(self.places[node].start.line)
 
     def doubt(self, node: cst.CSTNode, write: str, why: str) -> NotCertain:
@@ -199,9 +202,7 @@ class Found(NamedTuple):
     def target(self) -> str:
         """ "self.optim" where the call is assigned to that; "" where it is not assigned."""
         parent = self.source.parents.get(self.call)
-        if not isinstance(parent, (cst.Assign, cst.AnnAssign)):
-            return ""
-        return dotted(parent.targets[0].target if isinstance(parent, cst.Assign) else parent.target)
+        return dotted(parent.target) if isinstance(parent, cst.AnnAssign) else assigned_name(parent)
 
     def doubt(self, write: str, why: str) -> NotCertain:
         """That an edit of this call is not certain, to be raised."""
@@ -300,6 +301,11 @@ def dotted(node: cst.CSTNode) -> str:
         base = dotted(node.value)
         return f"{base}.{node.attr.value}" if base else ""
     return ""
+
+
+def assigned_name(statement: cst.CSTNode | None) -> str:
+    """ "x" of the statement `x = ...`; "" of any other."""
+    return dotted(statement.targets[0].target) if isinstance(statement, cst.Assign) else ""
 
 
 def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | None:

@@ -54,6 +54,7 @@ ALTERED_BY: Mapping[str, tuple[str, ...]] = {
     "iterate-the-loader": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
     "drop-bad-samples": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
 }
+OF_OUTPUTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")
 COMPUTED = ("outputs_explained", "outputs_accuracy", "outputs_cross_entropy")
 # Metrics in order of preference, for scripts that log several.
 METRICS = ("accuracy", "acc", "f1", "auc", "r2", "iou", "dice", "bleu", "psnr", "return", "reward")
@@ -82,7 +83,7 @@ def choose(
     for signal in OF_SYSTEMS.get(cause, ()):
         if has_values(run, signal):
             return objective_of(run, signal, "lower", "the suspected cause is about it")
-    altered = {signal for spec in interventions for signal in altered_by(spec)}
+    altered = {signal for spec in interventions for signal in altered_by(spec, run)}
     for least in (SAMPLED, 1):  # few samples are better than none
         for signal, why in candidates(run):
             if signal not in altered and not signal.startswith(spared) and has_values(run, signal, least):
@@ -95,9 +96,11 @@ def choose(
     )
 
 
-def altered_by(spec: str) -> tuple[str, ...]:
-    """The signals whose meaning an intervention, or a fix tried in the source, alters."""
+def altered_by(spec: str, run: Run) -> tuple[str, ...]:
+    """The signals whose meaning an intervention, or a fix tried in the source, alters in this run."""
     name, _, value = spec.partition("=")
+    if value == "match-output-to-loss" and run.setup.loss in OF_OUTPUTS:
+        return ()  # another activation, and the same loss of what the model returns
     return ALTERED_BY.get(value, ()) if name == "source" else ALTERS.get(name, ())
 
 

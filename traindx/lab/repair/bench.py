@@ -90,12 +90,12 @@ class Bench:
         budget: float,
         jobs: int = 2,
         reach: Reach | None = None,
-        tell: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
         how: Callable[[], str] = lambda: "",
     ) -> None:
         self.how = how  # what the user should know about the starts, or ""
         self.command, self.start, self.journal = tuple(command), start, journal
-        self.budget, self.jobs, self.tell = budget, jobs, tell
+        self.budget, self.jobs, self.notify = budget, jobs, notify
         self.reach: Reach = reach or {}
         self.network = self.reach.get("network", False)
         self.records = journal.path.parent / RECORDS
@@ -205,7 +205,7 @@ class Bench:
         """One arm, run unless it is known."""
         if self.has(((interventions, seed), steps)):
             return self.known[(interventions, seed), steps]
-        self.tell(label(interventions, seed))
+        self.notify(label(interventions, seed))
         with self.lock:
             out = self.free()
         seeding = () if seed is None else (f"seed={seed}",)

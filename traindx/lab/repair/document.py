@@ -52,13 +52,13 @@ class Winner(NamedTuple):
     why: str
 
 
-def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
+def won(search: Search, notify: Callable[[str], None]) -> Winner | None:
     """Ablate the winner, and run it once at full length. None without a winner."""
     if not search.applied:
         return None
     objective = chosen(search)
     pairs = pairs_of(search, search.base, objective)
-    tell("ablation")
+    notify("ablation")
     none: tuple[Ablation, ...] = ()
     parts = search.bench.in_time(
         lambda: ablated(search, objective, pairs), none, "the share of each part was not measured"
@@ -68,14 +68,14 @@ def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
     return Winner(objective, pairs, parts, after, final, worse(search, final, objective))
 
 
-def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda _: None) -> Proof:
+def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambda _: None) -> Proof:
     """Check the winner once more, and write the report."""
-    bench, winner = search.bench, won(search, tell)
+    bench, winner = search.bench, won(search, notify)
     pairs = winner.pairs if winner else []
     applied = winner is not None and not winner.why
     after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
-    test = on_test_set(search, pairs, tell) if applied and search.options.test else ()
+    test = on_test_set(search, pairs, notify) if applied and search.options.test else ()
     slices = sliced(pairs, search.options.min_effect) if applied else ()
     search.notes += notes(slices, search.options.slices) if applied else []
     report = FixReport(
@@ -129,10 +129,10 @@ def completed(search: Search, proof: Proof) -> Proof:
     return proof._replace(report=msgspec.structs.replace(report, recommendations=advice, stopping=left))
 
 
-def on_test_set(search: Search, pairs: Sequence[Pair], tell: Callable[[str], None]) -> tuple[Tested, ...]:
+def on_test_set(search: Search, pairs: Sequence[Pair], notify: Callable[[str], None]) -> tuple[Tested, ...]:
     """The metrics that the script reports on its test set, over the seeds of the pairs, as far as there is
     time."""
-    tell("test set")
+    notify("test set")
     seeds, none = tuple(p.after.seed or 0 for p in pairs), tuple[Tested, ...]()
     return search.bench.in_time(lambda: tested(search, seeds), none, "the test set was not compared")
 

@@ -35,12 +35,12 @@ def opened(
     name: str | None,
     options: Options,
     reach: Reach,
-    tell: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
     **further: Any,
 ) -> Journal:
     """The journal to write into: of the folder `name`, or of the newest interrupted proof, or a new one. It
-    is locked while it is in use. `reach` and `further`: options of the starts. `tell` is told why earlier
-    work cannot continue. Raises ConfigError where the folder cannot be made, or is in use."""
+    is locked while it is in use. `reach` and `further`: options of the starts. `notify` gets the reason why
+    earlier work cannot continue. Raises ConfigError where the folder cannot be made, or is in use."""
     written = list(reach.get("writable", ()))  # the network is noted for each trial
     written_to = [*written, str(base if name is None else name)]
     now = partial(inputs, command, Path.cwd(), written_to)
@@ -63,7 +63,7 @@ def opened(
     journal.lock, journal.inputs_now = lock, now
     changed = journal.changed if name is not None else changed
     if changed:
-        tell(f"{changed}; starting over")
+        notify(f"{changed}; starting over")
     return journal
 
 

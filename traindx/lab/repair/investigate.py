@@ -55,7 +55,7 @@ def investigate(
     *,
     steps: int | None = None,
     show: Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None] = lambda *_: None,
-    tell: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
     believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
     """Run the unchanged script, then experiments. Raises ExperimentFailed where the script left no
@@ -64,7 +64,7 @@ def investigate(
     assert first.run is not None
     bench.steps = steps
     diagnosis = pipeline.diagnose(first.run, config).first
-    return settled(bench, first, diagnosis, show=show, tell=tell, believed=believed)
+    return settled(bench, first, diagnosis, show=show, notify=notify, believed=believed)
 
 
 def settled(
@@ -73,7 +73,7 @@ def settled(
     diagnosis: RunDiagnosis,
     *,
     show: Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None] = lambda *_: None,
-    tell: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
     believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
     """Experiments on a script that has run unchanged (`first`), starting from the belief of its
@@ -98,7 +98,7 @@ def settled(
             belief = updated(belief, one.causes, made.verdict, one.interventions[0], helped)
             trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
             believed(belief)
-        tell(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
+        notify(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{sure(belief[0].probability)}")  # fmt: skip
     left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))
     concluded = msgspec.structs.replace(

@@ -89,7 +89,7 @@ def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, f
     """The first steps of the edited script, or of the script under interventions, with the seed of the first
     arm. The latency of its model is measured then."""
     bench = search.bench
-    bench.tell("the first steps of the fixed script")
+    bench.notify("the first steps of the fixed script")
     return bench.start(
         bench.command,
         fresh(folder),
@@ -125,7 +125,7 @@ def utilized(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
     known, bench = proof.report.answering, search.bench
     if known is None or (known.device or "cpu").startswith("cpu"):
         return proof
-    bench.tell("a trace of the fixed script")
+    bench.notify("a trace of the fixed script")
     traced = bench.start(
         bench.command, fresh(folder), (), None, seconds=limit(search), **bench.reach, profile=TRACED,
         edited=patch.after,

@@ -21,7 +21,7 @@ from traindx.lab.repair.combinations import AND, Applied, try_two
 from traindx.lab.repair.conditions import fine, refusal
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
-from traindx.lab.repair.source import THERE, Source, outside
+from traindx.lab.repair.source import MARK, THERE, Source, outside
 from traindx.lab.repair.variants import Way, by_speed, sooner
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
@@ -66,12 +66,12 @@ class Search:
         weigh: Callable[[Sequence[Hypothesis]], tuple[Hypothesis, ...]] = tuple,
         agree: Callable[[Candidate], bool] | None = None,
         show: Callable[[Search, Sequence[Candidate]], None] = lambda _search, _plan: None,
-        tell: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
         believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
         bench.keep_models, bench.slices = True, options.slices
-        self.show, self.tell, self.weigh, self.believed = show, tell, weigh, believed
+        self.show, self.notify, self.weigh, self.believed = show, notify, weigh, believed
         self.agree = agree  # asked before each change, which is then tried alone
         self.trials: list[Trial] = []
         self.untried: dict[str, Untried] = {}
@@ -183,11 +183,11 @@ class Search:
             return False
         self.superseded = len(self.trials)
         self.vain.clear()
-        self.tell("a shortened run is inconclusive: repeating the changes at full length")
+        self.notify("a shortened run is inconclusive: repeating the changes at full length")
         return True
 
     def prepare(self) -> None:
-        """Steps and seeds of the arms. The first run is the arm of its own seed, where it has one."""
+        """Steps and seeds of the arms. The first run is the arm of its seed, if it has one."""
         run, bench = self.first.run, self.bench
         assert run is not None
         cut = self.options.steps
@@ -222,15 +222,14 @@ class Search:
     def clash(self, candidate: Candidate) -> str:
         """Why a candidate cannot be combined with what is applied, or ""."""
         doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
+        if set(candidate.interventions) & set(self.base) and candidate.interventions[0].startswith(MARK):
+            return THERE
         return next(filter(None, (refusal(*outside(merged(self.base, dose))) for dose in doses)), "")
 
     def no_source(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
-        return (
-            "it needs a change of the script's code"
-            if self.bench.source is None
-            else self.bench.source.can(fix)
-        )
+        source = self.bench.source
+        return "it needs a change of the script's code" if source is None else source.can(fix)
 
     def round(self, plan: Sequence[Candidate]) -> Applied | None:
         """Try candidates, several at a time; the first that is confirmed."""
@@ -382,7 +381,7 @@ class Search:
         if not self.base:
             self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
             self.believe(f"{candidate.fix}: {found.verdict}")
-        self.tell(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
+        self.notify(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
 
     def leave(self, candidate: Candidate, why: str) -> None:
         """Note a candidate that was not tried, and why."""

@@ -26,7 +26,7 @@ WORD = 10.0  # cost of numbers where words were, or the other way round
 
 def names_of(names: Sequence[str], known: dict[str, Floats], cells: Floats) -> tuple[str, ...] | None:
     """Names for rows of another width: `cells[LEAST, w]`, NaN where no number is. `known[name][n]` are
-    numbers that stood under a name, the first and the last of them; a name without any held words.
+    numbers that were under a name, the first and the last of them; a name without any held words.
 
     Cells that belong to no column, or possibly to one of several, are called c<place>. None where
     no way fits."""

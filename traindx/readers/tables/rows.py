@@ -99,7 +99,7 @@ class Rows:
             if len(cells) != len(self.names):
                 if self.misfit(line_number, cells):
                     self.flush(pending)
-                    pending = self.told_apart()
+                    pending = self.resolve_waiting()
                 broken = True
                 continue
             self.waiting.clear()
@@ -133,7 +133,7 @@ class Rows:
         self.waiting.append((line, cells))
         return len(self.waiting) == LEAST
 
-    def told_apart(self) -> list[list[str]]:
+    def resolve_waiting(self) -> list[list[str]]:
         """The rows that wait, if it is clear which of their cells is which column: their names are now
         `names`."""
         self.tried += 1

@@ -28,7 +28,7 @@ def unshift(columns: dict[str, RawColumn], edges: list[int]) -> list[tuple[int, 
 
     `edges` are the rows at which runs begin, with the row count as the last one; only columns
     that are filled in every row are judged, and only the runs that are kept of a log. Returns (first row,
-    name -> name it stood under) of each run that was put right.
+    name -> name it was under) of each run that was put right.
     """
     count = edges[-1]
     dense = {name: c.values for name, c in columns.items() if len(c.values) == count}

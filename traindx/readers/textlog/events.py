@@ -1,4 +1,4 @@
-"""What a log reports besides numbers: crashes, running out of memory, skipped steps, resumes."""
+"""What a log reports in addition to numbers: crashes, running out of memory, skipped steps, resumes."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class EventLog:
         self.chain = -CHAINED  # where a further error is announced that came while one was handled
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
-        """The handler for a line that reports an event, if it does. Source code that merely
+        """The handler for a line that reports an event, if it does. Source code that only
         mentions one does not count."""
         line = line[:MESSAGE]
         small = line.lower()

@@ -95,7 +95,7 @@ SUFFIX = {"k": 1e3, "m": 1e6, "b": 1e9}
 
 
 class Facts:
-    """Candidates with the line they stood on; the first of a name in a stretch is the one kept."""
+    """Candidates with the line they were on; the first of a name in a stretch is the one kept."""
 
     def __init__(self) -> None:
         self.found: list[tuple[int, str, Fact]] = []

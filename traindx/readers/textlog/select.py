@@ -18,7 +18,7 @@ FEW = 40  # lines with numbers in a text that counts as a pasted snippet
 
 def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -> list[Shape]:
     """The kinds of lines to keep, every one with its steps set."""
-    shapes = [s if s.closing and told_elsewhere(s, shapes) else replace(s, closing=False) for s in shapes]
+    shapes = [s if s.closing and logged_elsewhere(s, shapes) else replace(s, closing=False) for s in shapes]
     if axis is None:
         return without_axis(shapes)
     stepped = [s for s in shapes if s.steps is not None and s.metrics() and not s.closing]
@@ -31,12 +31,12 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
     for shape, count in zip(shapes, counts, strict=True):
         if shape.steps is None and shape.metrics() and not shape.closing and belongs(shape, count, axis):
             shape.steps = axis.at(shape.rows, late=shape.late)
-            tell_apart(shape, kept)
+            rename_duplicates(shape, kept)
             kept.append(shape)
     return by_rank(kept)
 
 
-def told_elsewhere(shape: Shape, shapes: list[Shape]) -> bool:
+def logged_elsewhere(shape: Shape, shapes: list[Shape]) -> bool:
     """Whether lines that sum up say what others say row by row; where only the sums of each epoch are there
     (`Averaged stats: loss: 0.31`), they are the record."""
     own = {shape.fields[i].name.rpartition("/")[2] for i in shape.metrics()}
@@ -83,7 +83,7 @@ def belongs(shape: Shape, count: Count | None, axis: Axis) -> bool:
     return often or varies(shape)
 
 
-def tell_apart(shape: Shape, kept: list[Shape]) -> None:
+def rename_duplicates(shape: Shape, kept: list[Shape]) -> None:
     """Give another name to a metric that is logged with one of the same name at the same steps
     (Caffe's `Train net output #0: loss` and the smoothed loss): its own words before it."""
     own = {shape.fields[i].name for i in shape.metrics()}

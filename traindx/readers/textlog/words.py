@@ -100,7 +100,7 @@ def is_side(key: str) -> bool:
     )
 
 
-# What pix2pix, CycleGAN and their kin call the losses of a game, whose names say "loss" nowhere.
+# What pix2pix, CycleGAN and similar projects call the losses of a game, whose names say "loss" nowhere.
 GAME = re.compile(
     r"(?:D|G|cycle|cyc|idt|idn)_(?:A|B|real|fake|gan|adv|l1|l2|vgg|feat|gan_feat)", re.IGNORECASE
 )

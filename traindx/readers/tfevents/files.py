@@ -82,12 +82,12 @@ class _Decoder:
             lengths.astype(np.uint16) if lengths.max(initial=0) < 65536 else lengths, kind="stable"
         )
         cuts = np.flatnonzero(np.diff(lengths[order])) + 1
-        left = [self._alike(frames, group) for group in np.split(order, cuts) if len(group)]
+        left = [self._same_length(frames, group) for group in np.split(order, cuts) if len(group)]
         if left:
             self._one_by_one(frames, np.sort(np.concatenate(left)))
         self.out.records += len(lengths)
 
-    def _alike(self, frames: Frames, group: Ints) -> Ints:
+    def _same_length(self, frames: Frames, group: Ints) -> Ints:
         """Decode records of one length by templates; returns those that need the general parser."""
         length = int(frames.lengths[group[0]])
         known = self.templates.setdefault(length, [])

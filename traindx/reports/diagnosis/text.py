@@ -17,7 +17,7 @@ from traindx.vocabulary.diagnosis import Document, Finding, RunDiagnosis
 from traindx.vocabulary.run import Run, Series
 
 PLOT_ROWS = 6
-SCREENS = 2  # runs of several that get a screen besides their row
+SCREENS = 2  # runs of several that get a screen in addition to their row
 COURSE = 3  # points that show a course
 
 

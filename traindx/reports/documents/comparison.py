@@ -180,7 +180,7 @@ def shared_words(contest: Contest, axis: str) -> list[str]:
 
 
 def setup_words(fact: SetupFact, comparison: Comparison) -> str:
-    """ "0.1 in a and b; 0.01 in c; not known in d"; a group stands for all its members."""
+    """ "0.1 in a and b; 0.01 in c; not known in d"; a group represents all its members."""
     values = dict(zip(comparison.runs, fact.values, strict=True))
     holders: dict[str, list[str]] = {}
     for group in comparison.groups:

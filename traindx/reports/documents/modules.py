@@ -167,7 +167,7 @@ def flag_spans(row: ModuleRow, room: int) -> list[Span]:
 
 
 def fitting(every: list[Column], rows: Sequence[ModuleRow], width: int) -> list[Column]:
-    """The columns that fit beside the names and the longest first flag; what matters least gives way first."""
+    """The columns that fit next to the names and the longest first flag; what matters least gives way first."""
     flags = max((cells(row.flags[0].word) + GAP for row in rows if row.flags), default=0)
     names = min(max(LEAST_NAME, name_width(rows)), max(LEAST_NAME, width // 3))
     chosen = list(every)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette: told apart with any kind of colour blindness, and in grey by order.
+# Okabe and Ito's palette: distinguishable with any kind of colour blindness, and in grey by order.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#555555")
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)))
 COLORS = {
@@ -58,7 +58,7 @@ def overview(run: Run, diagnosis: RunDiagnosis | None = None) -> Figure:
 
 def save(run: Run, diagnosis: RunDiagnosis | None, directory: Path, *, prefix: str = "") -> list[Path]:
     """Write overview.png, loss.png, train_val.png, lr_loss.png, gradient_norm.png, as far as the run has
-    the signals; `prefix` stands before the names. Returns what was written, most telling first."""
+    the signals; `prefix` precedes the names. Returns what was written, most informative first."""
     charts = {c.slug: c for c in charts_of(run, diagnosis)}
     figures = {"overview": overview(run, diagnosis)} if charts else {}
     for slug in ("loss", "train_val", "gradient_norm"):
@@ -93,7 +93,7 @@ def charts_of(run: Run, diagnosis: RunDiagnosis | None) -> tuple[Chart, ...]:
 
 
 def single(chart: Chart) -> Figure:
-    """One chart as a figure of its own."""
+    """One chart as a separate figure."""
     figure = blank(9.0, 4.2)
     axes = figure.add_subplot()
     draw(axes, chart, named=True)

@@ -56,7 +56,7 @@ def dress(axes: Axes, name: str) -> None:
 
 
 def sweeps(axes: Axes, search: RateSearch) -> None:
-    """Losses as dots, smoothed as lines; what lies far above the start is left out."""
+    """Losses as dots, smoothed as lines; what is far above the start is left out."""
     dress(axes, "loss during the sweep")
     top = 0.0
     for i, one in enumerate(search.sweeps):

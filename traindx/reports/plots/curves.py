@@ -146,7 +146,7 @@ def smoothed(curve: Curve) -> list[Line]:
 
 
 def objective_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Chart | None:
-    """The signal that tells best whether the run learns, raw and smoothed."""
+    """The signal that shows best whether the run learns, raw and smoothed."""
     curve = features.objective
     if curve is None:
         return None
@@ -184,7 +184,7 @@ def gap_between(train: Curve, val: Curve) -> Gap | None:
 
 
 def lr_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Chart | None:
-    """The learning rate beside the objective."""
+    """The learning rate next to the objective."""
     rate, curve = features.curve("lr"), features.objective
     if rate is None or curve is None or not rate.n or curve.n < 2:
         return None

@@ -68,7 +68,7 @@
     const places = chart.marks
       .map((mark) => ({ mark: mark, px: Math.round(u.valToPos(mark[0], "x", true)) }))
       .filter((p) => inside(p.px)).sort((a, b) => a.px - b.px || a.mark[1] - b.mark[1]);
-    const ends = [];  // of each row of numbers: where its last one stands
+    const ends = [];  // of each row of numbers: where its last one is
     for (const { mark, px } of places) {
       const middle = Math.min(Math.max(px, box.left + 8 * ratio), box.left + box.width - 8 * ratio);
       let row = ends.findIndex((end) => middle - end >= 18 * ratio);

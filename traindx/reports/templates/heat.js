@@ -60,15 +60,15 @@
     ctx.textAlign = "left";
     ctx.fillText(size(drawn.high), margin + 56 + long, scale);
     holder.replaceChildren(canvas);
-    const told = figure.querySelector(".read"), before = told.textContent;
+    const shown = figure.querySelector(".read"), before = shown.textContent;
     canvas.onmousemove = function (event) {
       const c = Math.floor((event.offsetX - margin) / cell), r = Math.floor(event.offsetY / ROW);
       const level = drawn.levels[r] && drawn.levels[r][c];
-      if (level == null) { told.textContent = before; return; }
+      if (level == null) { shown.textContent = before; return; }
       const value = level === "0" ? "exactly 0" : size(level);
-      told.textContent = drawn.modules[r] + " from " + drawn.starts[c].toLocaleString("en") + ": " + value;
+      shown.textContent = drawn.modules[r] + " from " + drawn.starts[c].toLocaleString("en") + ": " + value;
     };
-    canvas.onmouseleave = function () { told.textContent = before; };
+    canvas.onmouseleave = function () { shown.textContent = before; };
   }
 
   const figures = Array.from(document.querySelectorAll("figure.heat"));

@@ -47,7 +47,7 @@ def loss_not_finite(
     """The loss is NaN or infinite, or the run ended with an error that says so.
 
     ## What it sees
-    Values of a loss that are not finite: the training loss or whatever stands for it, then validation losses
+    Values of a loss that are not finite: the training loss or its substitute, then validation losses
     and parts of the loss. Values by which a log replaces NaN (0.0, or Caffe's 87.3365) count if that is
     certain. Severity is critical if the loss stays not finite to the end, and high if that is not the
     training loss. Otherwise it is medium above 2 % of the points, else low.

@@ -38,7 +38,7 @@ main()  # the model is gone when the process ends
 
 
 def kept(tmp_path: Path, extra: str = "pass") -> tuple[Path, dict[str, object]]:
-    """The folder of a start that kept its weights, and the facts that it told."""
+    """The folder of a start that kept its weights, and the facts that it recorded."""
     here = tmp_path / "project"
     here.mkdir()
     own = tmp_path / "own"
@@ -65,10 +65,10 @@ def tensors(file: Path) -> dict[str, np.ndarray]:
     kinds = {"F32": np.float32, "I64": np.int64, "BOOL": np.bool_}
     return {
         name: np.frombuffer(
-            data[8 + length + told["data_offsets"][0] : 8 + length + told["data_offsets"][1]],
-            kinds[told["dtype"]],
-        ).reshape(told["shape"])
-        for name, told in header.items()
+            data[8 + length + entry["data_offsets"][0] : 8 + length + entry["data_offsets"][1]],
+            kinds[entry["dtype"]],
+        ).reshape(entry["shape"])
+        for name, entry in header.items()
         if name != "__metadata__"
     }
 

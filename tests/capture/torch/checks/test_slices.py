@@ -1,4 +1,4 @@
-"""Groups of the held-out data: what a run tells of them is what the script itself counts."""
+"""Groups of the held-out data: what a run records about them is what the script itself counts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ print(json.dumps({group: [sum(hits) / len(hits), len(hits)] for group, hits in r
 
 
 def facts(tmp_path: Path, script: str, *columns: str) -> tuple[dict[str, object], str]:
-    """What a start tells, and its last line."""
+    """The facts of a start, and its last line."""
     here = tmp_path / "project"
     here.mkdir()
     (here / "train.py").write_text(script)
@@ -52,8 +52,8 @@ def facts(tmp_path: Path, script: str, *columns: str) -> tuple[dict[str, object]
 
 
 def test_groups_of_a_column_are_those_of_the_last_evaluation(tmp_path: Path) -> None:
-    found, told = facts(tmp_path, SCRIPT, "2", "target", "0", "nothing")
-    for group, (share, count) in json.loads(told).items():
+    found, printed = facts(tmp_path, SCRIPT, "2", "target", "0", "nothing")
+    for group, (share, count) in json.loads(printed).items():
         assert found[f"slice/2/{group}"] == pytest.approx(share)
         assert found[f"slice_samples/2/{group}"] == count
     assert found["slice_measure"] == "accuracy"
@@ -81,9 +81,9 @@ with torch.no_grad():
     squares = (out - y).square()
 print(json.dumps({f"{g:g}": squares[x[:, 0] == g].mean().item() for g in (0.0, 1.0)}))
 """
-    found, told = facts(tmp_path, script, "0")
+    found, printed = facts(tmp_path, script, "0")
     assert found["slice_measure"] == "error"
-    for group, error in json.loads(told).items():
+    for group, error in json.loads(printed).items():
         assert found[f"slice/0/{group}"] == pytest.approx(error, rel=1e-5)
 
 

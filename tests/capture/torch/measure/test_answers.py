@@ -75,7 +75,7 @@ def test_classes_are_compared_row_by_row() -> None:
     assert pair(scores.reshape(5, 10, 5), [labels.reshape(5, 10)]) == pytest.approx(found, rel=1e-5)
 
 
-def test_of_very_many_outputs_some_rows_stand_for_all() -> None:
+def test_of_very_many_outputs_some_rows_represent_all() -> None:
     scores = torch.zeros(READ, 2)
     scores[:, 1] = 1.0
     found = pair(scores, torch.ones(READ, dtype=torch.long))
@@ -117,7 +117,7 @@ def test_two_classes_by_one_number() -> None:
         (torch.zeros(4, 3, dtype=torch.long), torch.zeros(4, dtype=torch.long)),
     ],
 )
-def test_what_does_not_belong_together_tells_nothing(output: torch.Tensor, target: object) -> None:
+def test_outputs_and_targets_that_do_not_match_give_nothing(output: torch.Tensor, target: object) -> None:
     assert pair(output, target) == {}
 
 
@@ -130,7 +130,7 @@ def test_a_pair_counts_once() -> None:
 
 
 def test_a_hand_written_loss_has_accuracy_and_cross_entropy_too(tmp_path: Path) -> None:
-    """The loader's second tensor is what the answers are compared with, as no loss function tells."""
+    """The loader's second tensor is what the answers are compared with, as no loss function shows."""
     (tmp_path / "train.py").write_text(SCRIPT)
     run = launched("", tmp_path, command=[PYTHON, "train.py"]).run()
     late = run.series["outputs_accuracy"].values[-3:]
@@ -154,8 +154,8 @@ def test_the_loss_of_cross_entropy_is_the_cross_entropy(tmp_path: Path) -> None:
             optimizer.step()
     run = traindx.read(tmp_path)
     found, loss = run.series["outputs_cross_entropy"], run.series["train/loss"]
-    beside = loss.values[np.searchsorted(loss.steps, found.steps)]
-    np.testing.assert_allclose(found.values, beside, rtol=1e-5)
+    losses = loss.values[np.searchsorted(loss.steps, found.steps)]
+    np.testing.assert_allclose(found.values, losses, rtol=1e-5)
     assert len(found) > 4
 
 

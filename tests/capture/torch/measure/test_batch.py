@@ -38,7 +38,7 @@ def test_pairs_are_no_copies_of_each_other() -> None:
     assert data.facts()["train_samples_hashed"] == 64
 
 
-def test_training_data_that_are_evaluated_beside_others_are_no_overlap() -> None:
+def test_training_data_that_are_evaluated_next_to_others_are_no_overlap() -> None:
     """Two passes follow each other, neither of a known data set, and their sizes are no multiples of anything."""
     train, held = torch.randn(443, 5, generator=torch.Generator().manual_seed(0)).split([341, 102])
     data = recorded(patient=True)

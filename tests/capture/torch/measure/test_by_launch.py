@@ -1,4 +1,4 @@
-"""Facts that only a launched script tells: calls of schedules, divided losses, whose data is evaluated."""
+"""Facts that only a launched script shows: calls of schedules, divided losses, whose data is evaluated."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_with_momentum_the_step_is_another_direction_than_the_gradient(tmp_path:
     assert (run.series["grad_cosine"].values != run.series["update_cosine"].values).any()
 
 
-def test_windows_stand_for_whole_parameters() -> None:
+def test_windows_represent_entire_parameters() -> None:
     """One small and one large parameter of independent gradients: the cosine is that of all values."""
     parameters = [nn.Parameter(torch.zeros(50)), nn.Parameter(torch.zeros(400, 500))]
     pairs = [(torch.randn_like(p), 0.5 * torch.randn_like(p)) for p in parameters]
@@ -190,7 +190,7 @@ LOSSES = {
     "written out": (lambda: (linear(x) - target).square().sum(), "sum"),
     "halved": (lambda: (linear(x) - target).square().mean() * 0.5, "mean"),
     "two terms": (lambda: functional.l1_loss(linear(x), target) + linear.weight.square().sum(), "mean"),
-    "not to be told": (lambda: torch.logsumexp(linear(x).flatten(), 0), ""),
+    "unknown": (lambda: torch.logsumexp(linear(x).flatten(), 0), ""),
 }
 
 
@@ -218,7 +218,7 @@ def test_what_outputs_came_out_of(name: str) -> None:
     assert last_activation(output()) == expected
 
 
-def test_units_that_are_alike() -> None:
+def test_units_that_are_equal() -> None:
     weight = torch.randn(10, 4)
     assert equal_units(weight) == 0.0
     weight[3] = weight[7]
@@ -230,7 +230,7 @@ def test_units_that_are_alike() -> None:
 @pytest.mark.parametrize(
     ("start", "first", "later"), [("constant", 1.0, 1.0), ("zero branch", 0.5, 0.0), ("", 0.0, None)]
 )
-def test_units_that_stay_alike(start: str, first: float, later: float | None, tmp_path: Path) -> None:
+def test_units_that_stay_equal(start: str, first: float, later: float | None, tmp_path: Path) -> None:
     net = layers()
     with torch.no_grad():
         if start == "constant":
@@ -296,7 +296,7 @@ def test_what_is_not_known_of_all_training_samples_is_not_said() -> None:
     assert found.facts()["train_val_overlap_share"] == 2 / 32
 
 
-def test_parts_of_a_norm_are_weighted_alike_on_a_host_and_on_an_accelerator() -> None:
+def test_parts_of_a_norm_have_equal_weights_on_a_host_and_on_an_accelerator() -> None:
     norms = torch.tensor([3.0, 4.0, 12.0])
     for weights in ([1.0, 1.0, 1.0], [0.25, 1.0, 0.5]):
         expected = 2.0 * math.sqrt(sum(w * n * n for w, n in zip(weights, norms.tolist(), strict=True)))

@@ -1,4 +1,4 @@
-"""The loss with and without quantization, beside both worked out by hand."""
+"""The loss with and without quantization, compared with both computed by hand."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def nothing() -> Iterator[list[Any]]:
     yield []
 
 
-def test_it_is_not_told_where_the_loss_is_another_one() -> None:
+def test_no_gap_is_reported_where_the_loss_is_another_one() -> None:
     torch.manual_seed(0)
     model, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(0, 3, (8,))
     gap = LossGap(nothing)

@@ -67,11 +67,11 @@ def small() -> nn.Sequential:
 
 def test_gradients_weights_and_updates(tmp_path: Path) -> None:
     model = small()
-    told: dict[str, torch.Tensor] = {}
+    previous: dict[str, torch.Tensor] = {}
 
     def keep() -> None:
         for name, p in model.named_parameters():
-            told[name], told["g" + name] = p.detach().clone(), p.grad.detach().clone()
+            previous[name], previous["g" + name] = p.detach().clone(), p.grad.detach().clone()
 
     run = train(model, 5, tmp_path, before=keep)
     now = dict(model.named_parameters())
@@ -81,16 +81,16 @@ def test_gradients_weights_and_updates(tmp_path: Path) -> None:
         def norm(tensors: list[torch.Tensor]) -> float:
             return float(torch.cat([t.detach().double().flatten() for t in tensors]).norm())
 
-        change = norm([now[n] - told[n] for n in names])
+        change = norm([now[n] - previous[n] for n in names])
         assert last(run.panels["grad_norm"], module) == pytest.approx(
-            norm([told["g" + n] for n in names]), rel=1e-5
+            norm([previous["g" + n] for n in names]), rel=1e-5
         )
         assert last(run.panels["update_ratio"], module) == pytest.approx(
-            change / norm([told[n] for n in names]), rel=1e-5
+            change / norm([previous[n] for n in names]), rel=1e-5
         )
     start = run.panels["weight_norm"].values
     assert np.isfinite(start).all()
-    everything = torch.cat([told["g" + n].flatten() for n in now]).double().norm()
+    everything = torch.cat([previous["g" + n].flatten() for n in now]).double().norm()
     assert run.series["grad_norm"].values[-1] == pytest.approx(float(everything), rel=1e-5)
 
 
@@ -135,7 +135,7 @@ def test_silent_units_are_counted_over_data(dead: int, tmp_path: Path) -> None:
     run = train(model, 6, tmp_path)
     panel = run.panels["act_zero_fraction"]
     assert last(panel, "1") == dead / 8
-    assert len(panel.steps) == 5  # the first batch alone (32 samples) is not enough to tell
+    assert len(panel.steps) == 5  # the first batch alone (32 samples) is not enough to judge
 
 
 @pytest.mark.parametrize(

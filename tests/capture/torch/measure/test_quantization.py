@@ -343,7 +343,7 @@ def test_nothing_gets_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("by_row", [False, True])
 def test_values_that_change_their_level(by_row: bool) -> None:
-    """Ten of 512 weights go to the next level; the scale changes by a few per cent besides."""
+    """Ten of 512 weights go to the next level; the scale changes by a few per cent as well."""
     before = torch.randint(-7, 8, (8, 64)).float()
     before[:, :2] = torch.tensor([-7.0, 7.0])
     after = before.clone()

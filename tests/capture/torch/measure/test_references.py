@@ -34,7 +34,7 @@ def test_simple_predictors_are_fitted_when_the_run_is_over(tmp_path: Path) -> No
 
 
 def test_inputs_and_targets_may_come_apart() -> None:
-    """Targets that are told after their inputs, of flattened tokens too; a picture of targets is not kept."""
+    """Targets that arrive after their inputs, of flattened tokens too; a picture of targets is not kept."""
     tokens = np.random.default_rng(0).integers(0, 5, (40, 9))
     kept = Reservoir()
     kept.add(tokens[:, :-1], None)
@@ -66,8 +66,8 @@ BROADCASTS = {
 
 @pytest.mark.parametrize("name", BROADCASTS)
 def test_a_difference_that_is_blown_up_is_seen(name: str, tmp_path: Path) -> None:
-    loss, told = BROADCASTS[name]
-    assert run_of(TRAIN.format(loss=loss), tmp_path).setup.word("loss_broadcasts") == told
+    loss, expected = BROADCASTS[name]
+    assert run_of(TRAIN.format(loss=loss), tmp_path).setup.word("loss_broadcasts") == expected
 
 
 LISTED = """

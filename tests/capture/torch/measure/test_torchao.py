@@ -58,7 +58,7 @@ def test_an_exported_graph(tmp_path: Path) -> None:
         pt2e.prepare_qat_pt2e(graph, x86.X86InductorQuantizer().set_global(config)), (1, 8, 8), tmp_path
     )
     assert run.setup.number("quantized_levels") in (255, 256)
-    assert {"3", "5", "8"} <= set(run.panels["quant/kept"].modules)  # two of one shape are told apart
+    assert {"3", "5", "8"} <= set(run.panels["quant/kept"].modules)  # two of one shape are distinguished
     kept = dict(zip(run.panels["quant/kept"].modules, run.panels["quant/kept"].values[-1], strict=True))
     assert [kept[name] for name in ("3", "5")] == pytest.approx([1, 1], abs=0.05)
     assert {"5", "8"} <= set(run.panels["quant/act_clipped"].modules)

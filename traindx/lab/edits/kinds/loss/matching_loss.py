@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import libcst as cst
 
+from traindx.lab.edits.keras_model import is_keras, match_loss
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.kinds.model.logits import squashings, take_away
-from traindx.lab.edits.losses import replace_loss, training_loss
+from traindx.lab.edits.losses import OF_VALUES, replace_loss, training_loss
 from traindx.lab.edits.model import leaves
+from traindx.lab.edits.outputs import last_activations, take_away
 from traindx.lab.edits.project import Project
 
 
 def edit(project: Project, _value: str) -> None:
+    if is_keras(project):
+        return match_loss(project)
     loss = training_loss(project)
     if loss.kind == "cross_entropy":
-        return
-    if loss.kind not in ("mse_loss", "l1_loss", "smooth_l1_loss"):
+        return None
+    if loss.kind not in OF_VALUES:
         raise loss.doubt(
             "a loss that fits the targets", f"cannot tell what would fit instead of {loss.kind}"
         )
@@ -28,12 +31,12 @@ def edit(project: Project, _value: str) -> None:
         raise loss.doubt("a loss that fits the targets", "cannot tell whether the targets are classes")
     if len(loss.use.args) != 2:
         raise loss.doubt("cross_entropy(scores, targets)", "it has further arguments")
-    found = squashings(project)
+    found = last_activations(project)
     if len(found) > 1:
         raise loss.doubt("cross_entropy(scores, targets)", "several places could squash the output")
-    for source, node, what in found:
-        take_away(project, source, node, what)
-    replace_loss(project, loss.kind, "cross_entropy")
+    for last in found:
+        take_away(project, last)
+    return replace_loss(project, loss.kind, "cross_entropy")
 
 
 KIND = Kind(edit=edit, fixes=("use-matching-loss",))

@@ -9,16 +9,15 @@ from __future__ import annotations
 import libcst as cst
 
 from traindx.lab.edits.follow import resolve
+from traindx.lab.edits.keras_model import is_keras, match_output
 from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.losses import losses, replace_loss, training_loss
-from traindx.lab.edits.model import forward_of, in_sequence, kind, leaves
+from traindx.lab.edits.losses import replace_loss, training_loss
+from traindx.lab.edits.model import leaves
+from traindx.lab.edits.outputs import last_activations, take_away
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, Source, dotted
 from traindx.lab.edits.training import model_at
 
-SOFT = ("Softmax", "Sigmoid")
-CALLS = {"torch.softmax": "Softmax", "torch.nn.functional.softmax": "Softmax", "torch.sigmoid": "Sigmoid",
-         "torch.nn.functional.sigmoid": "Sigmoid"}  # fmt: skip
 WANTED = {("cross_entropy", "Softmax"): "cross_entropy", ("cross_entropy", "Sigmoid"): "cross_entropy",
           ("nll_loss", "Softmax"): "cross_entropy",
           ("binary_cross_entropy", "Sigmoid"): "binary_cross_entropy_with_logits",
@@ -27,99 +26,23 @@ LARGEST = ("argmax", "topk", "max")
 
 
 def edit(project: Project, _value: str) -> None:
+    if is_keras(project):
+        return match_output(project)
     loss = training_loss(project)
-    found = squashings(project)
+    found = last_activations(project)
     if not found and loss.kind in ("cross_entropy", "binary_cross_entropy_with_logits"):
-        return
+        return None
     if len(found) != 1:
         why = f"{len(found)} places could squash the model's output"
         raise loss.doubt("give the model's scores to the loss", why)
-    source, node, what = found[0]
-    wanted = WANTED.get((loss.kind, what))
+    wanted = WANTED.get((loss.kind, found[0].kind))
     if wanted is None:
-        raise loss.doubt("a loss that fits the output", f"{what} before {loss.kind}")
-    readers(project, what)
-    take_away(project, source, node, what)
+        raise loss.doubt("a loss that fits the output", f"{found[0].kind} before {loss.kind}")
+    readers(project, found[0].kind)
+    take_away(project, found[0])
     if wanted != loss.kind:
         replace_loss(project, loss.kind, wanted)
-
-
-def squashings(project: Project) -> list[tuple[Source, cst.Call, str]]:
-    """The calls and modules that squash the model's output: last in a sequence or a forward pass, or around
-    the input of the loss."""
-    found: list[tuple[Source, cst.Call, str]] = []
-    for source in project.sources:
-        for call in source.calls():
-            made = kind(source, call)
-            if made in SOFT and is_last(source, call):
-                found.append((source, call, made))
-            name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
-            if name and (returned(source, call) or into_loss(project, source, call)):
-                found.append((source, call, name))
-    return found
-
-
-def method(call: cst.Call) -> str:
-    """ "Softmax" of `x.softmax(1)`; `self.softmax(x)` is a module's."""
-    name = call.func.attr.value if isinstance(call.func, cst.Attribute) and not of_self(call) else ""
-    return {"softmax": "Softmax", "sigmoid": "Sigmoid"}.get(name, "")
-
-
-def made_by_class(project: Project, source: Source, call: cst.Call) -> str:
-    """ "Softmax" of `self.out(x)` in a class that makes `self.out` one."""
-    if not of_self(call):
-        return ""
-    home, value = resolve(project, source, call.func)
-    made = kind(home, value) if isinstance(value, cst.Call) else ""
-    return made if made in SOFT else ""
-
-
-def of_self(call: cst.Call) -> bool:
-    """Whether an object calls one of its own members."""
-    return (
-        isinstance(call.func, cst.Attribute)
-        and isinstance(call.func.value, cst.Name)
-        and call.func.value.value == "self"
-    )
-
-
-def is_last(source: Source, call: cst.Call) -> bool:
-    outer = in_sequence(source, call)
-    return outer is not None and outer.args[-1].value is call and in_sequence(source, outer) is None
-
-
-def returned(source: Source, call: cst.Call) -> bool:
-    """Whether a forward pass returns the result as it is."""
-    return forward_of(source, call) is not None and isinstance(source.parents.get(call), cst.Return)
-
-
-def into_loss(project: Project, source: Source, call: cst.Call) -> bool:
-    return any(one.source is source and one.input is call for one in losses(project))
-
-
-def take_away(project: Project, source: Source, node: cst.Call, what: str) -> None:
-    """Remove the squashing, and keep everything else."""
-    outer = in_sequence(source, node)
-    if outer is not None:
-        place = [arg.value is node for arg in outer.args].index(True)
-        source.change(outer, lambda call: without_place(call, place))
-    else:
-        bare = (
-            isinstance(node.func, cst.Attribute)
-            and source.name(node.func) not in CALLS
-            and not of_self(node)
-        )
-        inner = node.func.value if bare and isinstance(node.func, cst.Attribute) else node.args[0].value
-        source.change(node, lambda _: inner)
-    project.say(source, source.line(node), f"removed: {what} ({source.code(node)})")
-
-
-def without_place(call: cst.Call, place: int) -> cst.Call:
-    args = [arg for i, arg in enumerate(call.args) if i != place]
-    if args and place == len(call.args) - 1:
-        last = call.args[-1]
-        args[-1] = args[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
-    return call.with_changes(args=args)
+    return None
 
 
 def readers(project: Project, what: str) -> None:
@@ -164,4 +87,4 @@ def names_in(source: Source, node: cst.CSTNode) -> list[str]:
     return [source.name(one) for one in leaves(node) if isinstance(one, (cst.Name, cst.Attribute))]
 
 
-KIND = Kind(edit=edit, interventions=("logits",), fixes=("feed-logits-to-loss", "match-output-to-loss"))
+KIND = Kind(edit=edit, interventions=("logits",), fixes=("feed-logits-to-loss",))

@@ -1,0 +1,158 @@
+"""The activation that a PyTorch model ends with: where it is in the source, and how it is removed or
+exchanged."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import libcst as cst
+
+from traindx.lab.edits.follow import resolve
+from traindx.lab.edits.losses import losses
+from traindx.lab.edits.model import SEQUENTIAL, forward_of, in_sequence, kind, uses_of
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Source, assigned_name, dotted
+
+SQUASHING = ("Softmax", "Sigmoid")
+KINDS = {"softmax": "Softmax", "sigmoid": "Sigmoid", "relu": "ReLU", "tanh": "Tanh"}
+CALLS = {f"{home}.{name}": made for name, made in KINDS.items() for home in ("torch", "torch.nn.functional")}
+RESHAPING = ("squeeze", "view", "reshape", "flatten")  # what a forward pass may do with it before it returns
+
+
+class Last(NamedTuple):
+    """An activation at the end of a model: the call that applies it, or that makes its module."""
+
+    source: Source
+    call: cst.Call
+    kind: str
+
+    @property
+    def line(self) -> int:
+        return self.source.line(self.call)
+
+
+def last_activations(project: Project, kinds: tuple[str, ...] = SQUASHING) -> list[Last]:
+    """The activations of these kinds that a model ends with: last in a sequence or a forward pass, or around
+    the input of the loss."""
+    found: list[Last] = []
+    for source in project.sources:
+        for call in source.calls():
+            made = kind(source, call)
+            if made in kinds and is_last(source, call):
+                found.append(Last(source, call, made))
+            name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
+            if name in kinds and (returned(source, call) or into_loss(project, source, call)):
+                found.append(Last(source, call, name))
+    return found
+
+
+def method(call: cst.Call) -> str:
+    """ "Softmax" of `x.softmax(1)`; `self.softmax(x)` is a module's."""
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) and not of_self(call) else ""
+    return KINDS.get(name, "")
+
+
+def made_by_class(project: Project, source: Source, call: cst.Call) -> str:
+    """ "Softmax" of `self.out(x)` in a class that makes `self.out` one."""
+    if not of_self(call):
+        return ""
+    home, value = resolve(project, source, call.func)
+    made = kind(home, value) if isinstance(value, cst.Call) else ""
+    return made if made in KINDS.values() else ""
+
+
+def of_self(call: cst.Call) -> bool:
+    """Whether an object calls one of its members."""
+    return isinstance(call.func, cst.Attribute) and dotted(call.func.value) == "self"
+
+
+def is_last(source: Source, call: cst.Call) -> bool:
+    """Whether a module is the last one of a sequence that is the whole model, or its end."""
+    outer = in_sequence(source, call)
+    if outer is None or outer.args[-1].value is not call or in_sequence(source, outer) is not None:
+        return False
+    uses = uses_of(source, outer)
+    parent = source.parents.get(outer)
+    name = assigned_name(parent)
+    inner = [arg.value for one in source.calls(SEQUENTIAL) for arg in one.args]
+    if uses:
+        return all(returned(source, use) for use in uses)
+    return not any(name and dotted(one) == name for one in inner)
+
+
+def returned(source: Source, call: cst.Call) -> bool:
+    """Whether a forward pass returns the result, as it is, reshaped, or by its name in the next line."""
+    node: cst.CSTNode = call
+    while isinstance(parent := source.parents.get(node), (cst.Attribute, cst.Call)):
+        if isinstance(parent, cst.Attribute) and parent.attr.value not in RESHAPING:
+            return False
+        node = parent
+    if forward_of(source, call) is None:
+        return False
+    name, line = assigned_name(parent), source.parents.get(parent) if parent is not None else None
+    block = source.parents.get(line) if line is not None else None
+    if not name or not isinstance(block, cst.IndentedBlock):
+        return isinstance(parent, cst.Return)
+    after = block.body[[one is line for one in block.body].index(True) + 1 :][:1]
+    return any(source.code(one) == f"return {name}" for one in after)
+
+
+def into_loss(project: Project, source: Source, call: cst.Call) -> bool:
+    return any(one.source is source and one.input is call for one in losses(project))
+
+
+def take_away(project: Project, last: Last) -> None:
+    """Remove the activation, and keep everything else."""
+    source, node = last.source, last.call
+    outer = in_sequence(source, node)
+    parent = source.parents.get(node)
+    if outer is not None:
+        place = [arg.value is node for arg in outer.args].index(True)
+        source.change(outer, lambda call: without_place(call, place))
+    elif isinstance(parent, cst.Assign) and source.code(argument_of(last)) == assigned_name(parent):
+        source.remove(parent)  # x = torch.sigmoid(x)
+    else:
+        inner = argument_of(last)
+        source.change(node, lambda _: inner)
+    project.say(source, last.line, f"removed: {last.kind} ({source.code(node)})")
+
+
+def argument_of(last: Last) -> cst.BaseExpression:
+    """What the activation is applied to: `x` of `torch.sigmoid(x)`, `x.sigmoid()` and `self.sigmoid(x)`."""
+    func = last.call.func
+    if isinstance(func, cst.Attribute) and last.source.name(func) not in CALLS and not of_self(last.call):
+        return func.value
+    return last.call.args[0].value
+
+
+def softmax_to_sigmoid(project: Project, last: Last) -> None:
+    """Put a sigmoid in place of a softmax, which has no other arguments than its input."""
+    source, made = last.source, last.call
+    if of_self(made):
+        home, node = resolve(project, source, made.func)
+        if not isinstance(node, cst.Call):
+            raise source.doubt(made, "a sigmoid", "cannot tell which module this is")
+        source, made = home, node
+    func = made.func
+    if not isinstance(func, cst.Attribute):
+        raise source.doubt(made, "a sigmoid", "the softmax is imported by its own name")
+    name = "Sigmoid" if func.attr.value == "Softmax" else "sigmoid"
+    args = [made.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if source.name(func) in CALLS else []
+    new = func.with_changes(attr=cst.Name(name))
+    source.change(made, lambda call: call.with_changes(func=new, args=args))
+    project.say(source, source.line(made), f"{source.code(made)} becomes a sigmoid")
+
+
+def without_place(call: cst.Call, place: int) -> cst.Call:
+    """The call without an argument. What ends the last line of the arguments stays, and so do comments."""
+    args = [arg for i, arg in enumerate(call.args) if i != place]
+    if args and place == len(call.args) - 1:
+        last, comma = call.args[-1], args[-1].comma
+        own, end = (getattr(one, "whitespace_after", None) for one in (comma, last.comma))
+        if isinstance(own, cst.ParenthesizedWhitespace) and isinstance(end, cst.ParenthesizedWhitespace):
+            kept = end.with_changes(first_line=own.first_line)
+            comma = cst.Comma(whitespace_after=kept)
+        else:
+            comma = last.comma
+        args[-1] = args[-1].with_changes(comma=comma, whitespace_after_arg=last.whitespace_after_arg)
+    return call.with_changes(args=args)
