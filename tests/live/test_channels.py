@@ -16,7 +16,8 @@ from traindx.vocabulary.live import LiveEvent
 
 NAMES = sorted(home.rpartition(".")[2] for home in modules_of(channels.__name__, channels.__path__))
 every_channel = pytest.mark.parametrize("name", NAMES)
-EVENT = LiveEvent(run="exp/a b.log", source="a b.log", kind="run-failed", text="It failed: $(touch pwned) `id`; %s")
+WORDS = "It failed: $(touch pwned) `id`; %s"
+EVENT = LiveEvent(cursor="ab:1", run="exp/a b.log", source="a b.log", kind="run-failed", text=WORDS)
 
 
 def both(name: str) -> tuple[ModuleType, ModuleType]:
@@ -33,8 +34,8 @@ def test_a_message_arrives_as_it_is(name: str, tmp_path: Path) -> None:
     channel, test = both(name)
     with test.receiver(tmp_path) as receiver:
         channel.check(receiver.address)
-        channel.send(receiver.address, message([EVENT, EVENT], False, lambda: None, False))
-        assert "It failed: $(touch pwned) `id`; %s" in "\n".join(receiver.arrived())
+        channel.send(receiver.address, message([EVENT, EVENT], tmp_path / "receipt"))
+        assert WORDS in "\n".join(receiver.arrived())
         assert len(receiver.arrived()) == 2
 
 
@@ -44,7 +45,7 @@ def test_a_message_that_does_not_arrive_is_said_without_secrets(name: str, tmp_p
     with test.receiver(tmp_path) as receiver:
         channel.check(receiver.failing)
         with pytest.raises(NotDelivered) as raised:
-            channel.send(receiver.failing, message([EVENT], False, lambda: None, False))
+            channel.send(receiver.failing, message([EVENT], tmp_path / "receipt"))
         assert receiver.arrived() == []
     assert str(raised.value)
     assert "hunter2secret" not in str(raised.value)

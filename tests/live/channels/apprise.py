@@ -16,5 +16,7 @@ def receiver(folder: Path) -> Iterator[Receiver]:
         yield Receiver(
             address=f"json://user:hunter2secret@localhost:{web.port}/token4711",
             failing=f"json://user:hunter2secret@localhost:{web.port}/token4711/refuse",
-            arrived=lambda: [line for body in web.bodies for line in json.loads(body)["message"].splitlines()],
+            arrived=lambda: [
+                line for body in web.bodies for line in json.loads(body)["message"].splitlines()
+            ],
         )

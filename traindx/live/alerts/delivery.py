@@ -2,12 +2,13 @@
 
 The journal of events is the queue: a lane only remembers up to which event it has delivered, so nothing can be lost.
 Before a message is sent the lane writes down that it is, so that after `kill -9` in the middle the same events are sent
-again and marked: no sender can know whether they arrived. Where a channel can say that a message is on its way for
-certain, as a command that has started with all of its input, it is not sent again.
+again and marked: no sender can know whether they arrived. A channel that can find out does not send them again: a
+command runs to its end without the watch and leaves a receipt.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -38,8 +39,11 @@ class Progress(msgspec.Struct):
 class Lane:
     """One target's alerts, or its digest."""
 
-    def __init__(self, target: Target, settings: Alerts, progress: Progress, digest: bool) -> None:
-        self.target, self.settings, self.progress, self.digest = target, settings, progress, digest
+    def __init__(
+        self, target: Target, settings: Alerts, progress: Progress, receipt: Path, digest: bool = False
+    ) -> None:
+        self.target, self.settings, self.progress = target, settings, progress
+        self.receipt, self.digest = receipt, digest
         self.in_doubt = progress.sending > progress.done
         self.failures, self.retry_at, self.seen_at = 0, 0.0, 0.0
         self.complaint = ""
@@ -74,25 +78,24 @@ class Lane:
 
     def deliver(self, events: Sequence[LiveEvent], upto: int, save: Callable[[], None]) -> None:
         """Send `events`, the last of which is number `upto`, and write down how that went."""
-        progress, before = self.progress, self.progress.done
-        repeated, progress.sending = self.in_doubt, upto
+        progress, repeated = self.progress, self.in_doubt
+        progress.sending = upto
         save()
-
-        def arrives() -> None:
-            progress.done = upto
-            save()
+        self.in_doubt = False
 
         try:
-            self.target.module.send(self.target.address(), message(events, repeated, arrives, self.digest))
-        except (NotDelivered, ConfigError) as error:
-            progress.done, progress.sending = before, 0
-            self.complaint = f"not delivered to {self.target.shown}: {error}"
+            made = message(events, self.receipt, repeated=repeated, digest=self.digest)
+            self.target.module.send(self.target.address(), made)
+        except Exception as error:  # noqa: BLE001 - whatever a channel raises, the watch and other targets go on
+            progress.sending = 0
+            # The text of an unexpected error may hold the address.
+            why = str(error) if isinstance(error, NotDelivered | ConfigError) else type(error).__name__
+            self.complaint = f"not delivered to {self.target.shown}: {why}"
             self.retry_at = time.time() + min(FIRST_RETRY * 2**self.failures, LAST_RETRY)
             self.failures += 1
         else:
             progress.done, progress.at = upto, time.time()
             self.failures, self.complaint, self.seen_at = 0, "", 0.0
-        self.in_doubt = False
         save()
 
 
@@ -120,9 +123,10 @@ class Courier:
                 name = target.name + (" digest" if digest else "")
                 # A new target is sent what happens from now on.
                 known = kept.setdefault(name, Progress(len(events), at=time.time() if digest else 0.0))
-                self.lanes.append(Lane(target, settings, known, digest))
+                known.done = min(known.done, len(events))  # where a damaged journal has lost its last events
+                self.lanes.append(Lane(target, settings, known, folder / name.replace(" ", "-"), digest))
         self.save()
-        self.news, self.closing = threading.Event(), False
+        self.news, self.closing, self.trouble = threading.Event(), False, ""
         self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
 
@@ -131,10 +135,20 @@ class Courier:
 
     def work(self) -> None:
         while not self.closing:
-            waiting = self.round()
-            self.news.wait(0.25 if waiting else 5.0)
+            self.news.wait(0.25 if self.attempt() else 5.0)
             self.news.clear()
-        self.round()
+        self.attempt()
+
+    def attempt(self) -> int:
+        """One round. Where it cannot be written down what was sent, nothing is sent: it would be sent again."""
+        try:
+            waiting, why = self.round(), ""
+        except OSError as error:
+            waiting, why = 0, f"alerts wait: {self.file} cannot be written: {error.strerror}"
+        if why and why != self.trouble:
+            self.complain(why)
+        self.trouble = why
+        return waiting
 
     def round(self) -> int:
         """Deliver what is due. Returns how many lanes still have something to deliver."""
@@ -158,3 +172,4 @@ class Courier:
         held = sum(bool(lane.pending(self.events)) for lane in self.lanes if not lane.digest)
         if held:
             self.complain("undelivered alerts are kept; the next `traindx watch` of these paths sends them")
+        os.close(self.lock)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from traindx.live.screen import event_line
@@ -20,17 +21,23 @@ class NotDelivered(Exception):
 
 
 class Message(NamedTuple):
-    """`repeated`: an earlier attempt was cut off and may have arrived. `begun`: called by a channel from which on the
-    message arrives even if this process ends."""
+    """`repeated`: an earlier attempt was cut off and may have arrived. `receipt`: a file in which a channel may note
+    what has become of it."""
 
     title: str
     text: str
     events: tuple[LiveEvent, ...]
+    receipt: Path
     repeated: bool = False
-    begun: Callable[[], None] = lambda: None
+
+    @property
+    def name(self) -> str:
+        return self.events[-1].cursor
 
 
-def message(events: Sequence[LiveEvent], repeated: bool, begun: Callable[[], None], digest: bool) -> Message:
+def message(
+    events: Sequence[LiveEvent], receipt: Path, *, repeated: bool = False, digest: bool = False
+) -> Message:
     """`events` in the order in which they happened; what many runs have in common is one line."""
     groups: dict[tuple[str, str], list[LiveEvent]] = {}
     for event in events:
@@ -39,7 +46,7 @@ def message(events: Sequence[LiveEvent], repeated: bool, begun: Callable[[], Non
     lines = [line for group in groups.values() for line in group_lines(group)]
     further = [f"and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
     text = "\n".join([*([REPEATED] if repeated else []), *lines[:MOST_LINES], *further])
-    return Message(title(events, digest), text, tuple(events), repeated, begun)
+    return Message(title(events, digest), text, tuple(events), receipt, repeated)
 
 
 def group_lines(events: Sequence[LiveEvent]) -> list[str]:

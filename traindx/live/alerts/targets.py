@@ -19,22 +19,8 @@ from traindx.redaction import redact_text
 from traindx.vocabulary.diagnosis import Severity
 
 VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
-# Services whose address can do without a secret: an own server, a desktop, the system's log.
-OPEN = (
-    "json",
-    "jsons",
-    "xml",
-    "xmls",
-    "form",
-    "forms",
-    "ntfy",
-    "ntfys",
-    "syslog",
-    "dbus",
-    "gnome",
-    "macosx",
-    "windows",
-)
+# Services whose address can do without a secret: a local server, a desktop, the system's log.
+OPEN = frozenset("json jsons xml xmls form forms ntfy ntfys syslog dbus gnome macosx windows".split())
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -50,7 +36,7 @@ class Target(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Under which it is remembered: nothing that a command may hold is written down."""
+        """The key in the file of what was delivered: a hash, because a command may hold a secret."""
         words = f"{self.channel} {self.least} {self.spec}"
         return f"{self.channel} {hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
@@ -59,19 +45,8 @@ class Target(msgspec.Struct, frozen=True):
         return redact_text(self.spec)
 
     def address(self) -> str:
-        """The spec with its secrets. Raises ConfigError for a variable or a file that is not there."""
-        if self.channel == "command":
-            return self.spec
-        text = self.spec
-        if text.startswith("@"):
-            try:
-                text = Path(text[1:]).expanduser().read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError) as error:
-                raise ConfigError(f"--notify {self.spec}: the file cannot be read") from error
-        missing = [name for name in VARIABLE.findall(text) if name not in os.environ]
-        if missing:
-            raise ConfigError(f"--notify {self.spec}: the variable {missing[0]} is not set")
-        return VARIABLE.sub(lambda found: os.environ[found[1]], text)
+        """The spec with its secrets, read again for each message: a token may be renewed. Raises ConfigError."""
+        return self.spec if self.channel == "command" else resolved(self.spec)
 
 
 def targets(settings: Alerts) -> list[Target]:
@@ -85,15 +60,29 @@ def targets(settings: Alerts) -> list[Target]:
 
 def channel_of(spec: str) -> str:
     """The channel of an address: the one that is named like its scheme, or apprise. Raises ConfigError for an address
-    that may hold a secret as it is written, for everybody on the machine sees the arguments of a command."""
+    that may hold a secret as it is written, because everybody on the machine sees the arguments of a command."""
     scheme = spec.partition(":")[0].lower()
-    ours = {home.rpartition(".")[2] for home in modules_of(channels.__name__, channels.__path__)}
-    if scheme in ours:
-        return scheme
     secret = redact_text(spec) != spec or (scheme not in OPEN and not VARIABLE.search(spec))
     if secret and not spec.startswith("@"):
         raise ConfigError(
-            f"--notify {scheme}://***: give the address from a variable or a file, '$NAME' or @FILE, because it may hold "
-            "a secret and the arguments of a command can be seen by others"
+            f"--notify {scheme if '://' in spec else ''}***: give the address from a variable or a file, '$NAME' or @FILE, because it may "
+            "hold a secret and other users can see the arguments of a command"
         )
-    return "apprise"
+    scheme = resolved(spec).partition(":")[0].lower()
+    services = {home.rpartition(".")[2] for home in modules_of(channels.__name__, channels.__path__)} - {
+        "command"
+    }
+    return scheme if scheme in services else "apprise"
+
+
+def resolved(spec: str) -> str:
+    """An address with what its variables and its file hold. Raises ConfigError for one that is missing."""
+    if spec.startswith("@"):
+        try:
+            return Path(spec[1:]).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"--notify {spec}: the file cannot be read") from error
+    missing = [name for name in VARIABLE.findall(spec) if name not in os.environ]
+    if missing:
+        raise ConfigError(f"--notify {redact_text(spec)}: the variable {missing[0]} is not set")
+    return VARIABLE.sub(lambda found: os.environ[found[1]], spec)

@@ -6,6 +6,7 @@ import logging
 import re
 import warnings
 from typing import Any
+from urllib.parse import unquote
 
 from traindx.errors import ConfigError, MissingExtra
 from traindx.live.alerts.messages import Message, NotDelivered
@@ -43,6 +44,7 @@ def send(address: str, message: Message) -> None:
 
 def hidden(text: str, address: str) -> str:
     """A text without any part of an address, for each of them may be the secret."""
-    for part in sorted(re.split(r"[/:@?&=,]+", address)[1:], key=len, reverse=True):
+    parts = re.split(r"[/:@?&=,]+", address)[1:]
+    for part in sorted({*parts, *map(unquote, parts)}, key=len, reverse=True):
         text = text.replace(part, "***") if len(part) > 3 else text
     return text

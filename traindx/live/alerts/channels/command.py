@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+from typing import IO
 
 from traindx.errors import ConfigError
+from traindx.live.alerts import errand
 from traindx.live.alerts.messages import Message, NotDelivered
 from traindx.redaction import redact_text
 from traindx.reports.json import line
@@ -27,27 +32,42 @@ def check(address: str) -> None:
 
 
 def send(address: str, message: Message) -> None:
+    with open(message.receipt, "a+b") as receipt:
+        with contextlib.suppress(OSError):  # a file system without locks (some Lustre mounts)
+            # The errand of a killed watch holds this lock until its command has ended.
+            fcntl.flock(receipt, fcntl.LOCK_EX)
+        if status_of(receipt, message) == "0":
+            return
+        receipt.truncate(0)
+        last_words = execute(address, message, receipt)
+        status = status_of(receipt, message)
+    if status == "late":
+        raise NotDelivered(f"did not end within {LIMIT:g} s")
+    if status != "0":
+        raise NotDelivered(": ".join([f"exit status {status or 'unknown'}", *last_words])[:MOST_REASON])
+
+
+def status_of(receipt: IO[bytes], message: Message) -> str:
+    """How the command ended that was given this message; "" where it was not, or the machine went down with it."""
+    receipt.seek(0)
+    name, _, status = receipt.read().decode().strip().partition(" ")
+    return status if name == message.name else ""
+
+
+def execute(address: str, message: Message, receipt: IO[bytes]) -> list[str]:
+    """Run the command to its end; the last line that it wrote to stderr."""
+    errand_call = [sys.executable, "-I", "-S", errand.__file__, message.name, str(LIMIT)]
     environment = {**os.environ, "TRAINDX_REPEATED": "1" if message.repeated else ""}
     # Files, not pipes: the command has all of its input even if this process is killed, and a child that it leaves in
     # the background holds nothing open that is waited for.
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
         given.write("".join(line(event) + "\n" for event in message.events).encode())
         given.seek(0)
-        try:
-            process = subprocess.Popen(
-                shlex.split(address), stdin=given, stdout=subprocess.DEVNULL, stderr=said, env=environment,
-                start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:
-            raise NotDelivered(f"cannot be started: {error.strerror}") from error
-        message.begun()
-        try:
-            status = process.wait(LIMIT)
-        except subprocess.TimeoutExpired as error:
-            process.kill()
-            process.wait()
-            raise NotDelivered(f"did not end within {LIMIT:g} s") from error
-        if status:
-            said.seek(max(said.tell() - 4 * MOST_REASON, 0))
-            words = said.read().decode("utf-8", "replace").strip().splitlines()[-1:]
-            raise NotDelivered(": ".join([f"exit status {status}", *map(redact_text, words)])[:MOST_REASON])
+        subprocess.run(
+            [*errand_call, *shlex.split(address)], stdin=given, stdout=receipt, stderr=said, env=environment,
+            start_new_session=True, check=False,
+        )  # fmt: skip
+        said.seek(max(said.seek(0, os.SEEK_END) - 4 * MOST_REASON, 0))
+        return [
+            redact_text(words) for words in said.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+        ]
