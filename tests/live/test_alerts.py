@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import shlex
 import signal
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -101,12 +104,12 @@ def test_many_runs_with_one_finding_are_one_line() -> None:
 
 
 def test_secrets_come_from_a_variable_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for spec in (
+    written = (
         "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnl",
         "json://me:hunter2secret@localhost",
         "mailto://a:b@c.de",
-        "TIiajkdnl/x",
-    ):
+    )
+    for spec in (*written, "TIiajkdnl/x"):
         with pytest.raises(ConfigError, match="from a variable or a file") as raised:
             channel_of(spec)
         assert "hunter2secret" not in str(raised.value)
@@ -148,6 +151,23 @@ def test_settings_are_read_and_checked() -> None:
             config.parse({"alerts": wrong}, "x.toml")
 
 
+def test_the_example_of_the_page_runs_and_its_settings_are_valid(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/watch.md").read_text(encoding="utf-8")
+    blocks = {
+        language: text for language, text in re.findall(r"^```(\w+)\n(.*?)^```", page, re.DOTALL | re.M)
+    }
+    settings = tomllib.loads(blocks["toml"])["tool"]["traindx"]
+    assert config.parse(settings, "the page").alerts.on == (("critical", "python alert.py"),)
+    (tmp_path / "alert.py").write_text(blocks["python"])
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/a.log").write_text("".join(FALL + BROKEN))
+    (command,) = re.findall(r"`traindx (watch runs --on .*?)`", page)
+    words = shlex.split(command.replace("python", sys.executable))
+    done = traindx(*words, "--once", cwd=tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "state")})
+    assert done.status == 1, done.err
+    assert "a.log: finding: train/loss is NaN" in (tmp_path / "alerts.txt").read_text()
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     log = tmp_path / "train.log"
@@ -173,10 +193,13 @@ def watching(log: Path, *options: str, **variables: str) -> Iterator[Any]:
     (log.parent / "traindx.toml").write_text("alerts.group-seconds = 0\nalerts.least-seconds = 0\n")
     command = [*COMMAND, "watch", log.name, "--json", *options]
     env = environment(XDG_STATE_HOME=str(log.parent / "state"), **variables)
-    with (log.parent / "out").open("ab") as out, (log.parent / "err").open("ab") as err:
-        with started(command, cwd=log.parent, env=env, stdout=out, stderr=err) as process:
-            until(lambda: b"run-started" in (log.parent / "out").read_bytes())
-            yield process
+    with (
+        (log.parent / "out").open("ab") as out,
+        (log.parent / "err").open("ab") as err,
+        started(command, cwd=log.parent, env=env, stdout=out, stderr=err) as process,
+    ):
+        until(lambda: b"run-started" in (log.parent / "out").read_bytes())
+        yield process
 
 
 def keeping(log: Path, rest: str = "") -> str:
@@ -223,7 +246,7 @@ def test_a_command_that_is_running_when_the_watch_is_killed(log: Path, ends: str
         until(lambda: "run-failed" in [event["kind"] for event in kept(log)])
         until(lambda: not sending(log))
     cursors = [event["cursor"] for event in kept(log)]
-    assert [cursors.count(cursor) for cursor in dict.fromkeys(cursors)][0] == runs
+    assert cursors.count(cursors[0]) == runs
     assert {"finding", "decision", "run-failed"} <= {event["kind"] for event in kept(log)}
 
 

@@ -20,7 +20,7 @@ from traindx.vocabulary.diagnosis import Severity
 
 VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 # Services whose address can do without a secret: a local server, a desktop, the system's log.
-OPEN = frozenset("json jsons xml xmls form forms ntfy ntfys syslog dbus gnome macosx windows".split())
+OPEN = re.compile("json|jsons|xml|xmls|form|forms|ntfy|ntfys|syslog|dbus|gnome|macosx|windows")
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -62,11 +62,12 @@ def channel_of(spec: str) -> str:
     """The channel of an address: the one that is named like its scheme, or apprise. Raises ConfigError for an address
     that may hold a secret as it is written, because everybody on the machine sees the arguments of a command."""
     scheme = spec.partition(":")[0].lower()
-    secret = redact_text(spec) != spec or (scheme not in OPEN and not VARIABLE.search(spec))
+    secret = redact_text(spec) != spec or (not OPEN.fullmatch(scheme) and not VARIABLE.search(spec))
     if secret and not spec.startswith("@"):
+        shown = f"{scheme}://***" if "://" in spec else "***"
         raise ConfigError(
-            f"--notify {scheme if '://' in spec else ''}***: give the address from a variable or a file, '$NAME' or @FILE, because it may "
-            "hold a secret and other users can see the arguments of a command"
+            f"--notify {shown}: give the address from a variable or a file, '$NAME' or @FILE, because it may hold a secret "
+            "and other users can see the arguments of a command"
         )
     scheme = resolved(spec).partition(":")[0].lower()
     services = {home.rpartition(".")[2] for home in modules_of(channels.__name__, channels.__path__)} - {
