@@ -146,7 +146,9 @@ def health_of(
         flat = any(
             f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings
         )  # the rewards
-        return "watch" if flat or (leading is not None and leading.probability >= sure) else "healthy"
+        rises = not case.features.loss_is_no_score and clearly_improving(case)
+        likely_fault = leading is not None and leading.probability >= sure and not rises
+        return "watch" if flat or likely_fault else "healthy"
     done = case.recorded and does_task(case.run, case.features)
     if "medium" in gravest and not (done and healthy >= sure):
         return "sick" if healthy < unlikely else "watch"
@@ -185,14 +187,14 @@ def is_doubtful(
         0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
     ),
     likely: float = threshold(
-        0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
+        0.65, "P(cause)", basis="convention", source="from here on a report says 'probably'"
     ),
     sure: float = threshold(
         0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"
     ),
 ) -> bool:
     """Whether a fault explains the signals better than health does. For a model that does its task well,
-    one fault must be likely by itself."""
+    one fault must be probable by itself."""
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     short = case.shape == "too-short-to-tell" and clearly_improving(case)
