@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import html as escaping
+import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +24,7 @@ TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NO
 STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
 SHOWN_CAUSES = 4
 LIKELY = 0.02
+SHOWN_SYMPTOMS, SHOWN_LINES = 3, 40
 
 
 def rendered(report: FixReport, form: str, *, width: int = 100, color: bool = False) -> str:
@@ -87,20 +91,25 @@ def way(trial: Trial) -> str:
 def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     """One screen."""
     page = Page(width, color=color)
-    verdict = Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict])
-    page.row(verdict, " ", Span(clean(report.reason, 300), "bold"))
-    causes = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
-    page.heading("Causes")
-    for one in causes:
-        page.flow(f"{percent(one.probability)}  {one.title} ({one.cause})", indent=1)
+    page.row(Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]))
+    page.flow(clean(report.reason, 300), indent=1, style="bold")
+    page.heading(problem(report))
+    for line in (*causes(report), *symptoms(report)):
+        page.flow(clean(line, 300), indent=1)
+    if report.diff:
+        page.heading("The change")
+        page.lines += [f"  {page.plain(clean(line, 200))}" for line in shown_diff(report)]
+        page.heading("Apply it" if not report.patch_basis else "Apply it (not proven on this run)")
+        page.lines.append(f"  {clean(apply_command(report), 400)}")
+        page.flow(clean(report.patch_basis, 300), indent=2)
+    if report.verdict == "fixed" and report.objective is not None:
+        page.heading("Before and after")
+        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
     if report.trials:
         page.heading("What was tried")
     for trial in report.trials:
         page.flow(f"{trial.verdict}  {trial.fix}: {way(trial)}", indent=1)
         page.flow(clean(trial.why, 300), indent=4, style="dim")
-    if report.verdict == "fixed" and report.objective is not None:
-        page.heading("Before and after")
-        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
     for own in report.test:
         page.flow(f"{own.signal} (test set): {level(own.before)} -> {level(own.after)}", indent=1)
     for row in model_rows(report) if report.verdict == "fixed" else ():
@@ -120,14 +129,49 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         indent=1,
         style="dim",
     )
-    if report.command:
-        page.lines += ["", report.command]
+    if report.command and not report.diff:
+        page.lines += ["", "  The fixed run, without an edit of the source:", report.command]
     return page.text()
+
+
+def problem(report: FixReport) -> str:
+    return "Diagnosis" if report.verdict == "nothing-to-fix" else "What was wrong"
+
+
+def causes(report: FixReport) -> list[str]:
+    """The likely causes, each with its probability."""
+    likely = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
+    return [f"{h.title} ({percent(h.probability)})" for h in likely]
+
+
+def symptoms(report: FixReport) -> list[str]:
+    """What of the run shows it, at most three findings."""
+    found = () if report.verdict == "nothing-to-fix" else report.diagnosis.findings
+    return [f"- {one.message}" for one in found[:SHOWN_SYMPTOMS]]
+
+
+def shown_diff(report: FixReport) -> list[str]:
+    """The lines of the source edit, without those that a terminal has no room for."""
+    lines = report.diff.splitlines()
+    more = [f"... {len(lines) - SHOWN_LINES} more lines in {report.patch}"]
+    return lines if len(lines) <= SHOWN_LINES else lines[:SHOWN_LINES] + more
+
+
+def apply_command(report: FixReport) -> str:
+    """What puts the patch into the source, from the folder in which the proof was made."""
+    return f"git apply {shlex.quote(report.patch or '')}"
 
 
 def markdown(report: FixReport) -> str:
     """The whole report as Markdown."""
     parts = [f"# traindx fix: {TITLES[report.verdict].lower()}", harmless(report.reason, 400) + "."]
+    parts.append(section(problem(report), [(line,) for line in (*causes(report), *symptoms(report))]))
+    if report.diff:
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", report.diff)), default=0))
+        lines = "\n".join(clean(line, 400) for line in report.diff.splitlines())
+        parts.append(f"## The change\n\n{fence}diff\n{lines}\n{fence}")
+        parts.append(f"## Apply it\n\n{code(apply_command(report), 400)}")
+        parts += [harmless(report.patch_basis, 400)] if report.patch_basis else []
     parts += [section(title, rows) for title, rows in sections(report)]
     if report.command:
         parts.append(f"## The fixed run\n\n{code(report.command, 400)}")
@@ -153,15 +197,15 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
     """Title and rows of every part of the report; rows of one cell are a list, others have a head."""
     diagnosis = report.diagnosis
     found = [(f"{f.severity}: {f.message}",) for f in diagnosis.findings]
-    causes = [("cause", "probability", "evidence")] + [
+    evidence = [("cause", "probability", "evidence")] + [
         (h.title, percent(h.probability), ", ".join(t.finding for t in h.for_[:4]))
         for h in diagnosis.hypotheses[:SHOWN_CAUSES]
     ]
-    parts: list[tuple[str, Rows]] = [("Original issues", found), ("Causes", causes)]
-    if report.trials:
-        parts.append(("Fixes tried", tried_rows(report)))
+    parts: list[tuple[str, Rows]] = []
     if report.objective is not None and report.before is not None:
         parts.append(("Before and after", before_after(report)))
+    if report.trials:
+        parts.append(("Fixes tried", tried_rows(report)))
     if report.test:
         parts.append(("On the test set", test_rows(report)))
     if report.slices:
@@ -173,6 +217,7 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
     if report.after_fix is not None:
         left = [(f"{f.severity}: {f.message}",) for f in report.after_fix.findings]
         parts.append(("What is left after the fix", left))
+    parts += [("All findings", found), ("Causes", evidence)]
     parts.append(("Recommendations", [(f"{r.text} ({r.because})",) for r in report.recommendations]))
     if report.stopping is not None:
         parts.append(("When to stop", [(stopping_advice(report.stopping),)]))
@@ -188,16 +233,9 @@ def stopping_advice(left: Stopping) -> str:
 
 
 def tried_rows(report: FixReport) -> Rows:
-    head = ("fix", "from outside", "verdict", "before", "after", "why", "p")
-    rows = [
-        (t.fix or "", way(t), t.verdict, level(t.before), level(t.after), t.why, chance(t.p_value))
-        for t in report.trials
-    ]
+    head = ("fix", "from outside", "verdict", "before", "after", "why")
+    rows = [(t.fix or "", way(t), t.verdict, level(t.before), level(t.after), t.why) for t in report.trials]
     return [head, *rows]
-
-
-def chance(p: float | None) -> str:
-    return "" if p is None else f"{p:.3g}"
 
 
 def measure(objective: Objective) -> str:
@@ -282,19 +320,28 @@ def ablation_rows(report: FixReport) -> Rows:
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
 td,th{padding:.15em .8em .15em 0;vertical-align:top;text-align:left}h2{font-size:1.1em;margin:1.2em 0 .2em}
+table{display:block;overflow-x:auto}pre{overflow-x:auto;background:#8881;padding:.5em}
 .fixed,.nothing-to-fix{color:#18794e}.not-fixed{color:#c22}img{max-width:100%}
 @media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}}"""
 
 
-def html(report: FixReport) -> str:
-    """The whole report as one HTML page without scripts; the picture is a file in the same folder."""
+def html(report: FixReport, picture: bytes = b"") -> str:
+    """The whole report as one HTML page without scripts or other files. `picture`: a PNG, or nothing."""
 
     def safe(value: object) -> str:
         return escaping.escape(clean(value, 500))
 
     body = [f'<h1 class="{report.verdict}">{TITLES[report.verdict]}</h1><p>{safe(report.reason)}</p>']
-    if report.verdict == "fixed":
-        body.append('<img src="training_comparison.png" alt="before and after">')
+    wrong = "".join(f"<li>{safe(line)}</li>" for line in (*causes(report), *symptoms(report)))
+    body.append(f"<h2>{problem(report)}</h2><ul>{wrong}</ul>")
+    if report.diff:
+        lines = "\n".join(safe(line) for line in report.diff.splitlines())
+        body.append(f"<h2>The change</h2><pre>{lines}</pre>")
+        body.append(f"<h2>Apply it</h2><pre>{safe(apply_command(report))}</pre>")
+        body.append(f"<p>{safe(report.patch_basis)}</p>")
+    if picture:
+        data = base64.b64encode(picture).decode()
+        body.append(f'<img src="data:image/png;base64,{data}" alt="before and after">')
     for title, rows in sections(report):
         body.append(f"<h2>{safe(title)}</h2>")
         if not rows:
@@ -309,7 +356,8 @@ def html(report: FixReport) -> str:
             body.append(f"<table><tr>{head}</tr>{cells}</table>")
     if report.command:
         body.append(f"<h2>The fixed run</h2><pre>{safe(report.command)}</pre>")
-    head = f'<meta charset="utf-8"><title>traindx fix</title><style>{STYLE}</style>'
+    view = '<meta name="viewport" content="width=device-width,initial-scale=1">'
+    head = f'<meta charset="utf-8">{view}<title>traindx fix</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
 
 
