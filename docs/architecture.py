@@ -74,7 +74,7 @@ def within(room: str) -> Edges:
 
 
 def picture(edges: Edges) -> str:
-    """A diagram in Mermaid's language: who stands on whom."""
+    """A diagram in Mermaid's language: which module imports which."""
     return "```mermaid\n" + "\n".join(lines(edges)) + "\n```\n"
 
 

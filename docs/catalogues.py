@@ -35,16 +35,16 @@ INTRODUCTIONS = {
     "signals": """
 # Signals
 
-The names that traindx uses whatever the log calls them; the diagnosis shows what was mapped from what.
-`--map train/loss=my_loss` maps a column or tag that was not recognized. A metric that is not listed keeps its own
-name below `train/` or `val/`; which way it should go is told by words in it (`loss`, `error` ... down; `accuracy`,
-`f1`, `reward` ... up).
+traindx uses these names, whatever the log calls a signal. The diagnosis shows which name of the log became which
+signal. `--map train/loss=my_loss` maps a column or tag that was not recognized. A metric that is not listed keeps
+its name after `train/` or `val/`. Words in the name decide whether lower or higher is better (`loss`, `error` ...
+lower; `accuracy`, `f1`, `reward` ... higher).
 """,
     "thresholds": """
 # Thresholds
 
-Every number that a rule compares with. The basis says how it was found: *measured* on labelled runs (the value is
-better than half or double of it), *theory*, a *paper*, or a *convention* of the field.
+This page lists every number that a rule compares with. The basis says where it comes from: *measured* on labelled
+runs (the value is better than half or double of it), *theory*, a *paper*, or a *convention* of the field.
 
 The last two columns show how much depends on a number. `python -m benchmarks.thresholds` judged RUNS recorded and
 published runs again, with one threshold at a time at half and at double its value. A cell counts the runs whose
@@ -65,26 +65,26 @@ nothing. Differences of one or two logs are within chance, so no value was moved
     "rules": """
 # Rules
 
-A rule says what is *seen*; why it is so is for the [causes](causes.md). Every rule is asked of every run, and its
-outcome is one of three: it fired, it is clear, or it could not be evaluated, for a reason that is told.
-`traindx explain CODE` prints the same page.
+A rule says what is *seen* in a run. The [causes](causes.md) say why. Every rule is evaluated on every run, with one of
+three outcomes: it fired, it is clear, or it could not be evaluated, with the reason. `traindx explain CODE` prints
+the same page.
 """,
     "causes": """
 # Causes
 
-What may be wrong. The outcomes of the rules speak for or against each cause, in log-odds that add up; the
-probabilities of all causes of a run sum to 1, and `healthy` is one of them.
+A cause is what may be wrong. The outcomes of the rules count for or against each cause, in log-odds that are added
+up. The probabilities of all causes of a run sum to 1, and `healthy` is one of them.
 """,
     "patterns": """
 # Patterns
 
-Benign shapes that a healthy run may show.
+Harmless shapes of curves that a healthy run may show.
 """,
     "fixes": """
 # Fixes
 
-What to do about a cause. A *runtime* fix can be tried on the unmodified script from outside, a *patch* is an edit of
-the user's code, *advice* needs a person.
+A fix is what to do about a cause. A *runtime* fix can be tried on the unmodified script from outside. A *patch* is
+an edit of your code. *Advice* needs a person.
 """,
 }
 

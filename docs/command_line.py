@@ -12,28 +12,28 @@ WIDTH = 100
 
 INTRODUCTION = """# The command line
 
-stdout carries the document and nothing else; progress, notes and errors go to stderr. An error is one line,
-`traindx: error: …`, with what can be done about it.
+stdout contains only the document. Progress, notes and errors go to stderr. An error is one line,
+`traindx: error: …`, which says what you can do.
 
 | exit status | meaning |
 |---|---|
-| 0 | nothing found at or above the severity asked for |
-| 1 | findings at or above it (default: medium) |
-| 2 | could not work: bad input, bad options, or a bug in traindx. With several paths the others are still diagnosed |
-| 130 | interrupted (Ctrl-C); an `--output` file then holds its old content, or does not exist |
+| 0 | no finding at or above `--severity` |
+| 1 | findings at or above `--severity` (default: medium) |
+| 2 | an error: bad input, bad options, or a bug in traindx. With several paths, the others are still diagnosed |
+| 130 | interrupted (Ctrl-C); an `--output` file keeps its old content, or does not exist |
 
-A pipe that is closed early (`| head`) changes nothing about the exit status. Colours: `--no-color`, else
-`NO_COLOR`, else `FORCE_COLOR`, else whether stdout is a terminal. Text is as wide as the terminal (or `COLUMNS`),
-between 40 and 120 columns; 100 in a pipe. `TRAINDX_DEBUG=1` shows the traceback of a bug in traindx.
+A pipe that is closed early (`| head`) does not change the exit status. Colours depend on the first of these that is
+set: `--no-color`, `NO_COLOR`, `FORCE_COLOR`, and whether stdout is a terminal. Text is as wide as the terminal (or
+`COLUMNS`), between 40 and 120 columns, and 100 in a pipe. `TRAINDX_DEBUG=1` shows the traceback of a bug in traindx.
 
-Settings come from the nearest `traindx.toml` or `pyproject.toml` with a `[tool.traindx]` table; the command line
-replaces `select`, `ignore` and `severity` and adds to `aliases` and `facts`:
+Settings come from the nearest `traindx.toml` or `pyproject.toml` with a `[tool.traindx]` table. The command line
+replaces `select`, `ignore` and `severity`, and adds to `aliases` and `facts`:
 
 ```toml
 {settings}
 ```
 
-An unknown key or a value that makes no sense is an error that names the file and the key.
+An unknown key or an invalid value is an error that names the file and the key.
 """
 
 

@@ -24,22 +24,20 @@ Start with three questions, in this order.
 
 1. **What should it be?** A classifier that knows nothing has a cross-entropy of ln k for k classes: 0.69 for 2,
    2.30 for 10, 6.91 for 1000. A language model starts near the logarithm of its vocabulary. A first loss far above
-   that means that the outputs are badly scaled, a loss that stays there means that nothing was learned.
-2. **How noisy is it?** The loss of one batch scatters around its trend; a change counts only if it is larger than
+   that means that the outputs are badly scaled. A loss that stays there means that nothing was learned.
+2. **How noisy is it?** The loss of one batch scatters around its trend. A change counts only if it is larger than
    that scatter, and one spike is not a trend. A loss averaged over an epoch scatters less and hides what happens
    inside the epoch.
-3. **Compared with what?** The training loss alone cannot tell learning from memorizing: look at the validation
-   loss beside it. A curve that lies flat may be done, stuck, or under a learning rate that has gone to zero: look
-   at the learning rate. A curve that blows up mostly has a gradient norm that grew before it: look there for the
-   first step that was different.
+3. **Compared with what?** The training loss alone does not separate learning from memorizing: compare it with the
+   validation loss. A flat curve can be converged, stuck, or at a learning rate of zero: look at the learning rate.
+   Before a loss diverges, the gradient norm mostly grows: look there for the first step that was different.
 
 A healthy curve falls fast, then slower and slower, with small noise, and the validation loss follows it with a
-small gap. Flat stretches before a sudden fall are normal for some tasks: wait at least twice as long as the flat
-stretch before you give up. Validation *better* than training is usual under dropout and heavy augmentation. A bump
-at every restart of a cyclic schedule is what the schedule does.
+small gap. For some tasks, flat stretches before a sudden fall are normal: wait at least twice as long as the flat
+stretch before you give up. Validation *better* than training is usual with dropout and heavy augmentation. A cyclic
+schedule causes a bump at every restart.
 
-Each picture below is a run in which traindx sees the pattern; the shaded part is where it sees it. The caption is
-its message.
+Each picture below shows a run in which traindx finds the pattern, in the shaded part. The caption is its message.
 """
 
 
@@ -113,15 +111,15 @@ def page() -> str:
 
 
 def described_pattern(rule: Rule, page: Page) -> str:
-    told = dict(sections(page.text))
+    parts_of_page = dict(sections(page.text))
     evidence = seen(rule.slug).evidence[0]
     caption = (evidence.message or rule.message).format(**evidence.values)
     parts = [
         f"### {page.title.rstrip('.')}\n",
         f"![{rule.slug}](images/curves/{rule.slug}.svg)\n",
         f"[{rule.slug}](rules.md#{rule.slug}): “{caption}”\n",
-        f"**What it means.** {told['Why it matters']}\n",
-        f"**What to do.** {told['What to try']}\n",
-        f"**When it is nothing.** {told['When it is wrong']}\n",
+        f"**What it means.** {parts_of_page['Why it matters']}\n",
+        f"**What to do.** {parts_of_page['What to try']}\n",
+        f"**When it is harmless.** {parts_of_page['When it is wrong']}\n",
     ]
     return "\n".join(parts)

@@ -21,7 +21,7 @@ import numpy as np
 
 from docs import modules_text
 from traindx import pipeline, rules
-from traindx.cli.module_tables import LIMITS, limits, seen
+from traindx.cli.module_tables import LIMITS, limits, module_findings
 from traindx.config import Config
 from traindx.features.per_module.table import SIGNALS, Kind, ModuleTable, table
 from traindx.reports.documents import modules
@@ -136,8 +136,8 @@ def shown(name: str, kind: Kind) -> ModuleTable:
 
 def printed(name: str, kind: Kind) -> str:
     """The table as a terminal shows it."""
-    told = modules.render([(shown(name, kind), seen(traced(name), kind, Config()))], width=WIDTH)
-    return f"```\n{told}```\n"
+    text = modules.render([(shown(name, kind), module_findings(traced(name), kind, Config()))], width=WIDTH)
+    return f"```\n{text}```\n"
 
 
 def picture(name: str, kind: Kind) -> str:

@@ -3,7 +3,7 @@
     python -m docs.readme
 
 Not part of `docs.generate --check`: a training that diverges ends in other digits on another
-machine. A test compares what the README shows with a run of its own in what must not differ.
+machine. A test compares what the README shows with its own run in what must not differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A deep net of sigmoids: the gradient dies out on its way back, and the first layers stand still. Needs only torch.
+"""A deep net of sigmoids: the gradient dies out on its way back, and the first layers do not learn. Needs only torch.
 
 traindx run --out runs/sigmoid -- python examples/record_deep_sigmoid.py
 traindx gradients runs/sigmoid

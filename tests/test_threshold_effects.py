@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from benchmarks.thresholds import Changes, measure, saved
 from docs.catalogues import compare_scores, sensitivity
 from tests.make import run
 from traindx.rules import catalogue
+from traindx.vocabulary.rule import Threshold
 
 
 def test_a_threshold_that_decides_a_run_is_counted() -> None:
@@ -66,3 +69,9 @@ def test_labelled_logs_are_scored_with_each_threshold(
     monkeypatch.setattr(threshold_answers, "half_of", lambda _: "development")
     answers = threshold_answers.measure(tmp_path)
     assert (answers.logs, answers.now.said, answers.half["loss-diverges.times"].said) == (1, 1, 1)
+
+
+def test_a_threshold_that_evidence_shows_survives_a_copy() -> None:
+    limit = Threshold(3.0, "x", "theory", "where it is derived")
+    for other in (copy.deepcopy(limit), pickle.loads(pickle.dumps(limit))):
+        assert (other, other.unit, other.basis, other.source) == (3.0, "x", "theory", "where it is derived")

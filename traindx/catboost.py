@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Records every `fit` that it is given to. `out`: the record's folder (None: a temporary one);
+    """Records every `fit` to which it is passed. `out`: the record's folder (None: a temporary one);
     `settings`: those of the model, as facts (`learning_rate`, `depth` ...)."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Watch:
         return True
 
     def diagnose(self) -> Diagnosis:
-        """The diagnosis of what was recorded so far. Raises ReadError before the first round."""
+        """The diagnosis of the record so far. Raises ReadError before the first round."""
         from traindx.pipeline import diagnose, read
 
         return diagnose(read(self.record.folder), self._config)

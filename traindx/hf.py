@@ -1,5 +1,5 @@
-"""`traindx.hf.Watch`: a callback for `transformers.Trainer` (and those made of it, such as TRL's) that
-records a training, says what it finds in the trainer's own log, and stops on request.
+"""`traindx.hf.Watch`: a callback for `transformers.Trainer` (and trainers built on it, such as TRL's) that
+records a training, writes findings to the trainer's own log, and stops on request.
 
 trainer = transformers.Trainer(model, args, callbacks=[traindx.hf.Watch(out="runs/exp1", stop=True)])
 """
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transformers' types are not relied on
-    """Records every `train`. `check_every`: steps between diagnoses of what was recorded; each new finding
+    """Records every `train`. `check_every`: steps between two diagnoses of the record; each new finding
     is printed once, and is in the trainer's `log_history`. `stop`: end the training when a diagnosis says
-    that going on is of no use. The trainer's state holds what was printed, so a resumed run does not repeat
+    that continuing is useless. The trainer's state holds what was printed, so a resumed run does not repeat
     it. `options` are those of `Session`."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
             recording.__exit__(None, None, None)
 
     def state(self) -> dict[str, Any]:
-        """What `Trainer` saves with its own state, and gives back when it resumes."""
+        """The state that `Trainer` saves with its own, and restores when it resumes."""
         args = {
             "out": None if self.out is None else str(self.out),
             "check_every": self.check_every,

@@ -1,4 +1,4 @@
-"""`traindx.keras.Watch`: a callback that records what `fit` does, says what it finds, and stops on request.
+"""`traindx.keras.Watch`: a callback that records `fit`, reports findings, and stops on request.
 
 watch = traindx.keras.Watch(out="runs/exp1")
 model.fit(x, y, epochs=10, validation_data=held_out, callbacks=[watch])
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Watch(Listener):
-    """Records every `fit` that it is given to, one after the other. `check_every`: steps between diagnoses
+    """Records every `fit` to which it is passed, one after the other. `check_every`: steps between diagnoses
     of what was recorded; new findings are printed on stderr. `stop`: end `fit` when a diagnosis says that
-    going on is of no use. `out`: the record's folder (None: a temporary one). `options` are those of
+    continuing is useless. `out`: the record's folder (None: a temporary one). `options` are those of
     `Session`. A sentence on stderr names a model that cannot be recorded; it trains unchanged."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Watch(Listener):
             self.model.stop_training = True
 
     def diagnose(self) -> Diagnosis:
-        """The diagnosis of what was recorded so far. Raises ReadError before the first step."""
+        """The diagnosis of the record so far. Raises ReadError before the first step."""
         from traindx.pipeline import diagnose, read
 
         if self.session is not None:

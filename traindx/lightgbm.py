@@ -1,4 +1,4 @@
-"""`traindx.lightgbm.Watch`: a callback that records what every round evaluates.
+"""`traindx.lightgbm.Watch`: a callback that records the evaluation of every round.
 
 watch = traindx.lightgbm.Watch(out="runs/exp1") lightgbm.train(params, data, 500, valid_sets=[data,
 held_out], valid_names=["train", "val"], callbacks=[watch]) print(watch.diagnose().to_text())
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Records every training that it is given to. `out`: the record's folder (None: a temporary one);
+    """Records every training to which it is passed. `out`: the record's folder (None: a temporary one);
     `settings`: those of the model, as facts, in addition to those that LightGBM reports."""
 
     order = 5  # before early stopping, which raises
@@ -38,7 +38,7 @@ class Watch:
         )
 
     def diagnose(self) -> Diagnosis:
-        """The diagnosis of what was recorded so far. Raises ReadError before the first round."""
+        """The diagnosis of the record so far. Raises ReadError before the first round."""
         from traindx.pipeline import diagnose, read
 
         return diagnose(read(self.record.folder), self._config)

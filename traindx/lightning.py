@@ -1,4 +1,4 @@
-"""`traindx.lightning.Watch`: a callback that records what `Trainer.fit` does, says what it finds in the
+"""`traindx.lightning.Watch`: a callback that records `Trainer.fit`, writes findings to the
 trainer's own log, and stops on request.
 
 trainer = lightning.Trainer(callbacks=[traindx.lightning.Watch(out="runs/exp1", stop=True)])
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Watch(Callback):  # type: ignore[misc]  # Lightning's types are not relied on
-    """Records every `fit`. `check_every`: steps between diagnoses of what was recorded; each new finding is
+    """Records every `fit`. `check_every`: steps between two diagnoses of the record; each new finding is
     printed once, and logged as `traindx/<finding>` by the trainer's loggers. `stop`: end the fit when a
-    diagnosis says that going on is of no use. The checkpoint holds what was printed, so a resumed run does
+    diagnosis says that continuing is useless. The checkpoint holds what was printed, so a resumed run does
     not repeat it. `options` are those of `Session`."""
 
     def __init__(

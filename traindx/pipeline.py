@@ -1,6 +1,6 @@
-"""The whole of traindx in one sentence: read, judge, rank, decide, forecast, report.
+"""All of traindx in one sentence: read, judge, rank, decide, forecast, report.
 
-The only module that joins the stages; every stage knows the vocabulary and nothing of the others.
+The only module that joins the stages; every stage knows the vocabulary and nothing about the others.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Diagnosis:
-    """What was found out about one or several runs: `document` is the JSON contract's content,
+    """The result for one or several runs: `document` is the JSON contract's content,
     `runs` the data it speaks of (for figures)."""
 
     def __init__(self, document: Document, runs: tuple[Run, ...]) -> None:
@@ -98,7 +98,7 @@ def read_all(
 
 
 def read(path: str | Path, *, mapping: Mapping[str, str] | None = None) -> Run:
-    """The run in `path`; of several the one with most points (see `read_all`)."""
+    """The run in `path`; if there are several, the one with the most points (see `read_all`)."""
     return max(read_all(path, mapping=mapping), key=lambda run: run.points)
 
 
@@ -212,7 +212,7 @@ def watch(
 
 
 class Checked:
-    """What checks came to: `report` is the JSON document's content, `diagnosis` that of the first steps."""
+    """The result of checks: `report` is the JSON document's content, `diagnosis` that of the first steps."""
 
     def __init__(self, report: CheckReport, diagnosis: Diagnosis) -> None:
         self.report, self.diagnosis = report, diagnosis
@@ -329,7 +329,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """`%unload_ext traindx`: let go of everything."""
+    """`%unload_ext traindx`: close the record and remove all hooks."""
     from traindx.capture.launch import notebook
 
     notebook.unload(shell)

@@ -1,4 +1,4 @@
-"""`traindx.xgboost.Watch`: a callback that records what every round evaluates.
+"""`traindx.xgboost.Watch`: a callback that records the evaluation of every round.
 
 watch = traindx.xgboost.Watch(out="runs/exp1")
 xgboost.train(params, data, 500, evals=[(data, "train"), (held_out, "val")], callbacks=[watch])
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Watch(TrainingCallback):  # type: ignore[misc]
-    """Records every training that it is given to. `out`: the record's folder (None: a temporary one);
+    """Records every training to which it is passed. `out`: the record's folder (None: a temporary one);
     `settings`: those of the model, as facts (`learning_rate`, `max_depth` ...)."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Watch(TrainingCallback):  # type: ignore[misc]
         return False
 
     def diagnose(self) -> Diagnosis:
-        """The diagnosis of what was recorded so far. Raises ReadError before the first round."""
+        """The diagnosis of the record so far. Raises ReadError before the first round."""
         from traindx.pipeline import diagnose, read
 
         return diagnose(read(self.record.folder), self._config)

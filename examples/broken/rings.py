@@ -1,4 +1,4 @@
-"""Three rings, told apart. Something is wrong with how it trains."""
+"""Three rings to classify. Something is wrong with how it trains."""
 
 import argparse
 

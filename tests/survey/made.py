@@ -29,7 +29,7 @@ def sound(n: int = 600, seed: int = 0, classes: int = 3) -> dict[str, Any]:
 
 
 def measured(data: Any, target: Any = "label", **options: Any) -> Survey:
-    return survey.of(data, target, **{"fitted": False, **options})
+    return survey.examine(data, target, **{"fitted": False, **options})
 
 
 def facts(data: Any, target: Any = "label", **options: Any) -> dict[str, Any]:

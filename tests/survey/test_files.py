@@ -96,7 +96,7 @@ def test_sounds_that_soundfile_wrote(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_of_images(tmp_path: Path) -> None:
-    found = survey.of(folder(tmp_path / "train"), validation=folder(tmp_path / "val", first=500))
+    found = survey.examine(folder(tmp_path / "train"), validation=folder(tmp_path / "val", first=500))
     facts = found.measured.facts
     assert (facts["files_checked"], facts["files_unreadable"], facts["classes"]) == (50, 0, 2)
     assert facts["class_counts_max_min_ratio"] == 1
@@ -115,7 +115,7 @@ def test_a_folder_in_which_everything_is_wrong(tmp_path: Path) -> None:
     (held_out / "dogs" / "seen.png").write_bytes(png(5))
     (held_out / "cows").mkdir()
     (held_out / "cows" / "1.png").write_bytes(png(77_777))
-    found = survey.of(train, validation=held_out)
+    found = survey.examine(train, validation=held_out)
     facts, rows = found.measured.facts, found.measured.rows
     assert facts["files_unreadable"] == 2
     assert facts["files_unreadable_where"] == "cats/00.png (is empty), cats/01.png (ends early)"
@@ -129,7 +129,7 @@ def test_a_folder_in_which_everything_is_wrong(tmp_path: Path) -> None:
 def test_hostile_file_names_are_escaped(tmp_path: Path) -> None:
     train = folder(tmp_path / "train")
     (train / "cats" / "\x1b[31mred\n.png").write_bytes(b"")
-    where = str(survey.of(train).measured.facts["files_unreadable_where"])
+    where = str(survey.examine(train).measured.facts["files_unreadable_where"])
     assert "\x1b" not in where
     assert "\n" not in where
 
@@ -137,6 +137,6 @@ def test_hostile_file_names_are_escaped(tmp_path: Path) -> None:
 def test_folders_that_hold_nothing_to_look_at(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,2\n")
     with pytest.raises(ReadError, match="no image or sound files"):
-        survey.of(tmp_path)
+        survey.examine(tmp_path)
     with pytest.raises(ConfigError, match="must be a folder"):
-        survey.of(folder(tmp_path / "train"), validation=tmp_path / "a.csv")
+        survey.examine(folder(tmp_path / "train"), validation=tmp_path / "a.csv")

@@ -30,7 +30,7 @@ OF_SCRIPTS = ("versions", "seeds", "disk", "checkpoints")
 CERTAIN = ("output-activation", "gradient-flow", "clipping-order")
 
 
-def made(
+def define_check(
     group: Group,
     slug: str,
     title: str,
@@ -54,195 +54,195 @@ def made(
 
 
 CHECKS: tuple[Check, ...] = (
-    made(
+    define_check(
         "environment", "accelerator", "Accelerator", "the available device is used", "accelerator-missing",
         "device accelerator", source="accelerator",
     ),
-    made(
+    define_check(
         "environment", "versions", "Versions and pins", "the installed versions match the pins",
         "versions-unpinned",
         "pins_file",
     ),
-    made("environment", "seeds", "Random seeds", "set by the script", "seed-not-set", "seeds_set"),
-    made(
+    define_check("environment", "seeds", "Random seeds", "set by the script", "seed-not-set", "seeds_set"),
+    define_check(
         "environment", "determinism", "Same start, same losses", "two starts give the same losses",
         "run-not-reproducible",
         "repeat_steps repeat_difference", source=AGAIN,
     ),
-    made("environment", "disk", "Disk space", "enough", "disk-space-short", "disk_free disk_needed",
+    define_check("environment", "disk", "Disk space", "enough", "disk-space-short", "disk_free disk_needed",
          source=AGAIN),
-    made(
+    define_check(
         "environment", "memory", "Memory", "enough", "memory-too-small out-of-memory memory-grows",
         "memory_weights memory_gradients memory_optimizer memory_activations memory_available",
         source="memory",
     ),
-    made(
+    define_check(
         "environment", "checkpoints", "Checkpoint files", "readable and finite",
         "checkpoint-unreadable checkpoint-not-finite", "checkpoints_seen",
     ),
-    made(
+    define_check(
         "data", "inputs-finite", "Inputs are finite", "no NaN or infinity",
         "inputs-not-finite", "inputs_samples_read",
     ),
-    made(
+    define_check(
         "data", "input-scale", "Scale of the inputs", "about one",
         "inputs-not-normalized", "inputs_mean_abs inputs_std_mean",
     ),
-    made("data", "input-outliers", "Outliers among the inputs", "no extreme values", "inputs-have-outliers"),
-    made(
+    define_check("data", "input-outliers", "Outliers among the inputs", "no extreme values", "inputs-have-outliers"),
+    define_check(
         "data", "constant-inputs", "Constant input features", "none, or few",
         "inputs-have-constant-features",
         "inputs_constant_features inputs_features",
     ),
-    made("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized",
+    define_check("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized",
          "targets_std_mean"),
-    made(
+    define_check(
         "data", "target-range", "Range of the labels", "all within the classes",
         "targets-out-of-range", "label_min label_max",
     ),
-    made(
+    define_check(
         "data", "class-balance", "Balance of the classes", "no class is rare",
         "classes-imbalanced", "class_counts_max_min_ratio",
     ),
-    made("data", "duplicates", "Copies among the samples", "few or none", "samples-duplicated"),
-    made("data", "overlap", "Training samples in validation", "none", "train-and-validation-overlap"),
-    made("data", "validation-shift", "Validation inputs like training's", "similar",
+    define_check("data", "duplicates", "Copies among the samples", "few or none", "samples-duplicated"),
+    define_check("data", "overlap", "Training samples in validation", "none", "train-and-validation-overlap"),
+    define_check("data", "validation-shift", "Validation inputs like training's", "similar",
          "validation-distribution-differs"),
-    made("data", "order", "Order of the samples", "batches are mixed", "batches-sorted-by-class",
+    define_check("data", "order", "Order of the samples", "batches are mixed", "batches-sorted-by-class",
          "batch_class_purity"),
-    made(
+    define_check(
         "data", "fresh-batches", "Batches differ", "no batch is repeated",
         "batch-repeats", "batches_distinct",
     ),
-    made(
+    define_check(
         "architecture", "output-activation", "Output against targets", "the output can reach the targets",
         "output-cannot-reach-targets", "outputs_width outputs_min outputs_max",
     ),
-    made(
+    define_check(
         "architecture", "loss-function", "Loss against targets", "they fit",
         "loss-does-not-fit-targets", "loss loss_reduction",
     ),
-    made(
+    define_check(
         "architecture", "logits", "Cross-entropy gets logits", "no second softmax",
         "probabilities-fed-to-cross-entropy", "loss_input",
     ),
-    made(
+    define_check(
         "architecture", "size", "Size against data", "in proportion", "model-larger-than-data",
         "parameters parameters_trainable dataset_size depth",
     ),
-    made(
+    define_check(
         "architecture", "depth", "Depth", "gradients reach every layer",
         "deep-without-normalization deep-saturating-activations gradients-vanish-with-depth",
         "depth has_normalization has_dropout activations",
     ),
-    made(
+    define_check(
         "architecture", "initial-weights", "Initial weights", "their scale is fine",
         "weights-start-badly-scaled", "parameter_dtype",
     ),
-    made(
+    define_check(
         "architecture", "live-units", "Units are alive", "they respond to their inputs",
         "relu-units-dead activations-saturate activations-collapse activations-not-finite",
     ),
-    made(
+    define_check(
         "architecture", "registered", "Layers are registered", "all that are used",
         "parameters-not-registered",
         "parameters_shared", source="structure",
     ),
-    made(
+    define_check(
         "architecture", "bias", "Biases have an effect", "none precedes a normalization",
         "bias-before-normalization", source="structure",
     ),
-    made(
+    define_check(
         "architecture", "samples-apart", "No leak across the batch", "each output depends on its own sample",
         "samples-affect-each-other", "leak_pairs_checked", source="leak",
     ),
-    made(
+    define_check(
         "architecture", "future-apart", "No leak from later tokens", "no output depends on later tokens",
         "future-leaks-into-output", "future_effect",
     ),
-    made(
+    define_check(
         "loop", "optimizer-holds-all", "Optimizer holds all parameters", "all that are trainable",
         "parameters-missing-from-optimizer", "optimizer parameter_groups",
     ),
-    made("loop", "frozen", "Frozen parameters", "none that prevent training", "parameters-frozen",
+    define_check("loop", "frozen", "Frozen parameters", "none that prevent training", "parameters-frozen",
          "parameters_frozen"),
-    made(
+    define_check(
         "loop", "steps", "Optimizer steps", "the optimizer steps",
         "optimizer-never-steps steps-skipped-often", "optimizer_steps",
     ),
-    made("loop", "zero-grad", "Gradients are cleared", "before each step",
+    define_check("loop", "zero-grad", "Gradients are cleared", "before each step",
          "gradients-accumulate-across-steps"),
-    made(
+    define_check(
         "loop", "modes-set", "Training and evaluation mode", "set correctly",
         "training-in-eval-mode evaluating-in-train-mode",
     ),
-    made(
+    define_check(
         "loop", "clipping-order", "Gradients are clipped before the step", "they are",
         "clipping-after-step",
     ),
-    made(
+    define_check(
         "loop", "clipping", "Clipping threshold", "some steps are not clipped",
         "clipping-always-active", "clip_norm",
     ),
-    made(
+    define_check(
         "loop", "accumulation", "Accumulated gradients are averaged",
         "the loss is divided, or nothing is accumulated",
         "loss-not-scaled-for-accumulation", "accumulation",
     ),
-    made(
+    define_check(
         "loop", "loss-mean", "Loss is a mean over the batch", "not a sum",
         "loss-sums-over-batch", "loss_batch_growth", source="growth",
     ),
-    made(
+    define_check(
         "loop", "schedule", "Learning-rate schedule", "the rate stays large enough",
         "scheduler-steps-too-often learning-rate-vanishes-early learning-rate-is-zero learning-rate-jumps",
         "lr schedule",
     ),
-    made(
+    define_check(
         "loop", "precision", "Half precision", "values stay in range",
         "half-precision-overflows half-precision-underflows loss-scale-collapses", "precision",
     ),
-    made("experiments", "first-loss", "First loss", "that of guessing", "first-loss-far-from-guessing"),
-    made(
+    define_check("experiments", "first-loss", "First loss", "that of guessing", "first-loss-far-from-guessing"),
+    define_check(
         "experiments", "gradient-flow", "Gradients reach every parameter", "they do",
         "graph-detached gradient-is-zero",
     ),
-    made(
+    define_check(
         "experiments", "gradient-size", "Size of the gradients", "moderate and finite",
         "gradient-not-finite gradient-norm-explodes gradient-norm-vanishes",
     ),
-    made(
+    define_check(
         "experiments", "parameters-move", "Parameters move", "by a reasonable fraction of their size",
         "parameters-never-change updates-too-large updates-too-small weights-collapse "
         "weights-grow-unbounded",
     ),
-    made(
+    define_check(
         "experiments", "loss-falls", "Loss falls in the first steps", "it does",
         "loss-not-finite loss-diverges loss-has-no-floor loss-flat-from-start loss-at-chance "
         "loss-oscillates "
         "loss-repeats-each-epoch loss-spikes-then-fails",
     ),
-    made(
+    define_check(
         "experiments", "one-batch", "One batch can be overfitted", "it can", "one-batch-not-fitted",
         "one_batch_start one_batch_end one_batch_steps", source=ONE_BATCH,
     ),
-    made(
+    define_check(
         "experiments", "blank-inputs", "Inputs matter", "without them the batch is fitted worse",
         "input-has-no-effect", "one_batch_end blank_batch_end", source=BLANK,
     ),
-    made(
+    define_check(
         "experiments", "permuted-labels", "Labels matter", "permuted ones are fitted worse",
         "labels-make-no-difference", "real_end permuted_end", source=PERMUTED,
     ),
-    made(
+    define_check(
         "experiments", "modes-agree", "Both modes agree", "their losses are similar", "modes-disagree",
         "modes_loss_train modes_loss_eval", source="modes",
     ),
-    made(
+    define_check(
         "experiments", "step-time", "Step time", "not spent waiting for data",
         "step-waits-for-data step-time-jumps accelerator-underused", "time_step time_data_share",
     ),
-    made(
+    define_check(
         "experiments", "latency", "Latency and throughput", "measured", "",
         "latency_p50 latency_p95 latency_p99 inference_throughput", source="latency",
     ),

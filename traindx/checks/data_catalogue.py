@@ -4,65 +4,65 @@
 
 from __future__ import annotations
 
-from traindx.checks.catalogue import made
+from traindx.checks.catalogue import define_check
 from traindx.vocabulary.check import Check
 
 OF_FOLDERS = ("read", "files", "labels", "class-balance", "contradictions", "duplicates", "overlap")
 
 DATA_CHECKS: tuple[Check, ...] = (
-    made("data", "read", "What was read", "all of it", "", "samples_read samples_looked_at",
+    define_check("data", "read", "What was read", "all of it", "", "samples_read samples_looked_at",
          source="samples_read"),
-    made(
+    define_check(
         "data", "files", "Files", "every file can be read", "files-unreadable", "files_checked",
         source="files_checked",
     ),
-    made(
+    define_check(
         "data", "missing", "Missing values", "no cell is empty", "values-missing", "inputs_features",
         source="inputs_missing",
     ),
-    made("data", "inputs-finite", "Inputs are finite", "no NaN or infinity", "inputs-not-finite",
+    define_check("data", "inputs-finite", "Inputs are finite", "no NaN or infinity", "inputs-not-finite",
          source="inputs_nonfinite"),
-    made(
+    define_check(
         "data", "input-scale", "Scale of the inputs", "about one", "inputs-not-normalized",
         "inputs_mean_abs_max inputs_std_min inputs_std_max", source="inputs_std_max",
     ),
-    made("data", "input-outliers", "Outliers among the inputs", "no extreme values", "inputs-have-outliers",
+    define_check("data", "input-outliers", "Outliers among the inputs", "no extreme values", "inputs-have-outliers",
          source="inputs_outlier_share"),
-    made("data", "constant-inputs", "Constant input features", "none, or few",
+    define_check("data", "constant-inputs", "Constant input features", "none, or few",
          "inputs-have-constant-features",
          source="inputs_features"),
-    made("data", "copied-inputs", "Features that repeat others", "none", "features-duplicated",
+    define_check("data", "copied-inputs", "Features that repeat others", "none", "features-duplicated",
          source="inputs_duplicate_features"),
-    made("data", "labels", "Labels or targets", "well formed", "labels-ill-formed", "target_task classes",
+    define_check("data", "labels", "Labels or targets", "well formed", "labels-ill-formed", "target_task classes",
          source="targets"),
-    made("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized",
+    define_check("data", "target-scale", "Scale of the targets", "about one", "targets-not-normalized",
          "targets_std",
          source="targets_std_max"),
-    made("data", "target-outliers", "Outliers among the targets", "no extreme values",
+    define_check("data", "target-outliers", "Outliers among the targets", "no extreme values",
          "targets-have-outliers",
          source="targets_outliers"),
-    made(
+    define_check(
         "data", "class-balance", "Balance of the classes", "no class is rare", "classes-imbalanced",
         "class_counts_max_min_ratio", source="class_counts_max_min_ratio",
     ),
-    made(
+    define_check(
         "data", "label-noise", "Wrong labels", "few or none suspected", "labels-look-noisy",
         "label_noise_suspects label_noise_checked label_noise_where", source="label_noise_share",
     ),
-    made("data", "contradictions", "Same sample, other target", "none, or few", "labels-contradict",
+    define_check("data", "contradictions", "Same sample, other target", "none, or few", "labels-contradict",
          source="samples_conflicting"),
-    made("data", "leakage", "One feature predicts the target", "none does", "feature-predicts-target",
+    define_check("data", "leakage", "One feature predicts the target", "none does", "feature-predicts-target",
          "feature_skill_best feature_skill_best_name", source="feature_skill_best"),
-    made("data", "duplicates", "Copies among the samples", "few or none", "samples-duplicated",
+    define_check("data", "duplicates", "Copies among the samples", "few or none", "samples-duplicated",
          "samples_duplicates",
          source="samples_duplicate_share"),
-    made("data", "order", "Order of the rows", "mixed", "rows-sorted-by-class batches-sorted-by-class",
+    define_check("data", "order", "Order of the rows", "mixed", "rows-sorted-by-class batches-sorted-by-class",
          source="rows_class_purity"),
-    made("data", "overlap", "Training samples in validation", "none", "train-and-validation-overlap",
+    define_check("data", "overlap", "Training samples in validation", "none", "train-and-validation-overlap",
          source="train_val_overlap_share"),
-    made("data", "validation-shift", "Validation like training", "similar",
+    define_check("data", "validation-shift", "Validation like training", "similar",
          "validation-distribution-differs",
          source="val_inputs_shift"),
-    made("data", "slices", "Slices of the sensitive column", "similar, within chance", "slices-unequal",
+    define_check("data", "slices", "Slices of the sensitive column", "similar, within chance", "slices-unequal",
          "slices_compared slice_smallest_share", source="slice_label_gap"),
 )  # fmt: skip

@@ -101,7 +101,7 @@ def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None
     healthy = limits(config)
     runs = pipeline.read_all(path, mapping=config.aliases)
     made = [(run, table(run, kind, healthy)) for run in runs]
-    shown = [(found, seen(run, kind, config)) for run, found in made if found is not None]
+    shown = [(found, module_findings(run, kind, config)) for run, found in made if found is not None]
     if not shown:
         raise without_modules(path, kind, runs)
     for run, found in made:
@@ -113,7 +113,7 @@ def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None
     return status_of((finding for _, several in shown for finding in several), config)
 
 
-def seen(run: Run, kind: Kind, config: Config) -> tuple[Finding, ...]:
+def module_findings(run: Run, kind: Kind, config: Config) -> tuple[Finding, ...]:
     """What the rules on these signals find in the run."""
     return findings(pipeline.judge(run, config.override(select=ASKED[kind])))
 

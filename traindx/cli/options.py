@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -127,6 +129,24 @@ def config_options(command: Callable[..., int]) -> Callable[..., int]:
         return command(config=config, **rest)
 
     return with_options(settled, RULE_OPTIONS + READING_OPTIONS)
+
+
+def command_argument(*, required: bool = True) -> Callable[[Any], Any]:
+    """The command of a script, after the options. A Python file that is no program is started by Python."""
+    return click.argument(
+        "command", nargs=-1, required=required, metavar="-- COMMAND…", callback=started_by_python
+    )
+
+
+def started_by_python(
+    _context: click.Context, _argument: click.Parameter, command: tuple[str, ...]
+) -> tuple[str, ...]:
+    """`train.py` as `python train.py`, with the `python` that the shell would find."""
+    script = command[0] if command else ""
+    program = os.sep in script and os.access(script, os.X_OK)  # by its first line, as the shell starts it
+    if not script.endswith(".py") or not os.path.isfile(script) or program:
+        return command
+    return (shutil.which("python") or sys.executable, *command)
 
 
 def with_options(command: Callable[..., int], options: tuple[Callable[..., Any], ...]) -> Callable[..., int]:

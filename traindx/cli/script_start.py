@@ -22,7 +22,7 @@ from traindx.capture.launch.output import Relayed
 from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
 from traindx.cli.interruptions import ASKED
 from traindx.cli.interruptions import Ended as Interrupted
-from traindx.cli.options import FENCE_OPTIONS, Output, state_limits, with_options
+from traindx.cli.options import FENCE_OPTIONS, Output, command_argument, state_limits, with_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
 
@@ -40,7 +40,7 @@ def start_options(what: str = "record") -> Callable[[Any], Any]:
         metavar="DIR",
         help=f"Keep the {what} in DIR. Default: {RUNS}/<script>-<time>.",
     )
-    command = click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+    command = command_argument()
     return lambda verb: command(out(with_options(verb, FENCE_OPTIONS)))
 
 

@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 # -log of the smallest normal float32, 1.1754944e-38: what Caffe's clamped cross-entropy gives for NaN.
 CLAMPED = 87.33654475
-LARGEST_WEIGHT = 100  # of a Caffe loss; weights are small whole numbers
+LARGEST_WEIGHT = 100  # of a Caffe loss; weights are small integers
 # Tools that keep a fixed number of points: W&B samples 500 (its API) or 1000, 1500 (its charts), TensorBoard
 # 1000.
 SAMPLED = frozenset({500, 1000, 1500, 5000, 10_000})
@@ -112,7 +112,7 @@ def bfloat16_grid(values: Floats, *, rounding: float = 5e-5) -> bool:
 
 
 def whole_factor(ratio: float, *, tolerance: float = 0.1) -> int:
-    """The whole number from 2 to 64 that `ratio` is within `tolerance` (relative) of, or 0."""
+    """The integer from 2 to 64 that `ratio` is within `tolerance` (relative) of, or 0."""
     k = round(ratio) if np.isfinite(ratio) else 0
     return k if 2 <= k <= 64 and abs(ratio / k - 1) <= tolerance else 0
 

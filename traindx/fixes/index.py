@@ -25,7 +25,7 @@ FIXES: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.optimization.loosen_clipping', 'runtime', ('clip-too-tight',)),
     ('traindx.fixes.model.lower_dropout', 'runtime', ('dropout-too-high', 'insufficient-capacity')),
     ('traindx.fixes.optimization.lower_learning_rate', 'runtime', ('learning-rate-too-high', 'unscaled-grad-accumulation', 'momentum-too-high', 'dead-relus', 'half-precision-range', 'quantized-layer-gradient-imbalance', 'missing-warmup')),
-    ('traindx.fixes.optimization.lower_momentum', 'runtime', ('momentum-too-high', 'missing-zero-grad')),
+    ('traindx.fixes.optimization.lower_momentum', 'runtime', ('momentum-too-high',)),
     ('traindx.fixes.model.lower_weight_decay', 'runtime', ('weight-decay-too-high', 'insufficient-capacity')),
     ('traindx.fixes.model.mask_the_future', 'advice', ('missing-causal-mask',)),
     ('traindx.fixes.model.match_output_to_loss', 'patch', ('wrong-output-activation', 'wrong-loss', 'double-softmax')),

@@ -37,7 +37,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def of(
+def examine(
     data: Any,
     target: Any = None,
     *,
@@ -109,7 +109,7 @@ def of_table(
     for read in (found, other):
         if read is not None and not (read.rows and read.table.fields):
             raise ReadError(read.table.name, "holds no rows of features")
-    made = Measured(facts=known(found, other))
+    made = Measured(facts=dataset_facts(found, other))
     with np.errstate(over="ignore", invalid="ignore"):  # values near the float limit
         measure(made, found, other, Asked(codes, task, fitted))
     notes = [*table.notes, *(held_out.notes if held_out else ())]
@@ -121,7 +121,7 @@ def of_table(
     )  # fmt: skip
 
 
-def known(found: Gathered, other: Gathered | None) -> dict[str, Any]:
+def dataset_facts(found: Gathered, other: Gathered | None) -> dict[str, Any]:
     whole = found.table.facts.get("rows_all", found.rows)
     facts: dict[str, Any] = {
         "dataset_size": whole,

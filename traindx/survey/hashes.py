@@ -54,7 +54,7 @@ class Seen:
         self._size = 0
 
     def add(self, marks: Marks, start: int, targets: Floats | None) -> None:
-        keep = kept(marks, self.share)
+        keep = in_lowest_share(marks, self.share)
         self._marks.append(marks[keep])
         self._rows.append(start + np.flatnonzero(keep))
         goal = np.full(len(marks), np.nan) if targets is None else targets
@@ -66,7 +66,7 @@ class Seen:
     def thin(self, share: float) -> None:
         self.share = share
         marks, rows, targets = self.all()
-        keep = kept(marks, share)
+        keep = in_lowest_share(marks, share)
         self._marks, self._rows, self._targets = [marks[keep]], [rows[keep]], [targets[keep]]
         self._size = int(keep.sum())
 
@@ -77,7 +77,7 @@ class Seen:
         return np.concatenate(self._marks), np.concatenate(self._rows), np.concatenate(self._targets)
 
 
-def kept(marks: Marks, share: float) -> NDArray[np.bool_]:
+def in_lowest_share(marks: Marks, share: float) -> NDArray[np.bool_]:
     """Which marks fall into the lowest `share` of all."""
     if share >= 1:
         return np.ones(len(marks), dtype=bool)

@@ -79,7 +79,7 @@ def check_data(
     begun = time.monotonic()
     config = config or Config()
     slugs = {check.slug for check in checks}
-    surveyed = survey.of(
+    surveyed = survey.examine(
         data,
         target,
         validation=validation,

@@ -16,12 +16,12 @@ from traindx.vocabulary.setup import Fact
 
 Task = Literal["classes", "numbers"]
 
-FEW, MANY = 20, 1000  # whole numbers up to FEW different ones are classes; up to MANY where none is left out
-EACH = 5  # samples a class, for many whole numbers to be classes
+FEW, MANY = 20, 1000  # integers up to FEW different ones are classes; up to MANY where none is left out
+EACH = 5  # samples a class, for many integers to be classes
 
 
 def task_of(found: Gathered) -> Task:
-    """Whether a target is a class or a quantity. Words are classes, and so are few different whole numbers,
+    """Whether a target is a class or a quantity. Words are classes, and so are few different integers,
     or many that run from 0 or 1 without a gap."""
     values = np.array(sorted(found.classes))
     if found.table.target_kind != "number":

@@ -41,6 +41,10 @@ class Threshold(float):
         self.unit, self.basis, self.source = unit, basis, source
         return self
 
+    def __reduce__(self) -> tuple[type[Threshold], tuple[float, str, Basis, str]]:
+        # float's own calls __new__ with the number alone, so evidence that shows a threshold could not be copied
+        return Threshold, (float(self), self.unit, self.basis, self.source)
+
 
 def threshold(value: float, unit: str, basis: Basis, source: str) -> Any:
     """Declare a threshold. `unit` says what the number counts ("x robust noise", "of the run"),

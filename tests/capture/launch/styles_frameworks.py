@@ -43,7 +43,7 @@ FRAMEWORKS: dict[str, Style] = {
         "mlflow, store of files", {"optimizer": "Adam", "loss": "mse_loss"}, WITH_VAL, needs="mlflow"
     ),
     "tensorboard_scalars": Style(
-        "SummaryWriter, tags of its own", {"optimizer": "Adam", "schedule": "ExponentialLR"}, WITH_VAL,
+        "SummaryWriter, its own tags", {"optimizer": "Adam", "schedule": "ExponentialLR"}, WITH_VAL,
         needs="tensorboard",
     ),
     "amp_float16": Style(

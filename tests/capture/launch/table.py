@@ -24,24 +24,23 @@ HEAD = """\
 
 # What `traindx run` recovers from unmodified scripts
 
-Each script in `tests/scripts` and `tests/scripts/frameworks` was run once under `traindx run`; it keeps its own losses,
-rates and validation values, and what was recorded is compared with those. "exact" means equal to the last digit that
-the record holds (a loss is recorded in the precision it was computed in), "printed" that only the digits the script
-printed are known, "-" that the script has none. The facts are those checked by the tests; all of them are in
-`setup.json` of the record.
+Each script in `tests/scripts` and `tests/scripts/frameworks` ran once under `traindx run`. It also writes its own
+losses, learning rates and validation values, which are compared with the record. "exact" means equal to the last
+digit of the record (a loss is recorded in the precision it was computed in), "printed" that only the printed digits
+are known, and "-" that the script has none. The last column has the facts that tests check, from `setup.json`.
 
 | style | script | train loss | lr | validation | setup |
 |---|---|---|---|---|---|
 """
 TAIL = """
-Not seen, and said so where it matters:
+Not recorded. Where it matters, the record or the report says so:
 
-- A loss that a script of its own making computes on held-out data is known when it goes through a loss function of
-  PyTorch, or is printed, logged or written to a CSV file; else there is no `val/loss`.
+- A hand-written validation loss is known if it uses a loss function of PyTorch, or is printed, logged or written to a
+  CSV file. Otherwise there is no `val/loss`.
 - What runs inside a compiled function (`torch.compile` of a function, not of a module) has no per-module values.
-- Steps by hand (`p -= lr * p.grad`) have no learning rate.
-- Training in a process that the script forks while another is already recorded is left out.
-- Python started with `-I`, `-E` or `-S` ignores `PYTHONPATH`, and with it the capture.
+- Hand-written steps (`p -= lr * p.grad`) have no learning rate.
+- A training in a forked process, while another one is already recorded.
+- Python started with `-I`, `-E` or `-S`, because it ignores `PYTHONPATH`.
 """
 
 

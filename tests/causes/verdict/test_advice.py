@@ -8,7 +8,7 @@ from tests.causes.made import all_but, fired, plain_run
 from traindx.causes import rank, recommend
 from traindx.features.shared import Features
 from traindx.rules.findings import findings
-from traindx.vocabulary.diagnosis import Recommendation
+from traindx.vocabulary.diagnosis import Hypothesis, Recommendation
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
 
@@ -99,3 +99,30 @@ def test_an_agent_without_rewards_is_advised_to_explore_and_not_to_learn_one_bat
     assert first.kind == "sanity"
     assert "explore" in first.text
     assert "batch" not in first.text
+
+
+def test_a_cause_that_is_almost_certain_needs_no_test_on_one_batch() -> None:
+    flat = fired("loss-flat-from-start", severity="high")
+    open_ = advised(flat, run=plain_run())
+    assert "sanity" in [r.kind for r in open_]
+    certain = kinds(flat, fired("gradients-accumulate-across-steps", severity="high"), run=plain_run())
+    assert "sanity" not in certain
+
+
+@pytest.mark.parametrize(
+    ("leading", "sure", "kinds_"),
+    [("healthy", 0.9, []), ("dead-relus", 0.9, ["sanity"]), ("dead-relus", 0.96, [])],
+)
+def test_the_test_on_one_batch_follows_from_an_open_fault(
+    leading: str, sure: float, kinds_: list[str]
+) -> None:
+    run, flat = plain_run(), (fired("losses-stay-high", severity="low"),)
+    ranked = (Hypothesis(cause=leading, title=leading, probability=sure),)
+    said = recommend(findings(flat), ranked, flat, run, Features(run))
+    assert [r.kind for r in said if r.kind == "sanity"] == kinds_
+
+
+def test_a_run_that_broke_needs_no_denser_log() -> None:
+    few = make.run({"train/loss": np.array([2.0, 1.5, 1.2])})
+    assert "logging" in kinds(run=few)
+    assert "logging" not in kinds(fired("loss-not-finite", severity="critical"), run=few)

@@ -30,11 +30,22 @@ def test_no_such_program(tmp_path: Path) -> None:
     assert not (tmp_path / "traindx-runs").exists()
 
 
-def test_a_script_is_not_a_program(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text("")
-    done = traindx("run", "--", "./train.py", cwd=tmp_path)
+@pytest.mark.parametrize("name", ["train.py", "./train.py"])
+def test_a_python_file_is_started_by_python(tmp_path: Path, name: str) -> None:
+    (tmp_path / "train.py").write_text(
+        "import sys\nprint(sys.argv[1:])\nfor i in range(12): print('step', i, 'loss', 9 - i)"
+    )
+    done = traindx("run", name, "--epochs", "3", cwd=tmp_path)
+    assert done.status == 0, done.err
+    assert "['--epochs', '3']" in done.out
+    assert "train/loss" in done.out
+
+
+def test_a_file_that_no_interpreter_is_known_for_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "train.sh").write_text("")
+    done = traindx("run", "./train.sh", cwd=tmp_path)
     assert done.status == 2
-    assert "python ./train.py" in done.err
+    assert "put its interpreter before it" in done.err
 
 
 @pytest.mark.parametrize(("number", "catches"), [(signal.SIGINT, True), (signal.SIGTERM, False)])

@@ -124,10 +124,8 @@ def check_program(program: str) -> None:
     """Raises ConfigError when there is no such program."""
     if shutil.which(program) is None:
         known = Path(program).is_file()
-        hint = f"; to run a script: python {program}" if known else ""
-        raise ConfigError(
-            f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}"
-        )
+        hint = "cannot be executed: put its interpreter before it, such as bash or python"
+        raise ConfigError(f"{program}: {hint if known else 'there is no such program'}")
 
 
 def started(

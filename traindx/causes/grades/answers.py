@@ -152,13 +152,13 @@ def broken_first(
     return "loss"
 
 
-def beside_simple(run: Run, features: Features) -> float | None:
+def compared_with_simple(run: Run, features: Features) -> float | None:
     """The gain of the model over the trivial prediction, as a share of the gain of simple predictors."""
     gain = predictor_gap.predictor_gap(run, features) if not features.is_game else None
     return None if gain is None else gain.share
 
 
-def val_beside_simple(run: Run, features: Features) -> float | None:
+def val_compared_with_simple(run: Run, features: Features) -> float | None:
     """The same for the accuracy on validation data."""
     gain = predictor_gap.predictor_gap(run, features, "val/accuracy") if not features.is_game else None
     return None if gain is None else gain.share

@@ -16,10 +16,13 @@ MOST = 5
 
 
 class Scene(Struct, frozen=True):
-    """What the advice depends on: `seen` are the slugs of the findings."""
+    """What the advice depends on: `seen` are the slugs of the findings, `sure` is the probability of the leading
+    cause, `broken` means that a finding is critical."""
 
     seen: frozenset[str]
     leading: str
+    sure: float
+    broken: bool
     run: Run
     features: Features
 
@@ -36,8 +39,9 @@ def recommend(
 ) -> tuple[Recommendation, ...]:
     """At most five pieces of advice for this run, most useful first."""
     fired = {o.rule.slug for o in outcomes if o.status == "fired"}
-    leading = next((h.cause for h in hypotheses), "healthy")
-    scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, run, features)
+    leading, sure = next(((h.cause, h.probability) for h in hypotheses), ("healthy", 0.0))
+    broken = any(f.severity == "critical" for f in findings)
+    scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, sure, broken, run, features)
     fitting = [r for advice in (FOR_TREES if run.boosted else ADVICE) if (r := advice(scene)) is not None]
     return tuple(fitting[:MOST])
 
@@ -59,10 +63,18 @@ def keep_the_best(scene: Scene) -> Recommendation | None:
     )
 
 
-def overfit_one_batch(scene: Scene) -> Recommendation | None:
+def overfit_one_batch(
+    scene: Scene,
+    *,
+    settled: float = threshold(
+        0.95, "probability", basis="convention", source="an almost certain cause needs no further search"
+    ),
+) -> Recommendation | None:
     if scene.features.is_reinforcement or not scene.has(
         "loss-flat-from-start", "loss-at-chance", "losses-stay-high"
     ):
+        return None
+    if scene.leading == "healthy" or scene.sure >= settled:
         return None
     return Recommendation(
         "sanity",
@@ -152,7 +164,7 @@ def log_more_often(
         10, "points", basis="convention", source="fewer points do not separate a trend from noise"
     ),
 ) -> Recommendation | None:
-    if not scene.run.series or scene.run.points >= few:
+    if scene.broken or not scene.run.series or scene.run.points >= few:
         return None
     points = f"{scene.run.points} point{'s' * (scene.run.points != 1)}"
     return Recommendation("logging", "Log more often.", f"the longest curve has only {points}")

@@ -126,7 +126,7 @@ def health_of(
     ),
     sure: float = threshold(0.9, "P(cause)", basis="convention", source="one in ten would be wrong"),
 ) -> Health:
-    """failed: the run is of no use. sick: a grave finding, or a lesser one that is unlikely in a healthy
+    """failed: the run is useless. sick: a grave finding, or a lesser one that is unlikely in a healthy
     run. watch: something to check, or too little to judge. Otherwise healthy.
 
     Where modules were recorded, a probable cause is enough without a finding, unless the model does its task

@@ -41,7 +41,7 @@ DATA_OPTIONS = (
         "--task", type=click.Choice(("classes", "numbers")),
         help="With --data: the kind of target, if it is not obvious from the values.",
     ),
-    click.option("--rows", metavar="FILE", help="With --data: write the rows behind each finding to FILE, as CSV."),
+    click.option("--rows", metavar="FILE", help="With --data: write the rows of each finding to FILE, as CSV."),
 )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def check_data(
     emit(rendered(found.report, out), out.path)
     if request.rows is not None:
         write_rows(found.rows, Path(request.rows))
-        note(f"The rows behind the findings: {request.rows}", out.quiet)
+        note(f"The rows of the findings: {request.rows}", out.quiet)
     return int(found.failed)
 
 

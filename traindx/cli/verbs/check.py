@@ -19,6 +19,7 @@ from traindx.cli.options import (
     FENCE_OPTIONS,
     Output,
     codes,
+    command_argument,
     config_options,
     output_options,
     state_limits,
@@ -52,7 +53,7 @@ Exit status:
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, metavar="-- COMMAND…")
+@command_argument(required=False)
 @click.option(
     "--only",
     multiple=True,

@@ -14,6 +14,7 @@ from traindx.cli.options import (
     OUTPUT_OPTIONS,
     Format,
     Output,
+    command_argument,
     settle_output,
     state_limits,
     with_options,
@@ -67,7 +68,7 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 @click.command("find-lr", epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@command_argument()
 @click.option(
     "--low", type=float, default=1e-7, show_default=True, help="The rate that the sweep begins with."
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.cli.fix_progress import ProgressLines, Starts, direction, proof_options
-from traindx.cli.options import Output, config_options, output_options
+from traindx.cli.options import Output, command_argument, config_options, output_options
 from traindx.cli.questions.changes import Asking
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.config import Config
@@ -45,7 +45,7 @@ Exit status:
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@command_argument()
 @click.option(
     "--seeds",
     type=click.IntRange(FIRST, MOST),

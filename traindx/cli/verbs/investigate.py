@@ -8,7 +8,7 @@ from traindx.atomic_write import naming
 from traindx.cli.cause_experiments import FOLDER, plan_of, trail
 from traindx.cli.diagnosis_output import rendered, status
 from traindx.cli.fix_progress import ProgressLines, Starts, proof_options
-from traindx.cli.options import Output, config_options, full_option, output_options
+from traindx.cli.options import Output, command_argument, config_options, full_option, output_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 
@@ -33,7 +33,7 @@ Exit status:
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@command_argument()
 @proof_options(BUDGET)
 @output_options
 @config_options

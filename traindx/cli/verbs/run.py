@@ -32,7 +32,8 @@ from traindx.vocabulary.run import Run
 
 EXAMPLES = """\b
 Examples:
-  traindx run -- python train.py --epochs 3
+  traindx run train.py --epochs 3
+  traindx run -- python -m project.train
   traindx run --steps 200 -- python -m project.train                    in a scratch copy
   traindx run --with "lr=*0.1" --with clip=1.0 -- python train.py       in a scratch copy
   traindx run --with "lr=*0.1" --in-place -- python train.py            here: its files replace older ones

@@ -132,7 +132,7 @@ def printed_step(values: Floats) -> float:
 
 
 def are_whole_numbers(values: Floats) -> bool:
-    """Whether all of `values` are whole numbers, but for rounding."""
+    """Whether all of `values` are integers, but for rounding."""
     return bool(np.all(np.abs(values - np.round(values)) <= 1e-9 * np.maximum(np.abs(values), 1.0)))
 
 

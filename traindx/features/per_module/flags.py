@@ -192,5 +192,5 @@ def percent(share: float) -> str:
 
 
 def brief(value: float) -> str:
-    """Two digits, whole numbers from a hundred on: 0.0043, 4.3e-08, 2,540, 1.2e+07."""
+    """Two digits, integers from a hundred on: 0.0043, 4.3e-08, 2,540, 1.2e+07."""
     return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.2g}"

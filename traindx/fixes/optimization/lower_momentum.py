@@ -13,7 +13,7 @@ FIX = fix(
     __doc__,
     propose=lowered_to("momentum", 0.9, "lower the momentum"),
     applicability="runtime",
-    causes=("momentum-too-high", "missing-zero-grad"),
+    causes=("momentum-too-high",),
     expected="the slow oscillations disappear",
     touches=("momentum",),
     interventions=("momentum=0.9",),

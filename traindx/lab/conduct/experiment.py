@@ -354,10 +354,8 @@ def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:
     found = folder / program if os.sep in program else shutil.which(program, path=base.get("PATH"))
     if found is None or not os.access(found, os.X_OK) or Path(found).is_dir():
         known = (folder / program).is_file()
-        hint = f"; to run a script: python {program}" if known else ""
-        raise ConfigError(
-            f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}"
-        )
+        hint = "cannot be executed: put its interpreter before it, such as bash or python"
+        raise ConfigError(f"{program}: {hint if known else 'there is no such program'}")
 
 
 def with_threads(base: Mapping[str, str], threads: int | None) -> dict[str, str]:

@@ -62,7 +62,7 @@ def made_by_class(project: Project, source: Source, call: cst.Call) -> str:
 
 
 def of_self(call: cst.Call) -> bool:
-    """Whether an object calls one of its own members."""
+    """Whether an object calls one of its members."""
     return isinstance(call.func, cst.Attribute) and dotted(call.func.value) == "self"
 
 

@@ -187,7 +187,7 @@ class Search:
         return True
 
     def prepare(self) -> None:
-        """Steps and seeds of the arms. The first run is the arm of its own seed, where it has one."""
+        """Steps and seeds of the arms. The first run is the arm of its seed, if it has one."""
         run, bench = self.first.run, self.bench
         assert run is not None
         cut = self.options.steps

@@ -29,10 +29,10 @@ def part_by_rank(raw: RawLog) -> None:
         whose = owners(column, owner, values)
         for rank in np.unique(whose[whose > first]).tolist():
             signal = raw.roles.get(name) or role_of(name).signal or name
-            raw.columns[f"rank/{rank}/{name}"] = taken(column, whose == rank)
+            raw.columns[f"rank/{rank}/{name}"] = select_rows(column, whose == rank)
             raw.roles[f"rank/{rank}/{name}"] = f"rank/{rank}/{signal}"
         if (whose > first).any():
-            raw.columns[name] = taken(column, whose <= first)
+            raw.columns[name] = select_rows(column, whose <= first)
 
 
 def rank_column(raw: RawLog) -> str | None:
@@ -59,7 +59,7 @@ def owners(column: RawColumn, owner: RawColumn, ranks: Ints) -> Ints:
     return np.where(owner.rows[at] == column.rows, ranks[at], NOBODY)
 
 
-def taken(column: RawColumn, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> RawColumn:
+def select_rows(column: RawColumn, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> RawColumn:
     steps = None if column.steps is None else column.steps[rows]
     times = None if column.times is None else column.times[rows]
     return RawColumn(column.values[rows], column.rows[rows], steps, times)

@@ -216,14 +216,14 @@ def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
 
 
 def held(value: Fact) -> Fact:
-    """A fact as it is; a whole number that 64 bits do not hold becomes words: of 5,000 digits no text can be
+    """A fact as it is; an integer that 64 bits do not hold becomes words: of 5,000 digits no text can be
     made."""
     return (
         value if not isinstance(value, int) or abs(value) < MOST_WHOLE else f"of {value.bit_length()} bits"
     )
 
 
-MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep a whole number
+MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep an integer
 
 
 def coerced(name: str, value: Fact) -> Fact | None:

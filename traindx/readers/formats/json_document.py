@@ -112,7 +112,7 @@ def list_of_records(value: dict[str, Any], depth: int = 0) -> list[Any] | None:
 
 
 def aligned(lists: dict[str, list[Any]], events: list[Event]) -> dict[str, RawColumn]:
-    """Lists as columns. A list that is a whole number of times shorter than the longest was
+    """Lists as columns. A list that is an integer factor shorter than the longest was
     written once for that many points of it, at their end; other lists start together."""
     longest = max(len(items) for items in lists.values())
     built = Columns()

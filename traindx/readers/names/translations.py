@@ -26,11 +26,11 @@ WORDS = {word: english for english, words in TERMS.items() for word in words.spl
 
 
 @cache
-def known() -> re.Pattern[str]:
+def any_term() -> re.Pattern[str]:
     """Any of the words, the longest first."""
     return re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
 
 
 def in_english(name: str) -> str:
     """The name with the words that are known in English, set apart by blanks; an English one as it is."""
-    return name if name.isascii() else known().sub(lambda found: f" {WORDS[found[0]]} ", name).strip()
+    return name if name.isascii() else any_term().sub(lambda found: f" {WORDS[found[0]]} ", name).strip()

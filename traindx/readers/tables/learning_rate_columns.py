@@ -20,7 +20,7 @@ COUNTERS = ("step", "epoch", "iteration")
 def by_rate(log: RawLog) -> list[RawLog]:
     """A log for each rate of a table whose columns, but for what counts its rows, have the same name up to a
     learning rate: `lr=0.1,lr=0.01`, `loss_lr0.1,loss_lr0.01`. Columns that name nothing else are losses. Any
-    other log as it is: a schedule of several groups (`lr0,lr1`) has whole numbers, no rates."""
+    other log as it is: a schedule of several groups (`lr0,lr1`) has integers, no rates."""
     shared = {n: c for n, c in log.columns.items() if n == log.axis or role_of(n).signal in COUNTERS}
     found = {n: RATE.fullmatch(n) for n in log.columns if n not in shared}
     named = {n: match for n, match in found.items() if match is not None and 0 < float(match["rate"]) < 1}

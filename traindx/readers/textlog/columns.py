@@ -73,7 +73,7 @@ def values_of(name: str, places: list[tuple[Shape, int]]) -> tuple[Floats, str]:
 
 
 def is_label(name: str, values: Floats) -> bool:
-    """Whether a column of an unknown name is a line number or a size: one whole number throughout."""
+    """Whether a column of an unknown name is a line number or a size: one integer throughout."""
     telling = re.search(r"scale|norm|loss|rate|size|mem|step|grad", name, re.IGNORECASE)
     same = len(values) >= MANY and float(values[0]).is_integer() and bool((values == values[0]).all())
     return bool(same and not telling and evidence(name) == 0)

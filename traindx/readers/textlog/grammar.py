@@ -311,6 +311,6 @@ def is_loose(field: Field) -> bool:
 
 
 def value_is_whole(token: re.Match[str]) -> bool:
-    """Whether a value is a whole number however it is printed (`global_step=18.00`)."""
+    """Whether a value is an integer however it is printed (`global_step=18.00`)."""
     whole, _, rest = token["value"].partition(".")
     return whole.isdigit() and not rest.strip("0")

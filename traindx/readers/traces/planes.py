@@ -138,7 +138,7 @@ def event(data: bytes, known: dict[int, str]) -> tuple[int, int, int, dict[str, 
 
 
 def stat(data: bytes, start: int, stop: int, known: dict[int, str]) -> dict[str, float]:
-    """A stat of an event by its name; 0 for what is no whole number."""
+    """A stat of an event by its name; 0 for what is no integer."""
     name, value = "", 0.0
     for number, kind, at, end in fields(data, start, stop):
         if kind == VARINT and number == 1:

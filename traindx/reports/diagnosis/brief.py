@@ -16,6 +16,7 @@ from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis, NextMeasur
 from traindx.vocabulary.run import Run, Series
 
 LEADS = 0.35  # probability below which no cause leads: the page then names candidates
+EVEN = 0.5  # a healthy run of which less is known than that is not called fine by its cause
 NAMED = 0.1  # below it a cause is no candidate: dozens are as probable
 UNKNOWN_CAUSE = "Cannot tell the cause from this log"
 FACTS = 2
@@ -133,16 +134,16 @@ def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tupl
     leading, *others = contents.hypotheses
     if silent or (diagnosis.profile is not None and (open_ or leading.cause == "healthy")):
         return "", ""
-    if open_ and diagnosis.health == "healthy":
+    healthy = leading.cause == "healthy"
+    if diagnosis.health == "healthy" and (open_ or (healthy and leading.probability < EVEN)):
         return "Assessment", "No finding points to a fault."
     if open_:
         return candidate_words(open_, bool(contents.findings))
-    healthy = leading.cause == "healthy"
     rivals = [h for h in others if h.probability >= ADVICE_PROBABILITY and (healthy or h.cause != "healthy")]
     other = f"; next candidate: {with_chance(rivals[0])}" if rivals else ""
-    if healthy and diagnosis.health != "healthy":
+    if healthy:
         return "Assessment", f"{labels.certainly(leading.probability)} {with_chance(leading)}{other}."
-    heading = "Assessment" if healthy else f"{labels.likelihood(leading.probability).capitalize()} cause"
+    heading = f"{labels.likelihood(leading.probability).capitalize()} cause"
     return heading, f"{name(leading.title)} ({percent(leading.probability)}){other}."
 
 
@@ -190,10 +191,9 @@ def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
     """A finding's message, with its onset where it does not say that itself."""
     words = labels.sentence(finding.message, 240).rstrip(".")
     onset = finding.onset_step
-    known = (
-        onset is None
-        or onset == diagnosis.run.first_step
-        or re.search(rf"\b{onset:g}\b", words.replace(",", ""))
+    place = labels.step(onset).replace(",", "")
+    known = onset in (None, diagnosis.run.first_step) or re.search(
+        rf"\b{re.escape(place)}\b", words.replace(",", "")
     )
     return f"{words}." if known else f"{words} ({since(diagnosis.run, onset)})."
 

@@ -46,7 +46,7 @@ def activations_collapse(
     for all samples.
 
     ## Why it matters
-    The modules behind it cannot distinguish the samples, so the prediction is the same for all of them.
+    The modules after it cannot distinguish the samples, so the prediction is the same for all of them.
 
     ## When it is wrong
     Learned constants (position embeddings, learned queries) are the same for every sample by design.

@@ -32,10 +32,11 @@ def loss_does_not_fit_targets(
     """The loss function does not fit these targets.
 
     ## What it sees
-    A squared or absolute error between shapes that match only by broadcasting (also in custom losses); a
-    cross-entropy over a single output; a squared error on class indices, or on one-hot classes over
-    several outputs. The first two are certain (high). The others are medium where the run does not
-    learn, low otherwise.
+    - A squared or absolute error between shapes that match only by broadcasting (also in custom losses).
+    - A cross-entropy over a single output.
+    - A squared error on class indices, or on one-hot classes over several outputs.
+
+    The first two are certain (high). The third is medium if the run does not learn, low otherwise.
 
     ## Why it matters
     Minimizing such a loss does not make the model good. A broadcast difference compares every output

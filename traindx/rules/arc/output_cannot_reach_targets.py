@@ -34,10 +34,13 @@ def output_cannot_reach_targets(
     """The last activation of the model cannot produce the targets.
 
     ## What it sees
-    Outputs that never leave the range of a ReLU (at least exactly 0), sigmoid (0 to 1) or tanh (-1 to
-    1), with real-valued targets outside of it; logits for a cross-entropy that end in a ReLU or a
-    sigmoid (for a binary cross-entropy, which may be given probabilities, in a ReLU); an output that is
-    constant. High where the run does not learn, medium where this is unknown, low where it learns.
+    - Outputs that never leave the range of a ReLU (at least exactly 0), sigmoid (0 to 1) or tanh (-1 to 1),
+      with real-valued targets outside of it.
+    - Logits for a cross-entropy that end in a ReLU or a sigmoid. A binary cross-entropy may be given
+      probabilities, so there only a ReLU counts.
+    - A constant output.
+
+    High if the run does not learn, medium if this is unknown, low if it learns.
 
     ## Why it matters
     The loss cannot fall below the error of the unreachable targets, and saturated or dead outputs pass

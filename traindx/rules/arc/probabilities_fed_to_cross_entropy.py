@@ -25,9 +25,11 @@ def probabilities_fed_to_cross_entropy(
     """A cross-entropy that applies softmax itself is given probabilities.
 
     ## What it sees
-    The input of the loss is between 0 and 1 and sums to 1 in every row (or, for a binary cross-entropy,
-    covers much of 0 to 1 and nothing else) throughout the run; or nll_loss or kl_div gets probabilities
-    instead of their logarithms. High where the run does not learn, medium otherwise.
+    - The input of the loss is between 0 and 1 throughout the run, and sums to 1 in every row. For a binary
+      cross-entropy, it covers much of the range from 0 to 1 and nothing else.
+    - nll_loss or kl_div gets probabilities instead of their logarithms.
+
+    High if the run does not learn, medium otherwise.
 
     ## Why it matters
     The softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e), and gradients

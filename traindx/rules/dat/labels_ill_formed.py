@@ -23,9 +23,10 @@ def labels_ill_formed(
     """The targets are encoded in a way that cannot train, or trains something else.
 
     ## What it sees
-    One target for all samples (high); validation classes that training does not have (high); labels that
-    differ only in case, blanks or punctuation (medium); class indices that are negative (except -100),
-    do not start at 0 or skip numbers, and classes with a single sample (information).
+    - High: one target for all samples, or validation classes that training does not have.
+    - Medium: labels that differ only in case, blanks or punctuation.
+    - Information: class indices that are negative (except -100), do not start at 0 or skip numbers, and
+      classes with a single sample.
 
     ## Why it matters
     Two spellings are learned as two classes. Cross-entropy needs the indices 0 to k - 1, and either

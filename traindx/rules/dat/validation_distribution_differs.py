@@ -27,9 +27,10 @@ def validation_distribution_differs(
     """Validation inputs have another scale or offset than training inputs.
 
     ## What it sees
-    The mean distance between the means of the features, in standard deviations of the training data, and
-    the ratio of the standard deviations (of the largest values of a batch, where outliers dominate):
-    high. In data files also the distribution of each feature and of the targets, beyond chance: medium.
+    High: the means of the features are far apart, in standard deviations of the training data, or the
+    standard deviations differ by a large factor. Where outliers dominate, the largest values of a batch are
+    compared instead. Medium, in data files: the distribution of a feature or of the targets differs beyond
+    chance.
 
     ## Why it matters
     The model is evaluated on inputs unlike those it learned from, so the validation score does not

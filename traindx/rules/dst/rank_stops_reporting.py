@@ -32,9 +32,9 @@ def rank_stops_reporting(
     """One process has stopped reporting, and others continue.
 
     ## What it sees
-    Signals that several ranks record. The last step of one rank is a twentieth of the run, and ten of
-    its reports, behind that of the others. Where times are known, it is also a twentieth of the time
-    behind, or half a minute where the run is not over.
+    Signals that several ranks record. The last step of one rank is earlier than that of the others, by
+    a twentieth of the run and by ten of its reports. If times are known, it is also earlier by a
+    twentieth of the time, or by half a minute while the run continues.
 
     ## Why it matters
     The process died or hangs. The others train without its data, or wait for it silently.

@@ -20,9 +20,9 @@ def memory_too_small(
     """Weights, gradients, optimizer state and activations do not fit into memory.
 
     ## What it sees
-    The memory of the device, compared with the larger of two numbers: the memory of the first steps, and
-    an estimate (weights, the same again for gradients, the optimizer state, and the activations for the
-    backward pass).
+    The memory of the device is too small for the larger of two numbers: the memory of the first steps, and
+    an estimate. The estimate adds the weights, the same again for gradients, the optimizer state, and the
+    activations for the backward pass.
 
     ## Why it matters
     The run ends with an out-of-memory error, at the latest in the first evaluation or with the longest

@@ -57,7 +57,7 @@ def validation_drops_late(
 
     ## What it sees
     The training curve has made 90 % of its progress. Validation stays flat or bad for 3 times as long (and
-    10 % of the run). Then it makes at least half of its own progress, by 5 times its noise.
+    10 % of the run). Then it makes at least half of its progress, by 5 times its noise.
 
     ## Why it matters
     During the flat stretch the run appeared hopelessly overfitted, but it was not. This is called grokking.

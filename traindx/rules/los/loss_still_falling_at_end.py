@@ -38,8 +38,8 @@ def loss_still_falling_at_end(
     """The run ended while the loss was still improving.
 
     ## What it sees
-    The change over the last quarter of the points, which must be 3 standard errors and 13 % of the whole
-    gain. (A straight line gives 25 %, a settled curve less than 5 %.) Of 4 to 9 points, each must be better
+    The loss falls over the last quarter of the points, by 3 standard errors and by 13 % of the total gain.
+    (A straight line gives 25 %, a settled curve less than 5 %.) With 4 to 9 points, each must be better
     than the one before. If the curve can be extrapolated, the message says what the same time again would
     bring.
 

@@ -37,9 +37,9 @@ def first_steps_take_time(
     """Much of the time so far went into the first steps.
 
     ## What it sees
-    The extra time of the first step (from its first forward pass on) and of those of the next nine that
-    take twice as long as a typical one: a tenth of all the time so far, and ten seconds. This is no
-    fault: it happens once, and its share falls as the run continues.
+    The extra time of the first step (from its first forward pass on), and of those of the next nine steps
+    that take twice as long as a typical one. It must be a tenth of all the time so far, and ten seconds.
+    This is no fault: it happens once, and its share falls as the run continues.
 
     ## Why it matters
     A short run, or a search over many, then shows little about the time of a step. Where each start pays

@@ -30,10 +30,10 @@ def memory_grows(
     """Memory grows steadily and does not level off.
 
     ## What it sees
-    The level rises almost without setback, by a tenth after the start (a fifth in a recording, half
-    where the log gives the maximum so far), continues to rise in the last third, and does not rise all
-    at once (as when a library is loaded late). With fewer than twelve readings: host memory that grew by
-    half and by gigabytes from the first to the last, low.
+    The level rises almost without setback, and continues to rise in the last third. It must rise by a tenth
+    after the start, by a fifth in a recording, or by half if the log gives the maximum so far. A rise all
+    at once is not counted, as when a library is loaded late. With fewer than twelve readings: host memory
+    that grew by half and by gigabytes from the first to the last, low.
 
     ## Why it matters
     The run is killed after hours, and steps get slower before that.

@@ -35,9 +35,9 @@ def operators_are_tiny(
     """A step consists of very many operators that each do almost nothing.
 
     ## What it sees
-    In a trace, the time in operators (on an accelerator, kernels) that take less than 10 microseconds
-    per call, together with the time between operators, is half of a step with 200 calls or more.
-    Information where a step takes less than 5 ms.
+    In a trace, half of a step goes to operators (on an accelerator, kernels) that take less than 10
+    microseconds per call, and to the time between operators. The step must have at least 200 calls.
+    Information if a step takes less than 5 ms.
 
     ## Why it matters
     A call costs some microseconds whatever it computes. The device could do much more in that time.

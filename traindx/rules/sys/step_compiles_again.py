@@ -24,10 +24,10 @@ def step_compiles_again(
     """Functions are compiled, or traced, again and again.
 
     ## What it sees
-    The steps after the first compilation in which a framework compiles again (graphs of torch.compile,
-    programs of JAX, traces of tf.function, as the framework counts them), their share of the time since
-    then, and the reason that dynamo gives for the last one. Functions that traindx itself compiled do
-    not count, and fewer than 20 steps are not judged. Low from 5 %, medium from 30 %.
+    The steps in which a framework compiles again after its first compilation: graphs of torch.compile,
+    programs of JAX, traces of tf.function, as the framework counts them. The finding gives their share of
+    the time since then, and dynamo's reason for the last one. Functions that traindx itself compiled do not
+    count, and fewer than 20 steps are not judged. Low from 5 %, medium from 30 %.
 
     ## Why it matters
     A compilation takes as long as hundreds of steps and should happen once. After the eighth time

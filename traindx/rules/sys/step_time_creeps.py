@@ -54,11 +54,11 @@ def step_time_creeps(
     """The time of a step grows steadily during the run.
 
     ## What it sees
-    The lower envelope of the step time (or of the inverse throughput), which other work on the machine
-    can only raise, rises almost without setback, by a fifth or more, and keeps rising in the last third.
-    In a short log every time of the second half must be twice that of the first, or the times of the
-    last third twice those of the first where they rise throughout. With three times, each must be longer
-    than the one before, and the last twice the first.
+    The lower envelope of the step time (or of the inverse throughput) rises almost without setback, by a
+    fifth or more, and keeps rising in the last third. Other work on the machine can only raise this
+    envelope. In a short log, every time of the second half must be twice that of the first. If the times
+    rise throughout, those of the last third must be twice those of the first. With three times, each must
+    be longer than the one before, and the last twice the first.
 
     ## Why it matters
     Something accumulates from step to step: a list, a graph, fragmented memory, heat.

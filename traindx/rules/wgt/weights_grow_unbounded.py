@@ -42,8 +42,8 @@ def weights_grow_unbounded(
     reach 10 in a run that does not learn (high), or 50 in any other (low).
 
     ## Why it matters
-    Large weights mean saturated or dead units and huge logits. Growth without learning is what a diverged
-    run leaves behind.
+    Large weights mean saturated or dead units and huge logits. Growth without learning is typical
+    after a run has diverged.
 
     ## When it is wrong
     A head that starts near zero may grow by any factor, which is why the median over the modules counts.

@@ -99,7 +99,7 @@ def open_npz(path: Path, wanted: Wanted) -> Table:
                             hint="call it x")  # fmt: skip
         inputs = deep[0].name
     member = members[inputs]
-    goal = None if target is None else whole(path, members[target])
+    goal = None if target is None else read_small_array(path, members[target])
     if goal is not None and len(goal) != member.shape[0]:
         raise ReadError(str(path), f"{member.shape[0]:,} samples, but {len(goal):,} targets")
 
@@ -121,7 +121,7 @@ def columns(path: Path, members: dict[str, Member], wanted: Wanted) -> Table:
     import pyarrow as pa
 
     def blocks() -> Iterator[Any]:
-        held = {n: whole(path, m) for n, m in members.items()}
+        held = {n: read_small_array(path, m) for n, m in members.items()}
         yield pa.RecordBatch.from_pydict({n: pa.array(a) for n, a in held.items()})
 
     count = next(iter(members.values())).shape[0]
@@ -160,7 +160,7 @@ def stream(path: Path, member: Member) -> Iterator[Array]:
             raise ReadError(
                 str(path), "is in column order and too large for that", hint="np.ascontiguousarray it"
             )
-        yield whole(path, member)
+        yield read_small_array(path, member)
         return
     size = rows_a_chunk(max(member.row_bytes // member.dtype.itemsize, 1))
     try:
@@ -176,7 +176,7 @@ def stream(path: Path, member: Member) -> Iterator[Array]:
         raise ReadError(str(path), f"is damaged: {reason(error)}") from error
 
 
-def whole(path: Path, member: Member) -> Array:
+def read_small_array(path: Path, member: Member) -> Array:
     """A small array of an archive. Raises ReadError for one that is not small."""
     if member.row_bytes * member.shape[0] > LABEL_BYTES:
         raise ReadError(str(path), f"{escaped(member.name)} is too large to be read as a whole")

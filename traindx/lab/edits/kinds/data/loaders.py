@@ -52,7 +52,7 @@ def prefetch(project: Project, one: Found, value: str) -> None:
 
 
 def number(project: Project, one: Found, name: str, wanted: int) -> None:
-    """A whole number: where it is set, or as a new argument."""
+    """An integer: where it is set, or as a new argument."""
     node = one.given(name, PLACES.get(name))
     if node is None:
         if wanted:

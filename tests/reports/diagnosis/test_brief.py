@@ -1,0 +1,44 @@
+"""The sentences of the first screen: how sure it is, and where a finding is dated."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.reports.made import finding, healthy
+from traindx.reports.diagnosis.brief import brief
+from traindx.reports.digest import digest
+
+
+@pytest.mark.parametrize(
+    ("probability", "sentence"),
+    [
+        (0.97, "Almost certainly nothing is wrong"),
+        (0.7, "Probably nothing is wrong"),
+        (0.55, "Possibly nothing is wrong"),
+        (0.41, "No finding points to a fault."),
+        (0.2, "No finding points to a fault."),
+    ],
+)
+def test_a_healthy_run_is_called_so_as_surely_as_it_is_known(probability: float, sentence: str) -> None:
+    diagnosis, run = healthy()
+    fine = msgspec.structs.replace(
+        diagnosis.hypotheses[0], cause="healthy", title="Nothing is wrong", probability=probability
+    )
+    diagnosis = msgspec.structs.replace(diagnosis, hypotheses=(fine,))
+    shown = brief(diagnosis, digest(diagnosis), run)
+    assert (shown.heading, shown.cause.startswith(sentence)) == ("Assessment", True), shown.cause
+
+
+@pytest.mark.parametrize("onset", [900.0, 24_800.0, 1_000_000.0, 2.25])
+def test_a_finding_that_names_its_step_is_not_dated_again(onset: float) -> None:
+    step = f"{onset:.0f}" if onset.is_integer() else f"{onset}"
+    diagnosis, run = healthy()
+    dated, undated = (
+        finding("LOS004", "loss-plateaus", "medium", onset, message)
+        for message in (f"train/loss has been level since step {step}", "train/loss has been level")
+    )
+    for said, times in ((dated, 0), (undated, 1)):
+        changed = msgspec.structs.replace(diagnosis, findings=(said,))
+        facts = " ".join(brief(changed, digest(changed), run).facts)
+        assert facts.count("(since step") == times, facts
