@@ -44,10 +44,11 @@ if TYPE_CHECKING:
 
     from traindx.capture.watch import Watch
 
+read_printed = readers.read_printed
+
 
 class Diagnosis:
-    """The result for one or several runs: `document` is the JSON contract's content,
-    `runs` the data it speaks of (for figures)."""
+    """The result for one or several runs: `document` is the JSON's content, `runs` the data (for figures)."""
 
     def __init__(self, document: Document, runs: tuple[Run, ...]) -> None:
         self.document = document
@@ -103,8 +104,7 @@ def read(path: str | Path, *, mapping: Mapping[str, str] | None = None) -> Run:
 
 
 def read_capture(folder: str | Path, *, mapping: Mapping[str, str] | None = None) -> tuple[Run, ...]:
-    """The run that capture recorded in `folder`, and what the script itself printed or logged:
-    as `read_all` reads any such folder. Raises ReadError where no step was recorded."""
+    """The runs that capture recorded in `folder`, with what the script printed or logged (see `read_all`)."""
     return read_all(folder, mapping=mapping)
 
 

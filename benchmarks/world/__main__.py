@@ -1,5 +1,6 @@
-"""`python -m benchmarks.world FOLDER [--repositories FOLDER] [--half developed|measured] [NAME…]`: what the folder
-lacks is run, plainly and under `traindx run`; then all that it holds is judged by the code of now."""
+"""`python -m benchmarks.world FOLDER [--repositories FOLDER] [--half developed|measured] [--once] [NAME…]`: what the
+folder lacks is run, plainly and under `traindx run`; then all that it holds is judged by the code of now. Programs that
+ended with an error (a package or data is missing) show nothing of the judgement: they are counted apart."""
 
 from __future__ import annotations
 
@@ -22,9 +23,12 @@ from benchmarks.gym.scoring.tables import markdown
 from benchmarks.world.data import WRITERS
 from traindx import pipeline
 from traindx.errors import ReadError
+from traindx.reports.diagnosis.brief import cannot_tell
 
 LIMIT = 400  # seconds for one start
 HERE = Path(__file__).parent
+NOT_STARTED = "did not start"
+VERDICTS = ("healthy", "watch", "cannot tell", "sick", "failed", "not recorded", NOT_STARTED)
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -61,9 +65,9 @@ class Start(msgspec.Struct):
 
 
 class Row(msgspec.Struct):
-    """`same`: what was printed is the same, or differs as two plain runs do."""
+    """`same`: what was printed is the same, or differs as two plain runs do. No `plain`: it was only recorded."""
 
-    plain: Start
+    plain: Start | None
     seen: Start
     same: bool
 
@@ -148,32 +152,47 @@ def start(program: Program, here: Path, home: Path, *under: str) -> Start:
     )
 
 
-def run(program: Program, folder: Path, repositories: Path) -> Row:
-    """Once plainly, once under `traindx run`; plainly again where the two differ."""
+def run(program: Program, folder: Path, repositories: Path, once: bool) -> Row:
+    """Once plainly, once under `traindx run`; plainly again where the two differ. `once`: only recorded."""
     place = folder / program.name
     starts = []
     record = place / "record"
     shutil.rmtree(record, ignore_errors=True)
     under = (sys.executable, "-m", "traindx", "run", "-q", "--propagate-exit", "--out", str(record), "--")
-    for prefix in ((), under, ()):
+    for prefix in (under,) if once else ((), under, ()):
         if len(starts) == 2 and starts[1].out.startswith(starts[0].out):
             break
         here = prepare(program, place / "project", repositories)
         starts.append(start(program, here, place / "project" / "home", *prefix))
     shutil.rmtree(place / "project")
+    if once:
+        return Row(None, starts[0], True)
     same = starts[1].out.startswith(starts[0].out) or starts[0].out != starts[2].out
     return Row(starts[0], starts[1], same)
 
 
-def judged(program: Program, folder: Path) -> tuple[str, str, str]:
+def untrained(status: int, err: str) -> str:
+    """Why a program did not train here, in its last words; "" for one that did, or that was stopped at the limit."""
+    return (err.strip() or f"status {status}").splitlines()[-1][:100] if status not in (0, 124) else ""
+
+
+def judged(program: Program, folder: Path, row: Row) -> tuple[str, str, str]:
     """Verdict, leading causes and decision, by the code of now: of the record, or of what was printed."""
+    why = untrained(row.seen.status, row.seen.err)
+    if why:
+        return NOT_STARTED, why, ""
     try:
         said = pipeline.diagnose(longest_of(folder / program.name / "record")).first
     except (ReadError, ValueError) as error:
         return "not recorded", str(error)[:60], ""
+    silent = cannot_tell(said)
     causes = ", ".join(f"{h.cause} {h.probability:.2f}" for h in said.hypotheses[:3])
     seen = ", ".join(f"{f.slug} ({f.severity})" for f in said.findings[:3])
-    return said.health, causes, f"{seen}; {said.decision.action}: {said.decision.reason}"
+    return (
+        "cannot tell" if silent else said.health,
+        causes,
+        f"{seen}; {said.decision.action}: {said.decision.reason}",
+    )
 
 
 def longest_of(record: Path):
@@ -183,18 +202,18 @@ def longest_of(record: Path):
 
 
 def report(programs: list[Program], folder: Path) -> str:
-    lines, counts = [], dict.fromkeys(("healthy", "watch", "sick", "failed", "not recorded"), 0)
+    lines, counts = [], dict.fromkeys(VERDICTS, 0)
     for program in programs:
         kept = folder / program.name / "row.json"
         if not kept.exists():
             continue
         row = msgspec.json.decode(kept.read_bytes(), type=Row)
-        health, causes, seen = judged(program, folder)
+        health, causes, seen = judged(program, folder, row)
         counts[health] += not program.flaw
-        cost = row.seen.processor / max(row.plain.processor, 0.01)
-        ended = f"{row.plain.status}/{row.seen.status}"
+        cost = f"{row.seen.processor / max(row.plain.processor, 0.01):.2f}" if row.plain else ""
+        ended = f"{row.plain.status if row.plain else ''}/{row.seen.status}"
         lines.append((program.half[0], program.name, program.kind, ended, "yes" if row.same else "**no**",
-                      f"{cost:.2f}", health, program.flaw, causes, seen))  # fmt: skip
+                      cost, health, program.flaw, causes, seen))  # fmt: skip
     head = ("half", "program", "kind", "status", "same", "cost", "health", "flaw", "causes", "seen")
     well = ", ".join(f"{name} {count}" for name, count in counts.items())
     return f"{markdown(head, lines)}\n\nprograms without a flaw: {well}\n"
@@ -206,6 +225,7 @@ def main() -> int:
     parser.add_argument("--repositories", type=Path)
     parser.add_argument("--half", choices=("developed", "measured"))
     parser.add_argument("--only-judge", action="store_true")
+    parser.add_argument("--once", action="store_true", help="only recorded: no plain run, so no cost")
     parser.add_argument("names", nargs="*")
     asked = parser.parse_intermixed_args()
     folder = asked.folder.resolve()
@@ -219,13 +239,14 @@ def main() -> int:
             continue
         print(f"{program.name} …", file=sys.stderr, flush=True)
         try:
-            row = run(program, folder, (asked.repositories or folder / "repositories").resolve())
+            row = run(program, folder, (asked.repositories or folder / "repositories").resolve(), asked.once)
         except (subprocess.CalledProcessError, SystemExit) as error:
             print(f"{program.name}: {error}", file=sys.stderr, flush=True)
             continue
         kept.write_bytes(msgspec.json.encode(row))
-        why = json.dumps(row.plain.err[-200:]) if row.plain.status else ""
-        print(f"  {row.plain.status} {row.plain.seconds:.0f} s", why, file=sys.stderr, flush=True)
+        made = row.plain or row.seen
+        why = json.dumps(made.err[-200:]) if made.status else ""
+        print(f"  {made.status} {made.seconds:.0f} s", why, file=sys.stderr, flush=True)
     print(report(programs, folder))
     return 0
 

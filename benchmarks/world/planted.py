@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from benchmarks.gym.scoring.tables import markdown
-from benchmarks.world.__main__ import HERE, Program, longest_of, prepare, start
+from benchmarks.world.__main__ import HERE, NOT_STARTED, Program, longest_of, prepare, start, untrained
 from traindx import pipeline
 from traindx.errors import ReadError
 
@@ -285,6 +285,10 @@ def report(folder: Path, half: str | None) -> str:
     for kept in sorted(folder.glob("*/cell.json")):
         cell = msgspec.json.decode(kept.read_bytes(), type=Cell)
         if half not in (None, cell.half):
+            continue
+        why = untrained(cell.status, cell.error)
+        if why:
+            lines.append((cell.half[0], cell.program, cell.fault, NOT_STARTED, "", why))
             continue
         try:
             said = pipeline.diagnose(longest_of(kept.parent / "record")).first

@@ -16,6 +16,7 @@ lets a reader be chosen without importing those that cannot win.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,9 +29,10 @@ from typing import Any, NamedTuple
 from traindx.errors import NotALog, ReadError
 from traindx.installed import modules_of
 from traindx.readers.assembly.runs import assemble
+from traindx.readers.assembly.script_output import PRINTED
 from traindx.readers.files.text_blocks import UTF16, plain
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
-from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary.run import ENDINGS, Event, Run
 
 Progress = Callable[[str], None]
 START = 4096  # bytes in which formats that have zero bytes have one
@@ -242,6 +244,7 @@ def read_folder(path: Path) -> list[RawLog]:
 SURE = 0.3  # a claim from which on a file is a separate log
 SMALLER = "allow more (ulimit -v), or cut out a part of it"
 RECORDED = "traindx"  # the format of recorded runs
+DIARY = ".launch"  # marks the folder of a started script; what it printed is in `PRINTED`
 FOREIGN = 5  # logs of other formats next to a run's own files: more than any tool leaves in one folder
 
 
@@ -270,12 +273,36 @@ def folder_format(path: Path) -> ModuleType | None:
     return None
 
 
+def read_printed(folder: Path, mapping: Mapping[str, str] | None = None) -> tuple[Run, ...]:
+    """The runs in what a started script printed; none where it printed no log and no error."""
+    return tuple(run for log in printed_logs(folder) for run in assemble(log, mapping))
+
+
+def printed_logs(folder: Path) -> list[RawLog]:
+    """The logs in a script's output. The error that ended it is usually in the other stream than its numbers."""
+    logs, errors = [], []
+    for name in PRINTED:
+        with contextlib.suppress(ReadError):  # a stream may be missing, empty or no log
+            for log in read_file(folder / name):
+                if log.columns or log.panels:
+                    logs.append(log)
+                else:
+                    errors += [event for event in log.events if event.kind in ENDINGS]
+    if logs:
+        logs[-1].events += errors
+        return logs
+    return [RawLog(str(folder), "text", events=errors)] if errors else []
+
+
 def walk(path: Path) -> list[RawLog]:
     module = folder_format(path)
     logs: list[RawLog] = []
     if module is not None:
         logs = module.read_folder(path)
         return logs
+    started = (path / DIARY).is_file()
+    if started:
+        logs = printed_logs(path)
     try:
         entries = sorted(path.iterdir())
     except OSError as error:
@@ -283,6 +310,8 @@ def walk(path: Path) -> list[RawLog]:
     for entry in entries:
         if entry.is_dir() and entry.name not in SKIPPED_FOLDERS and not entry.is_symlink():
             logs += walk(entry)
+        elif started and entry.name in (DIARY, *PRINTED):
+            continue
         elif entry.is_file() and looks_like_log(entry):
             try:
                 logs += [log for log in read_file(entry) if log.columns or log.panels]

@@ -27,6 +27,7 @@ EventKind = Literal[
     "phase",  # a declared change: new stage, unfreezing, batch-size ramp ...
     "note",
 ]
+ENDINGS: tuple[EventKind, ...] = ("crash", "out-of-memory", "stopped")
 
 
 class Series(msgspec.Struct, frozen=True, eq=False):

@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.capture.launch.launching import SCRIPTS
 from tests.cli.process import COMMAND, LIMIT, environment, traindx
 from tests.processes import line, started
+
+Document = dict[str, Any]
 
 
 def run(*options: str, script: str, cwd: Path):  # type: ignore[no-untyped-def]
@@ -129,6 +132,29 @@ def test_a_script_that_fails_before_it_trains_is_reported_with_its_error(tmp_pat
     (found,) = json.loads(done.stdout)["runs"]
     assert (done.returncode, found["health"]) == (1, "failed")
     assert "absent.csv" in found["decision"]["reason"]
+
+
+def run_and_diagnose(script: str, cwd: Path) -> tuple[Document, Document]:
+    """The report after the run, and that of its folder."""
+    (cwd / "train.py").write_text(script)
+    command = [*COMMAND, "run", "-f", "json", "--out", "here", "--", sys.executable, "train.py"]
+    done = subprocess.run(command, capture_output=True, cwd=cwd, env=environment(), check=False)
+    again = traindx("diagnose", "-f", "json", "here", cwd=cwd)
+    return json.loads(done.stdout)["runs"][0], json.loads(again.out)["runs"][0]
+
+
+@pytest.mark.parametrize("printed", ["", PRINTS])
+def test_the_folder_of_a_script_that_failed_keeps_its_error(tmp_path: Path, printed: str) -> None:
+    script = f"{printed}\nraise ValueError('no host at https://bob:hunter2-pass@example.com')"
+    for found in run_and_diagnose(script, tmp_path):
+        assert (found["health"], found["decision"]["action"]) == ("failed", "stop")
+        assert "ValueError: no host at https://bob:***@example.com" in found["decision"]["reason"]
+        assert ".launch" not in json.dumps(found)
+
+
+def test_the_folder_of_a_script_that_ends_by_itself_has_no_error(tmp_path: Path) -> None:
+    for found in run_and_diagnose(f"import sys\n{PRINTS}\nsys.exit(0)", tmp_path):
+        assert found["health"] == "healthy"
 
 
 def test_report_after_the_scripts_output(tmp_path: Path) -> None:

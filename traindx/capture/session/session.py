@@ -22,7 +22,7 @@ from traindx.capture.session.queue import Queue, Row
 from traindx.capture.session.steps import Steps
 from traindx.capture.session.watched import Watched
 from traindx.capture.store.recorder import Recorder
-from traindx.vocabulary.run import Event, EventKind
+from traindx.vocabulary.run import ENDINGS, Event, EventKind
 from traindx.vocabulary.setup import Fact
 
 BUDGET = 64 << 20  # bytes of a run on disk
@@ -270,7 +270,7 @@ class Session:
         self, kind: EventKind, message: str, code: str = "", *, place: str = "", step: float | None = None,
     ) -> None:  # fmt: skip
         """An event at a step (None: the current one)."""
-        if kind in ("crash", "out-of-memory", "stopped") or code == "capture-failed":
+        if kind in ENDINGS or code == "capture-failed":
             self._ended_by = kind
             self._queue.fetch()
         self.steps.note(Event(kind, message, self.step if step is None else step, place, code), time.time())

@@ -12,7 +12,7 @@ from traindx.capture.session.pace import Pace
 from traindx.capture.session.queue import Row
 from traindx.capture.store.flight import Flight
 from traindx.capture.store.recorder import Recorder
-from traindx.vocabulary.run import Event
+from traindx.vocabulary.run import ENDINGS, Event
 
 DENSE = 50_000  # steps whose scalars are all written; then every second, fourth ...
 WATCHED = ("train/loss", "grad_norm")
@@ -137,6 +137,6 @@ class Steps:
     def note(self, event: Event, at: float) -> None:
         """An event; those that end a run write the flight recorder."""
         self._recorder.event(event, at)
-        if event.kind in ("crash", "out-of-memory", "stopped"):
+        if event.kind in ENDINGS:
             self._recorder.flush()
             self.dump(math.inf)

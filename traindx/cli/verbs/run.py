@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.signals import end_like
 from traindx.capture.launch.stages import (
-    PRINTED,
     experiment_stopped,
     how_it_ended,
     note_end,
@@ -27,7 +25,7 @@ from traindx.cli.options import Output, config_options, full_option, output_opti
 from traindx.cli.script_start import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
-from traindx.errors import ConfigError, ReadError
+from traindx.errors import ConfigError
 from traindx.vocabulary.run import Run
 
 EXAMPLES = """\b
@@ -205,9 +203,6 @@ def diagnosed(
 def printed(folder: Path, config: Config, ended: Ended) -> tuple[Run, ...]:
     """The runs in what the script printed; none where that is no log of a training, or no more than the traceback of
     a script that was interrupted."""
-    for name in PRINTED:
-        with contextlib.suppress(ReadError):
-            runs = pipeline.read_all(folder / name, mapping=config.aliases)
-            runs = tuple(run for run in runs if run.points or not (ended.signal or ended.asked))
-            return tuple(msgspec.structs.replace(run, id=folder.name, source=str(folder)) for run in runs)
-    return ()
+    runs = pipeline.read_printed(folder, mapping=config.aliases)
+    runs = tuple(run for run in runs if run.points or not (ended.signal or ended.asked))
+    return tuple(msgspec.structs.replace(run, id=folder.name, source=str(folder)) for run in runs)

@@ -27,7 +27,7 @@ from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.setup_facts import COUNTS, WORDS
 from traindx.redaction import redact_facts, redact_text
-from traindx.vocabulary.run import Event, Floats, Ints, Panel, Run, Series, frozen_array, series
+from traindx.vocabulary.run import ENDINGS, Event, Floats, Ints, Panel, Run, Series, frozen_array, series
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
 
@@ -247,7 +247,7 @@ def is_complete(
     """Whether the run reached its planned end; None when that is not known."""
     if raw.complete is not None:
         return raw.complete
-    if any(e.kind in ("crash", "out-of-memory", "stopped") for e in events):
+    if any(e.kind in ENDINGS for e in events):
         return False
     planned = setup.planned_epochs if raw.axis_kind == "epoch" else setup.planned_steps
     last = max((float(s.steps[-1]) for s in built.values() if len(s)), default=None)

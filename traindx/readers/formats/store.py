@@ -22,7 +22,7 @@ from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source, reason, sta
 from traindx.readers.recorded.shards import sum_parts
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.readers.setup_facts import flat, small_text
-from traindx.vocabulary.run import Event, EventKind
+from traindx.vocabulary.run import ENDINGS, Event, EventKind
 
 NAME = "traindx"
 FILES = ("*.arrows",)
@@ -212,7 +212,7 @@ def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | N
             whole = True
         else:
             found.append((at, msgspec.structs.replace(event, message=whose + event.message)))
-            if event.kind in ("crash", "out-of-memory", "stopped"):
+            if event.kind in ENDINGS:
                 whole = False
     return found, whole
 

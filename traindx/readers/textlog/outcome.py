@@ -8,9 +8,8 @@ import numpy as np
 from traindx.readers.textlog.axis import Axis
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.shapes import Shape
-from traindx.vocabulary.run import Event
+from traindx.vocabulary.run import ENDINGS, Event
 
-ENDINGS = ("crash", "out-of-memory", "stopped")
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
 # (tool, what only its lines hold)
 FRAMEWORKS = (
