@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from traindx import pipeline
+from traindx import fixes, pipeline
 from traindx.lab.judge import objectives
 from traindx.lab.judge.objectives import side
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
@@ -214,8 +214,11 @@ def outcome(
 ) -> tuple[Outcome, str]:
     """The overall verdict, with its reason in one sentence."""
     if applied:
-        left = "" if after is None or fine(after) else "; the fixed run still has problems"
-        return "fixed", f"{AND.join(a.fix for a in search.applied)}: {change_of(search, pairs)}{left}"
+        known = (fixes.find(a.fix) for a in search.applied)
+        what = AND.join(fix.title for fix in known if fix is not None)
+        sick = after is not None and not fine(after) and any(f.severity != "info" for f in after.findings)
+        left = "; the fixed run still has problems" if sick else ""
+        return "fixed", f"{what}: {change_of(search, pairs)}{left}"
     if search.well:
         return "nothing-to-fix", "the run is healthy"
     first = search.hypotheses[0]
@@ -233,13 +236,14 @@ def outcome(
 
 
 def change_of(search: Search, pairs: Sequence[Pair]) -> str:
-    """ "val/accuracy 0.14 -> 0.97, mean of 3 seeds": in the script's name for it."""
+    """ "val_acc from 0.14 to 0.97 (mean of 3 seeds)", with the script's name for it."""
     objective, run = chosen(search), search.first.run
     sides = [side([p.levels[i] for p in pairs]) for i in (0, 1)]
-    name = objective.signal if run is None else run.originals.get(objective.signal, objective.signal)
+    original = objective.signal if run is None else run.originals.get(objective.signal, objective.signal)
+    name = original.partition(" (")[0]  # without the file that it was read from
     name = f"steps until {name} is as good" if objective.scale == "steps" else name
     before, after = (number(one.mean) if one is not None else "not known" for one in sides)
-    return f"{name} {before} -> {after}, mean of {len(pairs)} seeds"
+    return f"{name} from {before} to {after} (mean of {len(pairs)} seeds)"
 
 
 def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:

@@ -37,6 +37,7 @@ SCREENED = 6  # changes tried in one round, at most
 DOUBT, SURE = 0.2, 0.75
 AGAIN = 3  # in a second round by the new belief, and at full length where a shortened run was inconclusive
 UNWANTED = "you declined it (--ask)"
+MEASURED = {"steps": "the same end; in steps to it ", "error": "in errors left, "}
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 
@@ -338,8 +339,7 @@ class Search:
                 found = judged(pairs, way.objective, options.min_effect, judged_together)
             if options.metric is None:
                 way, pairs, found = sooner(way, pairs, found, options.min_effect, judged_together)
-        if way.objective.scale == "steps":
-            found = found._replace(why=f"the same end; in steps to it {found.why}")
+        found = found._replace(why=MEASURED.get(way.objective.scale, "") + found.why)
         self.record_trial(way.candidate, way.interventions, pairs, found, way.objective)
         if found.verdict == "confirmed":
             self.proved_by.append(way.objective)
