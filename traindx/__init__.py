@@ -16,7 +16,8 @@ from traindx.version import VERSION
 if TYPE_CHECKING:
     from traindx.config import Config
     from traindx.errors import ConfigError, MissingExtra, NotALog, ReadError, TraindxError
-    from traindx.pipeline import Diagnosis, check, diagnose, read, read_all, watch
+    from traindx.live.checks import watch
+    from traindx.pipeline import Diagnosis, check, diagnose, read, read_all
     from traindx.survey.inspection import check_data
     from traindx.vocabulary.run import Run, Series
 
@@ -44,8 +45,9 @@ HOMES = {
     "traindx.config": ("Config",),
     "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
     "traindx.survey.inspection": ("check_data",),
+    "traindx.live.checks": ("watch",),
     "traindx.pipeline": (
-        *("Diagnosis", "check", "diagnose", "read", "read_all", "watch"),
+        *("Diagnosis", "check", "diagnose", "read", "read_all"),
         *("load_ipython_extension", "unload_ipython_extension"),
     ),
     "traindx.vocabulary.run": ("Run", "Series"),

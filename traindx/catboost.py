@@ -8,32 +8,25 @@ print(watch.diagnose().to_text())
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from traindx.capture.rounds.backend import evaluated_by_catboost
-from traindx.capture.rounds.callback import Record
-
-if TYPE_CHECKING:
-    from traindx.config import Config
-    from traindx.pipeline import Diagnosis
+from traindx.config import Config
+from traindx.live.rounds import RoundsWatch
 
 
-class Watch:
+class Watch(RoundsWatch):
     """Records every `fit` to which it is passed. `out`: the record's folder (None: a temporary one);
-    `settings`: those of the model, as facts (`learning_rate`, `depth` ...)."""
+    `settings`: those of the model, as facts (`learning_rate`, `depth` ...). Every
+    `check_every` rounds the record is judged and what is found is printed on stderr; `stop`: end the training when
+    continuing is useless. `diagnose()` is the diagnosis so far."""
 
     def __init__(
-        self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any
-    ) -> None:
-        self.record, self._config = Record("catboost", out, settings), config
+        self, out: str | Path | None = None, *, check_every: int = 100, stop: bool = False,
+        config: Config | None = None, **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__("catboost", out, check_every, stop, config, settings)
 
     def after_iteration(self, info: Any) -> bool:
-        """Called by CatBoost; never ends the training."""
-        self.record.add(info.iteration - 1, evaluated_by_catboost(info))
-        return True
-
-    def diagnose(self) -> Diagnosis:
-        """The diagnosis of the record so far. Raises ReadError before the first round."""
-        from traindx.pipeline import diagnose, read
-
-        return diagnose(read(self.record.folder), self._config)
+        """Called by CatBoost; False ends the training."""
+        return not self.add(info.iteration - 1, evaluated_by_catboost(info))

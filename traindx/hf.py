@@ -12,35 +12,41 @@ from typing import TYPE_CHECKING, Any
 from transformers import TrainerCallback
 from transformers.trainer_callback import ExportableState
 
-from traindx.capture.watch import new_findings, why_stop
-from traindx.pipeline import Diagnosis, watch
+from traindx.live.checks import Checks, sentence_of, watch_with
 
 if TYPE_CHECKING:
     from traindx.capture.watch import Watch as Recording
+    from traindx.pipeline import Diagnosis
 
 
 class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transformers' types are not relied on
-    """Records every `train`. `check_every`: steps between two diagnoses of the record; each new finding
-    is printed once, and is in the trainer's `log_history`. `stop`: end the training when a diagnosis says
-    that continuing is useless. The trainer's state holds what was printed, so a resumed run does not repeat
+    """Records every `train`. `check_every`: steps between two checks of the record. A finding is printed
+    once, when it has lasted, and is in the trainer's `log_history`. `stop`: end the training when continuing
+    is useless. The trainer's state holds what was reported, so a resumed run does not repeat
     it. `options` are those of `Session`."""
 
     def __init__(
         self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False, **options: Any
     ) -> None:
         self.out, self.check_every, self.stop, self.options = out, check_every, stop, options
-        self.reported: list[str] = []
+        self.episodes: dict[str, Any] = {}  # as the trainer restored them
+        self._checks = Checks()
         self._recording: Recording[Diagnosis] | None = None
-        self._latest: Diagnosis | None = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         optimizer = getattr(
             given["optimizer"], "optimizer", given["optimizer"]
         )  # not Accelerate's around it
-        self._recording = watch(
-            given["model"], optimizer, out=self.out, on_finding=self._found, check_every=self.check_every,
+        if self.episodes:
+            self._checks.resume(self.episodes)
+        self._recording = watch_with(
+            self._checks,
+            given["model"],
+            optimizer,
+            out=self.out,
+            check_every=self.check_every,
             **self.options,
-        )  # fmt: skip
+        )
         self._recording.__enter__()
 
     def on_log(
@@ -61,15 +67,15 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
             self._recording.log(**{f"val_{n}": v for n, v in held_out.items() if n not in timing})
 
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
-        if self._latest is None:
-            return control
-        run, self._latest = self._latest.document.runs[0], None
-        for slug, sentence in new_findings(run, self.reported):
+        for event in self._checks.take():
+            sentence = sentence_of(event)
             print(f"traindx: {sentence}", flush=True)
-            state.log_history.append({"step": state.global_step, f"traindx/{slug}": sentence})
-            self.reported.append(slug)
-        if self.stop and (why := why_stop(run)):
-            print(f"traindx: {why}", flush=True)
+            if event.finding is not None:
+                state.log_history.append(
+                    {"step": state.global_step, f"traindx/{event.finding.slug}": sentence}
+                )
+        if self.stop and self._recording is not None and self._recording.why_stop:
+            print(f"traindx: {self._recording.why_stop}", flush=True)
             control.should_training_stop = True
         return control
 
@@ -85,7 +91,4 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
             "check_every": self.check_every,
             "stop": self.stop,
         }
-        return {"args": {**args, **self.options}, "attributes": {"reported": self.reported}}
-
-    def _found(self, diagnosis: Diagnosis) -> None:
-        self._latest = diagnosis
+        return {"args": {**args, **self.options}, "attributes": {"episodes": self._checks.state()}}

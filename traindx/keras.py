@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.process.guard import say
 from traindx.capture.session.session import Session
-from traindx.capture.watch import new_findings, why_stop
-
-if TYPE_CHECKING:
-    from traindx.config import Config
-    from traindx.pipeline import Diagnosis
+from traindx.config import Config
+from traindx.live.checks import Checks, print_news
+from traindx.pipeline import Diagnosis, diagnose, read
 
 
 class Watch(Listener):
-    """Records every `fit` to which it is passed, one after the other. `check_every`: steps between diagnoses
-    of what was recorded; new findings are printed on stderr. `stop`: end `fit` when a diagnosis says that
-    continuing is useless. `out`: the record's folder (None: a temporary one). `options` are those of
+    """Records every `fit` to which it is passed, one after the other. `check_every`: steps between two checks
+    of what was recorded. A finding is printed on stderr once, when it has lasted. `stop`: end `fit` when continuing is
+    useless. `out`: the record's folder (None: a temporary one). `options` are those of
     `Session`. A sentence on stderr names a model that cannot be recorded; it trains unchanged."""
 
     def __init__(
@@ -35,12 +33,11 @@ class Watch(Listener):
     ) -> None:  # fmt: skip
         super().__init__(self._of, self._fitted)
         self._out, self._check_every, self._stop = None if out is None else Path(out), check_every, stop
-        self._config, self._options = config, options
+        self._checks, self._options = Checks(config), options
         self._batches = Batches()
         weakref.finalize(self, self._batches.remove)
         self._watched: Training | None = None
         self.session: Session | None = None
-        self._known: set[str] = set()
 
     def _of(self, model: Any) -> Training | None:
         why = refusal(model)
@@ -56,30 +53,20 @@ class Watch(Listener):
 
     def _stepped(self) -> None:
         if self.session is not None and self.session.step % self._check_every == 0:
-            self._look()
+            self.session.flush()
+            if print_news(self._checks, self._checks.check(self.session.folder), self._stop):
+                self.model.stop_training = True
 
     def _fitted(self) -> None:
         if self.session is not None:
             self.session.flush()
 
-    def _look(self) -> None:
-        found = self.diagnose().document.runs[0]
-        for _, sentence in new_findings(found, self._known):
-            say(sentence)
-        self._known = {finding.slug for finding in found.findings}
-        if self._stop and (why := why_stop(found)):
-            say(why)
-            self.model.stop_training = True
-
     def diagnose(self) -> Diagnosis:
         """The diagnosis of the record so far. Raises ReadError before the first step."""
-        from traindx.pipeline import diagnose, read
-
         if self.session is not None:
             self.session.flush()
-        return diagnose(
-            read(self._out or "." if self.session is None else self.session.folder), self._config
-        )
+        folder = self._out or "." if self.session is None else self.session.folder
+        return diagnose(read(folder), self._checks.config)
 
     def close(self) -> None:
         """Write everything and remove all hooks."""

@@ -42,8 +42,6 @@ from traindx.vocabulary.setup import Fact
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from traindx.capture.watch import Watch
-
 read_printed = readers.read_printed
 
 
@@ -178,49 +176,10 @@ def run_diagnosis(
     )
 
 
-def watch(
-    model: Any,
-    optimizer: Any = None,
-    *,
-    out: str | Path | None = None,
-    on_finding: Callable[[Diagnosis], None] | None = None,
-    check_every: int = 500,
-    scaler: object = None,
-    config: Config | None = None,
-    **options: Any,
-) -> Watch[Diagnosis]:
-    """Record the loop that is running: `with traindx.watch(model, optimizer, out="runs/exp1") as w:`.
+class CheckPages:
+    """The pages of a check: `report` is the JSON document's content."""
 
-    `model` and `optimizer` are PyTorch's, or lists of them. Inside, `w.log(loss=loss)` before the
-    optimizer's step records the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
-    called with one when a check (every `check_every` steps) finds something new. `options` are
-    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder.
-    A compiled Keras model is trained inside by `model.fit(..., callbacks=[w.callback])`; for a tree of JAX's arrays
-    `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` records each step.
-    Raises ConfigError for a model of no framework that is known."""
-    from traindx.capture.process.ranks import rank_of_process
-    from traindx.capture.watch import Watch, loop_of
-
-    if out is not None:
-        options.setdefault("rank", rank_of_process())
-    return Watch(
-        loop_of(model, optimizer, None if out is None else Path(out), scaler, options),
-        lambda folder: diagnose(read(folder), config),
-        on_finding=on_finding,
-        check_every=check_every,
-    )
-
-
-class Checked:
-    """The result of checks: `report` is the JSON document's content, `diagnosis` that of the first steps."""
-
-    def __init__(self, report: CheckReport, diagnosis: Diagnosis) -> None:
-        self.report, self.diagnosis = report, diagnosis
-
-    @property
-    def failed(self) -> tuple[CheckResult, ...]:
-        """The checks that failed."""
-        return tuple(check for check in self.report.checks if check.status == "failed")
+    report: CheckReport
 
     def to_text(self, *, width: int = 100, color: bool = False) -> str:
         from traindx.reports.documents import check as page
@@ -241,6 +200,18 @@ class Checked:
         from traindx.reports.documents import check as page
 
         return page.to_json(self.report)
+
+
+class Checked(CheckPages):
+    """The result of checks: `report` is the JSON document's content, `diagnosis` that of the first steps."""
+
+    def __init__(self, report: CheckReport, diagnosis: Diagnosis) -> None:
+        self.report, self.diagnosis = report, diagnosis
+
+    @property
+    def failed(self) -> tuple[CheckResult, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.report.checks if check.status == "failed")
 
 
 def with_facts(run: Run, facts: Mapping[str, Fact]) -> Run:

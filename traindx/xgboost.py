@@ -10,34 +10,27 @@ Also `XGBClassifier(..., callbacks=[watch]).fit(x, y, eval_set=[(x, y), (held, w
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xgboost.callback import TrainingCallback
 
 from traindx.capture.rounds.backend import evaluated_by_xgboost
-from traindx.capture.rounds.callback import Record
-
-if TYPE_CHECKING:
-    from traindx.config import Config
-    from traindx.pipeline import Diagnosis
+from traindx.config import Config
+from traindx.live.rounds import RoundsWatch
 
 
-class Watch(TrainingCallback):  # type: ignore[misc]
+class Watch(RoundsWatch, TrainingCallback):  # type: ignore[misc]
     """Records every training to which it is passed. `out`: the record's folder (None: a temporary one);
-    `settings`: those of the model, as facts (`learning_rate`, `max_depth` ...)."""
+    `settings`: those of the model, as facts (`learning_rate`, `max_depth` ...). Every
+    `check_every` rounds the record is judged and what is found is printed on stderr; `stop`: end the training when
+    continuing is useless. `diagnose()` is the diagnosis so far."""
 
     def __init__(
-        self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any
-    ) -> None:
-        self.record, self._config = Record("xgboost", out, settings), config
+        self, out: str | Path | None = None, *, check_every: int = 100, stop: bool = False,
+        config: Config | None = None, **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__("xgboost", out, check_every, stop, config, settings)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Called by XGBoost; never ends the training."""
-        self.record.add(epoch, evaluated_by_xgboost(evals_log))
-        return False
-
-    def diagnose(self) -> Diagnosis:
-        """The diagnosis of the record so far. Raises ReadError before the first round."""
-        from traindx.pipeline import diagnose, read
-
-        return diagnose(read(self.record.folder), self._config)
+        """Called by XGBoost; True ends the training."""
+        return self.add(epoch, evaluated_by_xgboost(evals_log))

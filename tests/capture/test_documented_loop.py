@@ -49,7 +49,7 @@ def test_an_alarm_that_raises_stops_the_training(tmp_path: Path) -> None:
         .replace("        print(finding.sev", "        raise SystemExit(finding.sev")
     )
     code = code.replace("finding.severity, finding.slug, finding.message", "finding.slug")
-    done = ran(code.replace("if step == 150", "print(step)\n        if step == 150"), tmp_path)
+    done = ran(code.replace("if watch.why_stop", "print(step)\n        if watch.why_stop"), tmp_path)
     assert done.returncode == 1, done.stderr
     assert done.stderr.strip()
     assert done.stdout.splitlines()[-1] == "98"  # the step whose optimizer step is the hundredth never ended

@@ -27,7 +27,7 @@ def net() -> nn.Module:
 
 
 def broken(model: nn.Module) -> nn.Module:
-    """From some step on the loss is not a number."""
+    """From now on the loss is not a number."""
     with torch.no_grad():
         model[0].weight[0, 0] = float("nan")
     return model
@@ -35,8 +35,10 @@ def broken(model: nn.Module) -> nn.Module:
 
 class TestLightning:
     def fit(
-        self, callbacks: list[Any], epochs: int, folder: Path, resume: str | None = None, nan: bool = False
-    ) -> Any:
+        self, callbacks: list[Any], epochs: int, folder: Path, resume: str | None = None, nan: bool = False,
+        breaks_at: int = -1,
+    ) -> Any:  # fmt: skip
+        """`breaks_at`: the batch of the second epoch before which the weights are broken."""
         lightning = pytest.importorskip("lightning")
 
         class Module(lightning.LightningModule):  # type: ignore[name-defined,misc]
@@ -44,7 +46,9 @@ class TestLightning:
                 super().__init__()
                 self.net = broken(net()) if nan else net()
 
-            def training_step(self, batch: Any, _: int) -> Any:
+            def training_step(self, batch: Any, number: int) -> Any:
+                if self.current_epoch == 1 and number == breaks_at:
+                    broken(self.net)
                 return nn.functional.cross_entropy(self.net(batch[0]), batch[1])
 
             def validation_step(self, batch: Any, _: int) -> None:
@@ -85,15 +89,38 @@ class TestLightning:
         watch = Watch(tmp_path / "run", check_every=4, stop=True)
         trainer, _ = self.fit([watch], 5, tmp_path / "first", nan=True)
         assert trainer.global_step < 40
-        assert "loss-not-finite" in watch.state_dict()["reported"]
+        assert "loss-not-finite" in str(watch.state_dict())
         logged = "".join(path.read_text() for path in (tmp_path / "first").rglob("metrics.csv"))
         assert "traindx/loss-not-finite" in logged
         trainer.save_checkpoint(tmp_path / "saved.ckpt")
         again = Watch(tmp_path / "second", check_every=4)
         self.fit([again], 6, tmp_path / "resumed", resume=str(tmp_path / "saved.ckpt"), nan=True)
         logged = "".join(path.read_text() for path in (tmp_path / "resumed").rglob("metrics.csv"))
-        assert "loss-not-finite" in again.state_dict()["reported"]
+        assert "loss-not-finite" in str(again.state_dict())
         assert "traindx/loss-not-finite" not in logged
+
+    def test_a_fault_midway_is_reported_once_and_ends_the_fit(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Broken at step 11; the checks are at 4, 8, 12."""
+        pytest.importorskip("lightning")
+        from traindx.lightning import Watch
+
+        caplog.set_level("INFO")
+        trainer, _ = self.fit(
+            [Watch(tmp_path / "run", check_every=4, stop=True)], 5, tmp_path / "out", breaks_at=2
+        )
+        assert trainer.global_step == 12
+        assert caplog.text.count("train/loss is NaN") == 1
+
+    def test_a_healthy_fit_is_silent(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        pytest.importorskip("lightning")
+        from traindx.lightning import Watch
+
+        caplog.set_level("INFO")
+        trainer, _ = self.fit([Watch(tmp_path / "run", check_every=4, stop=True)], 5, tmp_path / "out")
+        assert trainer.global_step == 40
+        assert "traindx: " not in caplog.text
 
 
 class Named(torch.utils.data.Dataset):  # type: ignore[type-arg]
@@ -106,19 +133,24 @@ class Named(torch.utils.data.Dataset):  # type: ignore[type-arg]
 
 
 class Model(nn.Module):
-    def __init__(self, nan: bool) -> None:
+    def __init__(self, nan: bool, breaks_at: int) -> None:
         super().__init__()
         self.net = broken(net()) if nan else net()
+        self.passes, self.breaks_at = 0, breaks_at
 
     def forward(self, x: Any, labels: Any = None) -> dict[str, Any]:
+        self.passes += self.training
+        if self.passes == self.breaks_at:
+            broken(self.net)
         logits = self.net(x)
         return {"loss": nn.functional.cross_entropy(logits, labels), "logits": logits}
 
 
 class TestHuggingFace:
     def train(
-        self, callbacks: list[Any], epochs: int, folder: Path, resume: bool = False, nan: bool = False
-    ) -> Any:
+        self, callbacks: list[Any], epochs: int, folder: Path, resume: bool = False, nan: bool = False,
+        breaks_at: int = -1,
+    ) -> Any:  # fmt: skip
         transformers = pytest.importorskip("transformers")
         pytest.importorskip("accelerate")
         given = transformers.TrainingArguments(
@@ -126,7 +158,7 @@ class TestHuggingFace:
             use_cpu=True, logging_steps=4, save_strategy="steps", save_steps=8, eval_strategy="epoch", seed=3,
             logging_nan_inf_filter=False, restore_callback_states_from_checkpoint=True,
         )  # fmt: skip
-        model = Model(nan)
+        model = Model(nan, breaks_at)
         trainer = transformers.Trainer(
             model, given, train_dataset=Named(), eval_dataset=Named(), callbacks=callbacks
         )
@@ -154,6 +186,20 @@ class TestHuggingFace:
         assert trainer.state.global_step < 32
         assert self.said(trainer).count("traindx/loss-not-finite") == 1
 
+    @pytest.mark.parametrize(("breaks_at", "last", "times"), [(11, 16, 1), (-1, 32, 0)])
+    def test_a_fault_midway_is_reported_once_and_ends_the_training(
+        self, tmp_path: Path, breaks_at: int, last: int, times: int
+    ) -> None:
+        pytest.importorskip("transformers")
+        from traindx.hf import Watch
+
+        watch = Watch(tmp_path / "run", check_every=4, stop=True)
+        trainer, _ = self.train([watch], 4, tmp_path / "saved", breaks_at=breaks_at)
+        assert trainer.state.global_step == last
+        assert self.said(trainer).count("traindx/loss-not-finite") == times
+        # Healthy, but this trainer evaluates on its training data, which may be reported.
+        assert times or set(self.said(trainer)) <= {"traindx/train-and-validation-overlap"}
+
     def test_reports_once_over_a_resume(self, tmp_path: Path) -> None:
         pytest.importorskip("transformers")
         from traindx.hf import Watch
@@ -164,7 +210,7 @@ class TestHuggingFace:
         assert trainer.state.global_step == 24
         assert self.said(trainer).count("traindx/loss-not-finite") == 1  # in the log that was resumed
         (there,) = (c for c in trainer.callback_handler.callbacks if isinstance(c, Watch))
-        assert "loss-not-finite" in there.reported
+        assert "loss-not-finite" in str(there.episodes)
         assert traindx.read(there.out).last_step == 8  # of its own
 
     @staticmethod

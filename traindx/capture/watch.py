@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from traindx.capture.framework import frameworks
 from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.session.loop import Loop
 from traindx.errors import ConfigError
-
-if TYPE_CHECKING:
-    from traindx.vocabulary.diagnosis import RunDiagnosis
 
 Diagnosis = TypeVar("Diagnosis")
 Batch = TypeVar("Batch")
@@ -36,34 +33,22 @@ def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: 
     )
 
 
-def new_findings(run: RunDiagnosis, known: Container[str]) -> list[tuple[str, str]]:
-    """The findings of a diagnosis that are not `known` yet: each slug, with the sentence to print."""
-    return [
-        (f.slug, f"step {f.onset_step or 0:.0f}: {f.message}") for f in run.findings if f.slug not in known
-    ]
-
-
-def why_stop(run: RunDiagnosis) -> str:
-    """The sentence to end a training with; "" where it should go on."""
-    return f"stopped: {run.decision.reason}" if run.decision.action == "stop" else ""
-
-
 class Watch(Generic[Diagnosis]):
     """A session over a loop in this process. A context manager: hooks are there from entering to leaving.
-    `diagnose` is what turns a store into a diagnosis; `on_finding` is called with one every `check_every`
-    steps, when it has findings that the last one had not."""
+    `diagnose` is what turns a store into a diagnosis. `check` is called with it every `check_every` steps;
+    what it returns is `why_stop`, the reason to end the training ("" while it should go on)."""
 
     def __init__(
         self,
         loop: Loop,
         diagnose: Callable[[Path], Diagnosis],
         *,
-        on_finding: Callable[[Diagnosis], None] | None = None,
+        check: Callable[[Path], str] | None = None,
         check_every: int = 500,
     ) -> None:
         self.session, self._loop = loop.session, loop
-        self._diagnose, self._on_finding, self._check_every = diagnose, on_finding, check_every
-        self._known: set[str] = set()
+        self._diagnose, self._check, self._check_every = diagnose, check, check_every
+        self.why_stop = ""
 
     def __enter__(self) -> Watch[Diagnosis]:
         self._loop.begin(self._stepped)
@@ -126,12 +111,6 @@ class Watch(Generic[Diagnosis]):
 
     def _stepped(self) -> None:
         """The session has recorded another step."""
-        if self._on_finding is not None and self.session.step % self._check_every == 0:
-            self._check(self._on_finding)
-
-    def _check(self, on_finding: Callable[[Diagnosis], None]) -> None:
-        diagnosis = self.diagnose()
-        slugs = {f.slug for run in diagnosis.document.runs for f in run.findings}  # type: ignore[attr-defined]
-        if slugs - self._known:
-            on_finding(diagnosis)
-        self._known = slugs
+        if self._check is not None and self.session.step % self._check_every == 0:
+            self.session.flush()
+            self.why_stop = self._check(self.session.folder)

@@ -126,7 +126,8 @@ class Episodes:
         if episode.state == "pending":
             del self.state.episodes[key]
             return
-        if episode.finding.slug in silent:
+        # A resumed training may have a new record: it proves nothing before it is as long as the old one was.
+        if episode.finding.slug in silent or points < episode.since:
             return
         episode.gone = points if episode.gone is None else episode.gone
         if RESOLVED_AFTER.met(episode.gone, points):

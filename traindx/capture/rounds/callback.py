@@ -20,8 +20,8 @@ class Record:
         self.session: Session | None = None
         self._first = 0
 
-    def add(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> None:
-        """Round `number` (from 0) of a training is over, with `evaluated[set][metric]`."""
+    def add(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> int:
+        """Round `number` (from 0) of a training is over, with `evaluated[set][metric]`. The rounds so far."""
         if self.session is None:
             self.session = Session(self.out, RoundsBackend(self.library))
             weakref.finalize(self, self.session.close)
@@ -29,6 +29,7 @@ class Record:
                 self.session.fact(fact, value)
         self._first = self._first if number else self.session.step
         self.session.record_round(self._first + number + 1, signals(evaluated))
+        return self.session.step
 
     @property
     def folder(self) -> Path:

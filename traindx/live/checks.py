@@ -1,0 +1,135 @@
+"""Checks of a record while its training goes on in this process: what `traindx.watch` and the callbacks have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from traindx.capture.process.guard import described, say
+from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.watch import Watch, loop_of
+from traindx.config import Config
+from traindx.live.episodes import Episodes, State
+from traindx.pipeline import Diagnosis, diagnose, read
+from traindx.reports.json import unwrapped
+from traindx.vocabulary.live import LiveEvent
+
+
+class Checks:
+    """The findings of one training over time, by the rules of `traindx watch`: each is reported once, when it has
+    lasted, and again when it gets worse or is resolved. `on_finding` is called with the diagnosis when something
+    is reported; what it raises ends the training."""
+
+    def __init__(
+        self, config: Config | None = None, on_finding: Callable[[Diagnosis], None] | None = None
+    ) -> None:
+        self.config, self.on_finding = config or Config(), on_finding
+        self.episodes = Episodes(least=self.config.severity)
+        self.news: list[LiveEvent] = []  # that nobody has taken yet
+        self.failed = False
+
+    def check(self, folder: Path) -> str:
+        """Judge the record; the reason to end the training, or "" while it should go on."""
+        if self.failed:
+            return ""
+        try:
+            diagnosis = diagnose(read(folder), self.config)
+        except Exception as error:  # noqa: BLE001 - whatever fails in a check, the training goes on
+            self.failed = True
+            say(f"the record is not checked any more ({described(error)}); the training goes on")
+            return ""
+        events = [e for e in self.episodes.update(diagnosis.first.run.steps, diagnosis.first) if e.finding]
+        self.news += events
+        if self.on_finding is not None and any(event.kind != "resolved" for event in events):
+            self.on_finding(diagnosis)
+        decision = diagnosis.first.decision
+        advised = self.episodes.state.action == decision.action == "stop"
+        return f"stopped: {decision.reason}" if advised else ""
+
+    def take(self) -> list[LiveEvent]:
+        """What was reported since the last call."""
+        news, self.news = self.news, []
+        return news
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint has to hold so that a resumed training repeats nothing: plain builtins."""
+        built: dict[str, Any] = msgspec.to_builtins(self.episodes.state, enc_hook=unwrapped)
+        return built
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on after `state`. Only what was reported is known: the rest was counted in points of another record."""
+        known = msgspec.convert(state, State)
+        reported = {key: episode for key, episode in known.episodes.items() if episode.state == "firing"}
+        for episode in reported.values():
+            episode.worse = episode.gone = None
+        self.episodes.state = State(started=True, count=known.count, episodes=reported)
+
+
+def sentence_of(event: LiveEvent) -> str:
+    """An event as it is printed while the training goes on."""
+    if event.finding is None or event.kind == "resolved":
+        return event.text
+    return f"step {event.finding.onset_step or 0:.0f}: {event.text}"
+
+
+def print_news(checks: Checks, why_stop: str, stop: bool) -> bool:
+    """Print on stderr what a check has reported; whether the training is to end, where that was asked for."""
+    for event in checks.take():
+        say(sentence_of(event))
+    if stop and why_stop:
+        say(why_stop)
+    return stop and bool(why_stop)
+
+
+def watch(
+    model: Any,
+    optimizer: Any = None,
+    *,
+    out: str | Path | None = None,
+    on_finding: Callable[[Diagnosis], None] | None = None,
+    stop: bool = False,
+    check_every: int = 500,
+    scaler: object = None,
+    config: Config | None = None,
+    **options: Any,
+) -> Watch[Diagnosis]:
+    """Record the loop that is running: `with traindx.watch(model, optimizer, out="runs/exp1") as w:`.
+
+    `model` and `optimizer` are PyTorch's, or lists of them. Inside, `w.log(loss=loss)` before the
+    optimizer's step records the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
+    called with one when a check (every `check_every` steps) reports a finding: once, when it has lasted,
+    and again when it gets worse. With `stop=True` the record is checked as well, and `w.why_stop` is
+    the reason to leave the loop ("" while it should go on). `options` are
+    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder.
+    A compiled Keras model is trained inside by `model.fit(..., callbacks=[w.callback])`; for a tree of JAX's arrays
+    `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` records each step.
+    Raises ConfigError for a model of no framework that is known."""
+    checks = Checks(config, on_finding) if on_finding is not None or stop else None
+    return watch_with(
+        checks, model, optimizer, out=out, check_every=check_every, scaler=scaler, config=config, **options
+    )
+
+
+def watch_with(
+    checks: Checks | None,
+    model: Any,
+    optimizer: Any,
+    *,
+    out: str | Path | None,
+    check_every: int,
+    scaler: object = None,
+    config: Config | None = None,
+    **options: Any,
+) -> Watch[Diagnosis]:
+    """As `watch`, with checks whose news someone else takes."""
+    if out is not None:
+        options.setdefault("rank", rank_of_process())
+    return Watch(
+        loop_of(model, optimizer, None if out is None else Path(out), scaler, options),
+        lambda folder: diagnose(read(folder), config),
+        check=None if checks is None else checks.check,
+        check_every=check_every,
+    )
