@@ -96,22 +96,7 @@ def spoken(interventions: Sequence[str]) -> str:
 def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     """One screen."""
     page = Page(width, color=color)
-    page.row(Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]))
-    page.flow(clean(report.reason, 300), indent=1, style="bold")
-    page.heading(problem(report))
-    for line in causes(report):
-        page.flow(clean(line, 300), indent=1)
-    for line in symptoms(report):
-        page.flow(clean(line, 300), first="- ", indent=1)
-    if report.diff:
-        page.heading("The change")
-        page.lines += [f"  {page.plain(line)}" for line in shown_diff(report)]
-        page.heading("Apply it" if not report.patch_basis else "Apply it (not proven on this run)")
-        page.lines.append(f"  {clean(apply_command(report), 400)}")
-        page.flow(clean(report.patch_basis, 300), indent=2)
-    if report.verdict == "fixed" and report.objective is not None:
-        page.heading("Before and after")
-        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
+    begin(page, report)
     if report.trials:
         page.heading("What was tried")
     for trial in report.trials:
@@ -141,7 +126,28 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     return page.text()
 
 
+def begin(page: Page, report: FixReport) -> None:
+    """The verdict, the problem, the change, how to apply it, and what it does to the metric."""
+    page.row(Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]))
+    page.flow(clean(report.reason, 300), indent=1, style="bold")
+    page.heading(problem(report))
+    for line in causes(report):
+        page.flow(clean(line, 300), indent=1)
+    for line in symptoms(report):
+        page.flow(clean(line, 300), first="- ", indent=1)
+    if report.diff:
+        page.heading("The change")
+        page.lines += [f"  {page.plain(line)}" for line in shown_diff(report)]
+        page.heading("Apply it" if not report.patch_basis else "Apply it (not proven on this run)")
+        page.lines.append(f"  {clean(apply_command(report), 400)}")
+        page.flow(clean(report.patch_basis, 300), indent=2)
+    if report.verdict == "fixed" and report.objective is not None:
+        page.heading("Before and after")
+        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
+
+
 def problem(report: FixReport) -> str:
+    """The heading above the causes."""
     return "Diagnosis" if report.verdict == "nothing-to-fix" else "What was wrong"
 
 
@@ -286,13 +292,8 @@ def model_rows(report: FixReport) -> Rows:
     kept, fast = report.checkpoint, report.answering
     if kept is not None:
         size = f"{kept.tensors} tensors, {kept.bytes / 1e6:.3g} MB, SHA-256 {kept.sha256[:16]}…"
-        rows.append(
-            (
-                f"weights at the end of the fixed run: {kept.path} ({size})"
-                if kept.path
-                else f"weights: {kept.why}",
-            )
-        )
+        where = f"weights at the end of the fixed run: {kept.path} ({size})"
+        rows.append((where if kept.path else f"weights: {kept.why}",))
     if fast is not None:
         rows += [(line,) for line in speed(fast)]
     return rows
