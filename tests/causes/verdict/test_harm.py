@@ -94,8 +94,12 @@ def test_three_points_are_enough_where_the_loss_all_but_vanishes(loss: list[floa
     assert verdict(recorded(train__loss=loss), {"healthy": 0.24, "undertrained": 0.21}) == health
 
 
-@pytest.mark.parametrize(("reward", "health"), [(np.linspace(10, 100, 200), "healthy"), (np.full(200, 10.0), "watch")])
+@pytest.mark.parametrize(
+    ("reward", "health"), [(np.linspace(10, 100, 200), "healthy"), (np.full(200, 10.0), "watch")]
+)
 def test_an_agent_whose_rewards_rise_has_no_harm(reward: np.ndarray, health: str) -> None:
     noise = np.random.default_rng(0).standard_normal(200)
-    run = recorded({"simulator": "gymnasium"}, train__reward=reward + noise, train__loss=make.healthy_loss(200))
+    run = recorded(
+        {"simulator": "gymnasium"}, train__reward=reward + noise, train__loss=make.healthy_loss(200)
+    )
     assert verdict(run, {"unnormalized-inputs": 0.95, "healthy": 0.05}) == health
