@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 RULES: tuple[tuple[Any, ...], ...] = (
-    ('traindx.rules.act.relu_units_dead', 'ACT001', ('act_zero_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the units of {where} are zero for every input', ('ternary-weights-collapse',), 'brief'),
+    ('traindx.rules.act.relu_units_dead', 'ACT001', ('act_zero_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the units of {where} are zero for every input', ('ternary-weights-collapse',), 'steady'),
     ('traindx.rules.act.activations_saturate', 'ACT002', ('act_saturated_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the pre-activations of {where} are beyond 3, where the activation is flat', (), 'brief'),
     ('traindx.rules.act.activations_not_finite', 'ACT003', ('act_nonfinite/*',), 1, 'critical', 'the first NaN or infinity is in the output of {where} at step {step:g} ({count:.0f} values)', ('inputs-not-finite', 'gradient-not-finite'), 'at-once'),
     ('traindx.rules.act.activations_collapse', 'ACT004', ('act_rank/*', 'objective'), 1, 'high', 'the output of {where} is the same for every input', ('ternary-weights-collapse', 'relu-units-dead', 'activations-not-finite', 'activations-saturate'), 'brief'),
@@ -117,6 +117,9 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.los.discriminator_wins', 'LOS018', ('train/*',), 6, 'medium', 'the discriminator wins: {loser} fell to {low:.3g} while {other} rose from {start:.3g} to {end:.3g}', (), 'brief'),
     ('traindx.rules.los.policy_moves_too_far', 'LOS019', ('train/*',), 5, 'medium', '{name} has a median of {level:.3g}: each update moves the policy too far from the one that collected the data', (), 'brief'),
     ('traindx.rules.los.policy_stops_exploring', 'LOS020', ('train/*',), 6, 'high', '{name} went from {first:.3g} to {last:.3g}, and {reward} from its best of {best:.4g} to {now:.4g} (medians)', (), 'brief'),
+    ('traindx.rules.los.q_values_explode', 'LOS021', ('train/*',), 6, 'medium', '{name} has grown from {first:.3g} to {last:.3g} (medians), but {reward} was never beyond {most:.3g}', (), 'brief'),
+    ('traindx.rules.los.posterior_collapses', 'LOS022', ('train/*',), 6, 'medium', '{name} fell from {most:.3g} to {last:.3g}, and {other} is {level:.4g}: the decoder gets nothing from the latent variables', (), 'brief'),
+    ('traindx.rules.los.chosen_answers_become_unlikely', 'LOS023', ('train/*',), 6, 'low', '{name} fell from {first:.4g} to {last:.4g} (medians), though {margin} rose from {before:.3g} to {now:.3g}', (), 'brief'),
     ('traindx.rules.lrs.learning_rate_jumps', 'LRS001', ('lr|lr/*',), 5, 'medium', '{signal} jumps from {before:.3g} to {after:.3g} at step {at:.6g}{times}', (), 'brief'),
     ('traindx.rules.lrs.learning_rate_vanishes_early', 'LRS002', ('lr|lr/*', 'objective'), 10, 'medium', '{signal} falls below {share:.2g} of its peak at step {at:.6g}, with {rest:.0%} of the run left, while {objective} was still improving', (), 'brief'),
     ('traindx.rules.lrs.learning_rate_never_warms_up', 'LRS003', ('objective', 'lr|lr/*'), 10, 'low', '{signal} starts at its peak of {lr:.3g} (step {first:.6g}), and {objective} jumps from {start:.4g} to {top:.4g} by step {at:.6g}', (), 'brief'),
@@ -149,7 +152,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.sys.step_compiles_again', 'SYS014', ('calls/compile', 'time/compile', 'time/step'), 1, 'medium', 'functions are compiled again in {count} later steps, which takes {share:.0%} of the time since{why}', (), 'brief'),
     ('traindx.rules.sys.graph_is_kept', 'SYS015', ('setup:graphs_kept',), 1, 'low', '{what} keeps the graph of each step: {count:.0f} so far', (), 'brief'),
     ('traindx.rules.sys.first_steps_take_time', 'SYS016', ('time/step',), 8, 'info', 'the first steps took {excess:.3g} s more than later ones, {share:.0%} of the run so far; this happens once', (), 'brief'),
-    ('traindx.rules.wgt.updates_too_large', 'WGT001', ('update_ratio/*', 'objective'), 1, 'high', '{when}, an optimizer step changes the weights by {ratio:.0%} of their norm', (), 'brief'),
+    ('traindx.rules.wgt.updates_too_large', 'WGT001', ('update_ratio/*', 'objective'), 1, 'high', '{when}, an optimizer step changes the weights by {ratio:.0%} of their norm', (), 'steady'),
     ('traindx.rules.wgt.updates_too_small', 'WGT002', ('update_ratio/*', 'objective'), 1, 'high', 'an optimizer step changes the weights by {ratio:.1e} of their norm, and the loss does not improve', ('learning-rate-is-zero', 'learning-rate-vanishes-early', 'gradients-vanish-with-depth'), 'brief'),
     ('traindx.rules.wgt.parameters_never_change', 'WGT003', ('update_ratio/*', 'grad_norm/*', 'objective'), 1, 'high', '{where} get{s} a gradient but never change{s}', ('learning-rate-is-zero', 'optimizer-never-steps', 'parameters-missing-from-optimizer', 'steps-skipped-often'), 'brief'),
     ('traindx.rules.wgt.weights_grow_unbounded', 'WGT004', ('weight_norm/*', 'objective'), 1, 'high', 'the weights grew to {factor:.0f} times their initial norm, most of all {where}', (), 'turning'),
