@@ -24,7 +24,7 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 
-PATIENCE = 20.0  # seconds for the last look at a run, where its events are kept
+PATIENCE = 60.0  # seconds for the last look at a run, where its events are kept
 
 LIVE_OPTIONS = (
     click.option(

@@ -55,7 +55,7 @@ class Judge:
     def __init__(self, request: dict[str, Any]) -> None:
         self.request, self.folder = request, Path(request["out"])
         self.events = 0
-        self.stopping = False
+        self.stopping = self.ended = False
 
     def run(self) -> None:
         from traindx.capture.launch.stages import recorded
@@ -84,6 +84,7 @@ class Judge:
             if self.over():
                 break
         if self.request["events"] >= 0 and os.read(self.request["lifeline"], 1):
+            self.ended = True
             for followed in follower.followed.values():
                 followed.looks.size = -1  # due, however short ago it was judged
             for _ in follower.poll():
@@ -98,7 +99,7 @@ class Judge:
             from traindx.reports.json import line
 
             written(self.request["events"], f"{line(event)}\n".encode())
-        if self.request["live"] and event.kind in SPOKEN:
+        if self.request["live"] and event.kind in SPOKEN and not self.ended:
             self.speak(event)
         if self.asks_to_stop(event):
             self.stop(event)
