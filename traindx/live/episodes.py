@@ -176,9 +176,9 @@ def breaks(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
 
 def stops(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
     """What ended a run on purpose, after its last row: a run that was resumed goes on."""
-    events = [e for e in diagnosis.run.events if e["kind"] == "stopped"]
-    last = diagnosis.run.last_step
-    return [e for e in events if last is not None and e["step"] is not None and e["step"] >= last]
+    last = diagnosis.run.last_step or 0.0
+    stopped = [e for e in diagnosis.run.events if e["kind"] == "stopped"]
+    return [e for e in stopped if isinstance(e["step"], int | float) and e["step"] >= last]
 
 
 def over(diagnosis: RunDiagnosis) -> bool:
