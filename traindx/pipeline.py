@@ -176,16 +176,10 @@ def run_diagnosis(
     )
 
 
-class Checked:
-    """The result of checks: `report` is the JSON document's content, `diagnosis` that of the first steps."""
+class CheckPages:
+    """The pages of a check: `report` is the JSON document's content."""
 
-    def __init__(self, report: CheckReport, diagnosis: Diagnosis) -> None:
-        self.report, self.diagnosis = report, diagnosis
-
-    @property
-    def failed(self) -> tuple[CheckResult, ...]:
-        """The checks that failed."""
-        return tuple(check for check in self.report.checks if check.status == "failed")
+    report: CheckReport
 
     def to_text(self, *, width: int = 100, color: bool = False) -> str:
         from traindx.reports.documents import check as page
@@ -206,6 +200,18 @@ class Checked:
         from traindx.reports.documents import check as page
 
         return page.to_json(self.report)
+
+
+class Checked(CheckPages):
+    """The result of checks: `report` is the JSON document's content, `diagnosis` that of the first steps."""
+
+    def __init__(self, report: CheckReport, diagnosis: Diagnosis) -> None:
+        self.report, self.diagnosis = report, diagnosis
+
+    @property
+    def failed(self) -> tuple[CheckResult, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.report.checks if check.status == "failed")
 
 
 def with_facts(run: Run, facts: Mapping[str, Fact]) -> Run:

@@ -27,7 +27,7 @@ Keep = Callable[[LiveEvent, str, State], LiveEvent]
 
 
 class Followed:
-    """One source and what is known of its runs."""
+    """One source and what is known of its runs. `first`: when each run was read first, and its step then."""
 
     def __init__(self, path: Path) -> None:
         self.source, self.looks = Growing(path), Looks()
@@ -36,7 +36,14 @@ class Followed:
         self.runs: tuple[Run, ...] = ()
         self.diagnoses: tuple[RunDiagnosis, ...] = ()
         self.episodes: dict[str, Episodes] = {}
+        self.first: dict[str, tuple[float, float]] = {}
         self.complaint = ""
+
+    def pace(self, run: Run) -> float | None:
+        """Steps in a second of a run since it was first read here; None where it has not grown since."""
+        began, first = self.first.get(run.id, (self.looks.at, 0.0))
+        seconds, steps = self.looks.at - began, (run.last_step or 0.0) - first
+        return steps / seconds if seconds > 0 and steps > 0 else None
 
 
 class Follower:
@@ -98,6 +105,7 @@ class Follower:
             yield from self.complain(followed, error)
         else:
             for run, diagnosis in zip(followed.runs, followed.diagnoses, strict=True):
+                followed.first.setdefault(run.id, (now, run.last_step or 0.0))
                 yield from self.report(followed, run, diagnosis)
         followed.looks.looked(now, size, time.process_time() - begun)
 
@@ -110,7 +118,9 @@ class Follower:
             yield self.keep(stamped(event), key, episodes.state)
 
     def complain(self, followed: Followed, error: ReadError) -> Iterator[LiveEvent]:
-        """A file that cannot be read is reported once, and again when the reason changes."""
+        """A file that cannot be read is reported once, and again when the reason changes. An empty one is waited for."""
+        if followed.source.size == 0 and not self.settled:
+            return
         why, path = why_unreadable(error), followed.source.path
         too_early = isinstance(error, NotALog) and not (
             followed.read_whole or self.settled

@@ -30,6 +30,7 @@ NEEDED: Mapping[PersistenceKind, Persistence] = {
     "at-once": AT_ONCE,
     "brief": Persistence(1.15, 5),
     "turning": Persistence(1.2, 20),
+    "steady": Persistence(5.0, 50),
     "slow": SLOW,
 }
 
@@ -47,13 +48,16 @@ def declared() -> Mapping[str, PersistenceKind]:
 
 def persistence_words(kind: PersistenceKind) -> str:
     """What a rule's page says of it."""
-    needed = NEEDED[kind]
+    words = span_words(NEEDED[kind])
+    if kind == "turning":
+        return f"{words}; a rise to less than {MILD_RISE:g} times the earlier level {span_words(SLOW)}"
+    return words
+
+
+def span_words(needed: Persistence) -> str:
     if needed == AT_ONCE:
         return "at once"
-    words = f"after {needed.growth - 1:.0%} more points, at least {needed.points}"
-    if kind != "turning":
-        return words
-    return f"{words}; a rise to less than {MILD_RISE:g} times the earlier level {persistence_words('slow')}"
+    return f"after {needed.growth - 1:.0%} more points, at least {needed.points}"
 
 
 def is_mild(finding: Finding) -> bool:

@@ -6,10 +6,11 @@ import contextlib
 import os
 import select
 import sys
+import textwrap
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 BARS = "▁▂▃▄▅▆▇█"
 TREND_CELLS = 12
+SENTENCE_LINES = 3  # that a sentence below the table may take
 RECENT = 200  # events that are kept for the lower half
 COLORS = {"healthy": "green", "watch": "yellow", "sick": "red", "failed": "bold red"}
 KEYS = {"\x1b[A": "up", "\x1b[B": "down", "k": "up", "j": "down", "\r": "open", "\n": "open", "\x1b": "back",
@@ -80,6 +82,14 @@ def wait_without_keys(seconds: float) -> str:
     return ""
 
 
+class Row(NamedTuple):
+    """One run of the view. `pace` in steps a second, None where unknown."""
+
+    run: Run
+    diagnosis: RunDiagnosis
+    pace: float | None
+
+
 class View:
     """What is shown, and what a key does to it."""
 
@@ -90,15 +100,15 @@ class View:
         self.page: list[str] | None = None
         self.quit = False
 
-    def rows(self) -> list[tuple[Run, RunDiagnosis]]:
+    def rows(self) -> list[Row]:
         """The runs, the worst first."""
-        pairs = [
-            pair
+        rows = [
+            Row(run, diagnosis, one.pace(run))
             for one in self.follower.followed.values()
-            for pair in zip(one.runs, one.diagnoses, strict=True)
+            for run, diagnosis in zip(one.runs, one.diagnoses, strict=True)
         ]
         order = ("failed", "sick", "watch", "healthy")
-        return sorted(pairs, key=lambda pair: (order.index(pair[1].health), pair[0].source, pair[0].id))
+        return sorted(rows, key=lambda row: (order.index(row.diagnosis.health), row.run.source, row.run.id))
 
     def press(self, key: str) -> None:
         action, rows = KEYS.get(key, ""), self.rows()
@@ -114,8 +124,8 @@ class View:
                 max(self.selected + (1 if action == "down" else -1), 0), max(len(rows) - 1, 0)
             )
         elif rows and action in ("open", "explain"):
-            run, diagnosis = rows[min(self.selected, len(rows) - 1)]
-            self.scroll, self.page = 0, whole_page(run) if action == "open" else explained(diagnosis)
+            row = rows[min(self.selected, len(rows) - 1)]
+            self.scroll, self.page = 0, whole_page(row.run) if action == "open" else explained(row.diagnosis)
 
     def draw(self, width: int, height: int) -> RenderableType:
         from rich.console import Group
@@ -129,25 +139,24 @@ class View:
         if not rows:
             return Group(Text("Waiting for the first run.", style="dim"), footer)
         self.selected = min(self.selected, len(rows) - 1)
-        room = max(height - 7, 3)
+        lines = advice(rows[self.selected], width - 1)
+        room = max(height - 5 - len(lines), 3)
         shown = min(len(rows), max(room - min(len(self.events), room // 2), 1))
         first = max(self.selected - shown + 1, 0)
-        names = short_names([run.id for run, _ in rows])
+        names = short_names([row.run.id for row in rows])
         parts: list[RenderableType] = [
             self.table(rows[first : first + shown], names, first, width),
             Text(""),
         ]
-        parts += [Text(line[: width - 1], no_wrap=True) for line in advice(rows[self.selected][1])]
+        parts += [Text(line, no_wrap=True) for line in lines]
         parts.append(Text(""))
         latest = list(self.events)[-(room - shown) :] if room > shown else []
         for event in latest:
             line = event_line(event, names.get(event.run, event.run))
-            parts.append(Text(line[: width - 1], style=style_of(event), no_wrap=True))
+            parts.append(Text(line, style=style_of(event), no_wrap=True, overflow="ellipsis"))
         return Group(*parts, footer)
 
-    def table(
-        self, rows: list[tuple[Run, RunDiagnosis]], names: dict[str, str], first: int, width: int
-    ) -> RenderableType:
+    def table(self, rows: list[Row], names: dict[str, str], first: int, width: int) -> RenderableType:
         from rich.table import Table
         from rich.text import Text
 
@@ -164,7 +173,7 @@ class View:
         )
         for title, size in columns:
             table.add_column(title, width=size, no_wrap=True, overflow="ellipsis")
-        for place, (run, diagnosis) in enumerate(rows, first):
+        for place, (run, diagnosis, pace) in enumerate(rows, first):
             curve = Features(run).objective
             table.add_row(
                 ">" if place == self.selected else "",
@@ -173,7 +182,7 @@ class View:
                 step(run.last_step),
                 number(float(curve.raw.values[-1])) if curve is not None else "",
                 sparkline(curve.values) if curve is not None else "",
-                time_left(run),
+                time_left(run, pace),
             )
         return table
 
@@ -184,12 +193,26 @@ def short_names(ids: list[str]) -> dict[str, str]:
     return {i: os.path.relpath(i, shared) if shared else os.path.basename(i) or i for i in ids}
 
 
-def advice(diagnosis: RunDiagnosis) -> list[str]:
-    """What is wrong with a run and what to do, in two lines."""
+def advice(row: Row, width: int) -> list[str]:
+    """What is wrong with a run, what to do, and how far it is, in lines of `width` characters."""
+    run, diagnosis, pace = row
     primary = next((f for f in diagnosis.findings if SEVERITIES.index(f.severity) <= 2), None)
     decision = diagnosis.decision
-    what = visible(primary.message) if primary else f"Nothing found at step {step(diagnosis.run.last_step)}."
-    return [what, visible(f"{decision.action.capitalize()}: {decision.reason}")]
+    sentences = [
+        primary.message if primary else f"Nothing found at step {step(run.last_step)}.",
+        f"{decision.action.capitalize()}: {decision.reason}",
+        progress(run, pace),
+    ]
+    return [
+        line for one in sentences for line in textwrap.wrap(visible(one), width, max_lines=SENTENCE_LINES)
+    ]
+
+
+def progress(run: Run, pace: float | None) -> str:
+    """How far a run is: "Step 630 of 1,800, 9.8 steps a second."."""
+    planned = run.setup.number("planned_steps")
+    place = f"Step {step(run.last_step)}" + (f" of {step(planned)}" if planned else "")
+    return f"{place}, {number(float(f'{pace:.2g}'))} steps a second." if pace else f"{place}."
 
 
 def whole_page(run: Run) -> list[str]:
@@ -218,19 +241,19 @@ def sparkline(values: Floats, cells: int = TREND_CELLS) -> str:
     return "".join(BARS[int(x)] for x in np.round(level * (len(BARS) - 1)))
 
 
-def time_left(run: Run) -> str:
-    """How long the rest of the planned steps takes at the rate so far; "" where either is unknown."""
+def time_left(run: Run, pace: float | None) -> str:
+    """How long the rest of the planned steps takes, by the logged times, or else at `pace` steps a second; "" where
+    that is unknown."""
     planned, last = run.setup.number("planned_steps"), run.last_step
     timed = [s for s in run.series.values() if s.times is not None and len(s) > 1]
-    if not planned or last is None or not timed:
+    if timed:
+        series = max(timed, key=len)
+        assert series.times is not None
+        seconds = float(series.times[-1] - series.times[0])
+        pace = float(series.steps[-1] - series.steps[0]) / seconds if seconds > 0 else None
+    if not planned or last is None or not pace or planned <= last:
         return ""
-    series = max(timed, key=len)
-    assert series.times is not None
-    steps = float(series.steps[-1] - series.steps[0])
-    seconds = float(series.times[-1] - series.times[0])
-    if steps <= 0 or seconds <= 0 or planned <= last:
-        return ""
-    return duration((planned - last) * seconds / steps / 60)
+    return duration((planned - last) / pace / 60)
 
 
 def event_line(event: LiveEvent, name: str) -> str:

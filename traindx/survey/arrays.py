@@ -12,7 +12,7 @@ import numpy as np
 from traindx.errors import ConfigError
 from traindx.survey.hashes import sample_marks
 from traindx.survey.names import escaped, listing
-from traindx.survey.table import MOST_FIELDS, Chunk, Field, Floats, Kind, Table, Wanted, rows_a_chunk
+from traindx.survey.table import MOST_FIELDS, Chunk, Field, Floats, Table, Wanted, rows_a_chunk
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Blocks = Callable[[], Iterator[tuple[Array, Array | None]]]
@@ -29,11 +29,12 @@ def table(
     wanted: Wanted,
     *,
     target: str | None,
-    target_kind: Kind = "number",
+    dtype: np.dtype[Any] | None = None,
     names: tuple[str, ...] = (),
     **known: Any,
 ) -> Table:
-    """A Table over pairs of blocks `(inputs[n, ...], targets[n] or None)` whose samples have `shape`."""
+    """A Table over pairs of blocks `(inputs[n, ...], targets[n] or None)` whose samples have `shape`;
+    `dtype` is that of the targets."""
     width = int(np.prod(shape)) if shape else 1
     stride = -(-width // MOST_FIELDS)
     places = range(0, width, stride)
@@ -49,7 +50,7 @@ def table(
         fields=fields,
         chunks=lambda: chunks(blocks(), width, stride, wanted, target),
         target=target,
-        target_kind=target_kind,
+        target_kind="number" if dtype is None or dtype.kind in "fiu" else "category",
         **known,
     )
     if stride > 1:
@@ -90,10 +91,6 @@ def as_target(values: Array, wanted: Wanted, name: str | None) -> Floats:
         return values.astype(np.float64)
     words = [None if w is None or w != w else str(w) for w in values.tolist()]
     return wanted.codes.of(name or "target", words)
-
-
-def target_kind_of(dtype: np.dtype[Any]) -> Kind:
-    return "number" if dtype.kind in "fiu" else "category"
 
 
 def as_numpy(value: Any) -> Array:

@@ -25,7 +25,7 @@ from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import Setup
 
 
-class DataCheck:
+class DataCheck(pipeline.CheckPages):
     """The result for a data set: `report` is the document, `rows` the row numbers (from 0, worst first)
     behind each rule that reports rows, by its slug; `failed` says whether any check failed."""
 
@@ -35,26 +35,6 @@ class DataCheck:
     @property
     def failed(self) -> bool:
         return self.report.count("failed") > 0
-
-    def to_text(self, *, width: int = 100, color: bool = False) -> str:
-        from traindx.reports.documents import check
-
-        return check.render(self.report, width=width, color=color)
-
-    def to_markdown(self) -> str:
-        from traindx.reports.documents import check
-
-        return check.markdown(self.report)
-
-    def to_html(self) -> str:
-        from traindx.reports.documents import check
-
-        return check.html(self.report)
-
-    def to_json(self) -> str:
-        from traindx.reports.documents import check
-
-        return check.to_json(self.report)
 
 
 def check_data(

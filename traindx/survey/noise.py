@@ -1,21 +1,26 @@
 """Labels that the data contradict: confident learning (Northcutt et al., 2021) by cleanlab, on class
-probabilities that are cross-validated with scikit-learn."""
+probabilities that are cross-validated with scikit-learn.
+
+A classifier takes the features of a sample as a matrix: numbers standardized, words as indicators, text as
+weighted counts of hashed words."""
 
 from __future__ import annotations
 
 import os
+import re
 import warnings
+import zlib
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from traindx.survey.design import Matrix, matrix
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.labels import Task
 from traindx.survey.measurement import Measured
 from traindx.survey.names import indices
+from traindx.survey.table import Field, Floats, Objects
 from traindx.vocabulary.setup import Fact
 
 FOLDS, LEAST_A_CLASS, LEAST = 5, 5, 100
@@ -31,6 +36,11 @@ FOREST_COLUMNS = 1024  # beyond them (text) a forest is slow and no better than 
 Probabilities = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Wrong = NDArray[np.bool_]
+Matrix = NDArray[np.float32]
+LEVELS = 20  # most frequent values of a category that get an indicator
+HASHED = 2048  # columns that words of text are hashed to
+CLIP = 8.0  # spreads
+WORD = re.compile(r"\w+")
 
 
 class Predicted(msgspec.Struct, frozen=True):
@@ -168,3 +178,54 @@ def floor(first: float, second: float, third: float) -> float:
     remaining trend. Classes that are hard to separate disagree less and less there, down to nothing.
     Wrong labels disagree as often everywhere."""
     return float(min(2 * first - second, 1.5 * first - 0.5 * third))
+
+
+def matrix(fields: tuple[Field, ...], sample: Sample, rows: NDArray[np.intp], most: int) -> Matrix:
+    """`x[m, q]` of the rows asked for; of too many numbers evenly spread ones. No column is constant."""
+    parts: list[Matrix] = []
+    plain = [i for i, f in enumerate(fields) if f.kind == "number"]
+    plain = plain[:: -(-len(plain) // most) or 1]
+    if plain:
+        parts.append(standardized(sample.features[rows][:, plain]))
+    parts += [indicators(sample.features[rows, i]) for i, f in enumerate(fields) if f.kind == "category"][
+        :most
+    ]
+    parts += [hashed_words(text[rows]) for text in sample.texts]
+    if not parts:
+        return np.zeros((len(rows), 0), dtype=np.float32)
+    made = np.concatenate(parts, axis=1)
+    return np.asarray(made[:, made.max(0) > made.min(0)]) if len(made) else made
+
+
+def standardized(values: Floats) -> Matrix:
+    """Mean 0 and spread 1, the median where a value is missing, far values pulled in, and an indicator of
+    what was missing."""
+    bad = ~np.isfinite(values)
+    holed = np.where(bad, np.nan, values)
+    with np.errstate(all="ignore"):
+        middle = np.array(
+            [np.median(c[~b]) if (~b).any() else 0.0 for c, b in zip(holed.T, bad.T, strict=True)]
+        )
+    filled = np.where(bad, middle, values)
+    spread = filled.std(0)
+    scaled = np.clip((filled - filled.mean(0)) / np.where(spread > 0, spread, 1.0), -CLIP, CLIP)
+    return np.concatenate([scaled, bad[:, bad.any(0)]], axis=1).astype(np.float32)
+
+
+def indicators(codes: Floats) -> Matrix:
+    values, counts = np.unique(codes[np.isfinite(codes)], return_counts=True)
+    top = values[np.argsort(-counts, kind="stable")][:LEVELS]
+    return np.asarray(codes[:, None] == top[None, :], dtype=np.float32)
+
+
+def hashed_words(texts: Objects) -> Matrix:
+    """`x[m, HASHED]`: log(1 + count) x log inverse document frequency of each word, rows of length
+    sqrt(HASHED) / 8 (comparable to standardized numbers)."""
+    counts = np.zeros((len(texts), HASHED), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for word in WORD.findall(str(text).lower()):
+            counts[row, zlib.crc32(word.encode("utf-8", "surrogatepass")) % HASHED] += 1
+    frequency = (counts > 0).sum(0)
+    weighted = np.log1p(counts) * np.log((1 + len(texts)) / (1 + frequency))
+    length = np.linalg.norm(weighted, axis=1, keepdims=True)
+    return np.asarray(weighted / np.where(length > 0, length, 1.0) * np.sqrt(HASHED) / 8, dtype=np.float32)

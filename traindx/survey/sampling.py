@@ -83,11 +83,10 @@ def of_loader(data: Any, wanted: Wanted) -> Table:
 
 def table(name: str, origin: str, sample: Pair, blocks: Any, wanted: Wanted, **known: Any) -> Table:
     inputs, target = sample
-    kind = "number" if target is None else arrays.target_kind_of(np.asarray(target).dtype)
     title = None if target is None else "target"
     return arrays.table(
-        name, origin, np.shape(inputs), blocks, wanted, target=title, target_kind=kind, origin=origin,
-        **known
+        name, origin, np.shape(inputs), blocks, wanted,
+        target=title, dtype=getattr(target, "dtype", None), origin=origin, **known
     )  # fmt: skip
 
 

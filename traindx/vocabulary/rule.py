@@ -25,8 +25,9 @@ Basis = Literal["measured", "theory", "paper", "convention"]
 # How long a finding must last before it is reported of a run that still trains; `traindx.live.persistence` has the
 # numbers. "at-once": one value proves it. "brief": an outlier is over by then. "turning": what rises may come back,
 # the more so where the rise is small. "slow": something that has not happened yet, which is true of every run at its
-# start, or that grows and shrinks as a run goes on.
-PersistenceKind = Literal["at-once", "brief", "turning", "slow"]
+# start, or that grows and shrinks as a run goes on. "steady": a level that is kept, as many runs do for a while when
+# they begin.
+PersistenceKind = Literal["at-once", "brief", "turning", "steady", "slow"]
 
 
 class Threshold(float):

@@ -13,7 +13,7 @@ from torch.nn import functional as F  # noqa: E402
 
 from tests.capture.interventions.altering import run, same  # noqa: E402
 from tests.capture.interventions.small import STYLES, X, Y, by_hand, entropy, epochs, perceptron  # noqa: E402
-from traindx.capture.torch.alter.weights import reinitialize  # noqa: E402
+from traindx.capture.torch.interventions.model.init import reinitialize  # noqa: E402
 
 
 class Functions(nn.Module):

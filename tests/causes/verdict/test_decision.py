@@ -106,7 +106,8 @@ def test_health_follows_the_gravest_finding_and_the_ranking(outcome: Outcome, he
     ("healthy", "recorded", "plain"),
     [
         (0.1, "sick", "watch"),
-        (0.4, "watch", "watch"),
+        (0.3, "watch", "watch"),
+        (0.4, "healthy", "watch"),
         (0.55, "healthy", "healthy"),
         (0.7, "healthy", "healthy"),
     ],

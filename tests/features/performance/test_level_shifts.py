@@ -28,11 +28,11 @@ def test_stretches_match_a_naive_scan(flags: list[bool], least: int) -> None:
 
 
 def test_start_up_never_takes_more_than_a_third() -> None:
-    assert level_shifts.start_up(0, 0.1, 1) == 0
-    assert level_shifts.start_up(2, 0.1, 1) == 0
-    assert level_shifts.start_up(9, 0.05, 1) == 1
-    assert level_shifts.start_up(9, 0.9, 1) == 3
-    assert level_shifts.start_up(1000, 0.05, 1) == 50
+    assert level_shifts.start_up(0, 0.1) == 0
+    assert level_shifts.start_up(2, 0.1) == 0
+    assert level_shifts.start_up(9, 0.05) == 1
+    assert level_shifts.start_up(9, 0.9) == 3
+    assert level_shifts.start_up(1000, 0.05) == 50
 
 
 @pytest.mark.parametrize("n", [12, 60, 400, 5000])

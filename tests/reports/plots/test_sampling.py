@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from traindx.reports.plots.sampling import bucket_starts, extreme_indices, sample
+from traindx.reports.plots.curves import bucket_starts, extreme_indices, sample
 
 numbers = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([math.nan, math.inf, -math.inf]))
 

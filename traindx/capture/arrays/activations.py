@@ -76,14 +76,16 @@ def measured(rows: Array, kind: Kind, before: Array | None, part: Array | None) 
     pre-activation of a squasher; `part`: what `rank_part` takes of the output, where its rank is wanted."""
     values = rows.ravel("K")
     count = len(values)
+    saturated = _saturated(values, kind, before) if kind else math.nan
+    rank = math.nan if part is None else host_rank(part)
     squares = float(np.dot(values, values))
     if squares - squares != 0:
         with np.errstate(all="ignore"):
-            return [*_moments_slowly(values), _saturated(values, kind, before), host_rank(part)]
+            return [*_moments_slowly(values), saturated, rank]
     mean = float(np.add.reduce(values)) / count
     std = max(squares / count - mean * mean, 0.0) ** 0.5
     largest = max(float(np.maximum.reduce(values)), -float(np.minimum.reduce(values)))
-    return [mean, std, largest, 0.0, _saturated(values, kind, before), host_rank(part)]
+    return [mean, std, largest, 0.0, saturated, rank]
 
 
 def _moments_slowly(values: Array) -> list[float]:
@@ -94,8 +96,6 @@ def _moments_slowly(values: Array) -> list[float]:
 
 
 def _saturated(values: Array, kind: Kind, before: Array | None) -> float:
-    if not kind:
-        return float("nan")
     if kind == "squasher" and before is not None:
         return float(np.count_nonzero(np.abs(before) > SATURATED)) / max(before.size, 1)
     if kind == "tanh output":

@@ -78,6 +78,11 @@ def gains(matrices: Sequence[tuple[str, Array]]) -> dict[str, str | int | float 
         rms = float(np.sqrt(np.mean(np.square(weight, dtype=np.float64)))) if weight.size else 0.0
         if 0 < rms < np.inf:
             found.append((rms * float(np.sqrt(weight.size / weight.shape[-1])), name))
+    return gain_facts(found)
+
+
+def gain_facts(found: Sequence[tuple[float, str]]) -> dict[str, str | int | float | bool]:
+    """The smallest and the largest of some gains, and the names of their weights."""
     if not found:
         return {}
     low, high = min(found), max(found)

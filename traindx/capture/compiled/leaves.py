@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from traindx.capture.arrays.windows import gain_facts
 from traindx.vocabulary.setup import Fact
 
 
@@ -44,8 +45,4 @@ def gains(leaves: Sequence[Leaf], norms: Sequence[float]) -> dict[str, Fact]:
         for leaf, norm in zip(leaves, norms, strict=True)
         if leaf.inputs and 0 < norm < math.inf
     ]
-    if not found:
-        return {}
-    low, high = min(found), max(found)
-    return {"initial_gain_min": low[0], "initial_gain_min_name": low[1],
-            "initial_gain_max": high[0], "initial_gain_max_name": high[1]}  # fmt: skip
+    return gain_facts(found)

@@ -34,12 +34,12 @@ JAX = Framework(
     label="JAX",
     title="JAX with optax: Flax, Equinox, plain trees",
     started_by="`traindx run`; `traindx.watch` with `traindx.optax.monitor` (loss and gradient norms)",
-    observed_by="""`jax.value_and_grad`, `jax.grad`, an optax optimizer's `update`, losses and activations report to the
-  host what they compute, through a primitive without results: `jit`, `vmap`, `scan` and `remat` keep it, derivatives
-  pass it by. Weights and optimizer states are the same to the last bit, as tested on a CPU; the loss that a script
-  prints may differ in its last digit, as the compiler may sum it in another order. Activations are those called by
-  `jax.nn` and `jax.numpy` (`relu`, `relu#2` in the order of their calls). Steps are made by an optimizer of optax or,
-  with `stateless_apply`, of Keras. Not seen: other loops, `pmap`.""",
+    observed_by="""`jax.value_and_grad`, `jax.grad`, an optax optimizer's `update`, losses and activations send what
+  they compute to the host. They do so through a primitive that returns nothing: `jit`, `vmap`, `scan` and `remat` keep
+  it, and derivatives ignore it. Weights and optimizer states are the same to the last bit, as tested on a CPU. The loss
+  that a script prints may differ in its last digit, because the compiler may add it up in another order. Recorded
+  activations are those of `jax.nn` and `jax.numpy` (`relu`, `relu#2`, in the order of the calls). A step is counted when
+  an optimizer of optax makes it, or one of Keras with `stateless_apply`. Other loops and `pmap` are not recorded.""",
     shows=("loss", "clock", "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory"),
     tested_with=("jax", "optax"),
     attach=attach,

@@ -29,19 +29,19 @@ KERAS = Framework(
     label="Keras",
     title="Keras 3 on TensorFlow, JAX, PyTorch",
     started_by="`traindx run`, `traindx.watch`, `traindx.keras.Watch`, `traindx check`, `fix`, `investigate`, `--with`",
-    observed_by="""two more variables in the loss tracker hold loss, gradient norms and shares of zeros out of the
-  compiled step. Updates and weights are read around sampled steps. Activations are those of a separate forward pass in
-  Keras's stateless scope, whose seeds, statistics and losses are thrown away. Batches are read on their way from the
-  data's adapter. Weights, logs and generators are the same to the last bit on all three backends, as tested. Of several
-  optimizers in a custom train step the first counts the steps. A loss scale (`mixed_float16`) is recorded, and so are
-  the steps that it skips. In custom loops, `GradientTape.gradient` and the optimizer's `apply` of TensorFlow report
-  loss, gradients, updates and weights through `numpy_function` (not in functions compiled by XLA, nor over replicas:
-  a sentence says so); on JAX `stateless_apply` is observed as below; on PyTorch `backward` and the optimizer's `apply`.
-  Models that TensorFlow builds with their first step are recorded from the second. Models trained one after the other
-  have a record each (`model-2`); of models that take turns the first one is recorded. Rounded weights: float8 and int8
-  of `quantize` (those of int4 are packed, and not measured), and custom layers that multiply by functions of
-  `keras.ops`; what becomes of gradients on their way through a quantizer is not seen.
-  [Interventions](interventions.md) wrap `fit`.""",
+    observed_by="""two additional variables in the loss tracker carry the loss, gradient norms and shares of zeros out
+  of the compiled step. Updates and weights are read before and after sampled steps. Activations come from a separate
+  forward pass in Keras's stateless scope, whose seeds, statistics and losses are discarded. Batches are read as the data
+  adapter hands them over. Weights, logs and generators are the same to the last bit on all three backends, as tested.
+  Where a custom train step has several optimizers, the first one counts the steps. The loss scale (`mixed_float16`) and
+  the steps that it skips are recorded. In custom loops of TensorFlow, `GradientTape.gradient` and the optimizer's `apply`
+  report loss, gradients, updates and weights through `numpy_function`. That is not possible in functions compiled by
+  XLA, nor with several replicas: a sentence says so. On JAX, `stateless_apply` is observed as below; on PyTorch,
+  `backward` and the optimizer's `apply`. Models that TensorFlow builds in their first step are recorded from the second
+  step. Models trained one after the other have a record each (`model-2`). Of models that are trained in turns, the first
+  one is recorded. Rounded weights are measured for float8 and int8 of `quantize` (int4 is packed, and not measured) and
+  for custom layers that multiply by functions of `keras.ops`. Gradients on their way through a quantizer are not
+  recorded. [Interventions](interventions.md) wrap `fit`.""",
     shows=("loss", "clock", "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory",
            "quantized", "quantization gap"),
     tested_with=("keras", "tensorflow-cpu", "jax", "torch"),

@@ -24,6 +24,11 @@ Result = TypeVar("Result")
 class Stopwatch(Protocol):
     """Stops between `enter` and `leave`; `enter` returns False where it is stopped already."""
 
+    @property
+    def within(self) -> bool:
+        """Whether it is stopped."""
+        ...
+
     def enter(self) -> bool: ...
     def leave(self) -> None: ...
 
@@ -54,7 +59,8 @@ def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concat
         if not self.active:
             return
         clock = self.clock
-        outermost = clock.enter()
+        # Most methods are called by a hook that has stopped the clock already.
+        outermost = not clock.within and clock.enter()
         try:
             if outermost:
                 quietly(method, self, *args, **kwargs)

@@ -19,6 +19,13 @@ WRAPPER = "traindx/importlib_bootstrap"
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def remove_all(handles: list[Any]) -> None:
+    """Take away the hooks that these handles are of, and forget them."""
+    for handle in handles:
+        handle.remove()
+    handles.clear()
+
+
 class Patch(NamedTuple):
     owner: Any
     name: str

@@ -41,16 +41,13 @@ class Updates(Protocol):
     def number_format(self) -> str:
         """The shorter format on whose grid all gradients lie; "" where they are finer, or that is not
         known."""
-        ...
 
     def begin(self, parameters: Sequence[Any]) -> Any:
         """Before the step: `zero_share[p]` of the gradients, NaN without a gradient."""
-        ...
 
     def end(self, count: int) -> Any:
         """After it, `[3 * count]`: norms of the changes, of the weights before, shares that did not
         change."""
-        ...
 
 
 class Backend(Protocol):
@@ -64,7 +61,6 @@ class Backend(Protocol):
     def parts(self, model: Any, prefix: str) -> Sequence[Part] | None:
         """All parameters of a model with their names behind `prefix`; None where the model is known
         already."""
-        ...
 
     def architecture(self, model: Any) -> dict[str, Fact]:
         """Setup facts about a model."""
@@ -77,7 +73,6 @@ class Backend(Protocol):
 
     def given(self, optimizer: Any) -> list[Any]:
         """The parameters of an optimizer, group by group."""
-        ...
 
     def count(self, optimizer: Any) -> int:
         """How many those are; asked at every step."""
@@ -103,7 +98,6 @@ class Backend(Protocol):
 
     def gradient_squares(self, parameters: Sequence[Any], elsewhere: bool) -> Any:
         """On the host a list with the sum of squares of each gradient, elsewhere a vector of their norms."""
-        ...
 
     def global_norm(self, norms: Any) -> Any:
         """The norm of such norms, where they lie."""

@@ -72,6 +72,7 @@ class Clock:
         self.now, self.queued, self.compiled = now, queued, compiled
         self.own = 0.0  # spent in capture so far
         self._entered: float | None = None
+        self.within = False  # whether capture is at work
         self.apart: Callable[[], AbstractContextManager[object]] = (
             nullcontext  # entered while capture is at work
         )
@@ -87,8 +88,9 @@ class Clock:
 
     def enter(self) -> bool:
         """Capture is at work from here on. False where it was already: then `leave` is not called."""
-        if self._entered is not None:
+        if self.within:
             return False
+        self.within = True
         self._entered = self.now()
         self._aside = self.apart()
         self._aside.__enter__()
@@ -100,11 +102,7 @@ class Clock:
                 self._aside.__exit__(None, None, None)
             self.own += self.now() - self._entered
             self._entered = self._aside = None
-
-    @property
-    def within(self) -> bool:
-        """Whether capture is at work."""
-        return self._entered is not None
+            self.within = False
 
     def at(self) -> float:
         """The time now, without what capture has taken."""

@@ -1,7 +1,7 @@
 """The events of a training: one small type for each thing that happens.
 
 A part of discovery knows one place of a framework. It emits what happens there, and keeps nothing of the
-others. Parts that listen receive an event first, the session (`event_methods`) last. Tensors, models and
+others. Parts that listen receive an event first, the session (`stream.METHODS`) last. Tensors, models and
 optimizers are the framework's own objects; only its backend reads them."""
 
 from __future__ import annotations

@@ -17,11 +17,9 @@ class Loop(Protocol):
 
     def begin(self, stepped: Callable[[], None]) -> None:
         """Begin to report to the session; `stepped` is called after each step."""
-        ...
 
     def end(self) -> None:
         """Take all hooks away. May be called again."""
-        ...
 
     def step(self, state: Any) -> None:
         """A step was made, and left `state`. Raises ConfigError where steps are observed."""

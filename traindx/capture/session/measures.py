@@ -67,6 +67,10 @@ class Measures:
         """In their order; None in place of one that was freed."""
         return [optimizer() for optimizer in self._optimizers]
 
+    def is_first(self, optimizer: Any) -> bool:
+        """Whether this is the optimizer that counts the steps. Asked several times a step."""
+        return bool(self._optimizers) and optimizer is self._optimizers[0]()
+
     def add_optimizer(self, optimizer: Any) -> None:
         if id(optimizer) not in self.held:
             self._optimizers.append(reference(optimizer, partial(self._gone, id(optimizer))))
@@ -102,7 +106,7 @@ class Measures:
             self._hold(optimizer)
         every = self.layout.parameters
         places = np.arange(len(every)) if optimizer is None else self.held[id(optimizer)]
-        if self._optimizers and optimizer is not None and optimizer is self._optimizers[0]():
+        if optimizer is not None and self.is_first(optimizer):
             taken = np.zeros(len(every), bool)
             taken[np.concatenate(list(self.held.values()))] = True
             places = np.append(places, np.flatnonzero(~taken))

@@ -17,15 +17,12 @@ class ModelListener(Protocol):
     def add_model(self, model: Any, name: str) -> None: ...
     def add_part(self, part: Any) -> None:
         """The loop calls this part of a model, not the whole."""
-        ...
 
     def add_optimizer(self, optimizer: Any) -> None:
         """An optimizer is new, or is about to make a sampled step."""
-        ...
 
     def forget_freed(self) -> None:
         """The script has freed a model or an optimizer: keep nothing of it for a later step."""
-        ...
 
 
 @runtime_checkable
@@ -33,7 +30,6 @@ class BatchListener(Protocol):
     def batch(self, inputs: Any, targets: Any, training: bool | None, reported: bool, *whose: Any) -> None:
         """A batch passes by. `reported`: by the loop, and not seen as a model's input. `whose`: a mark of
         its data set, and whether that is trained on."""
-        ...
 
 
 @runtime_checkable
@@ -45,13 +41,11 @@ class LossListener(Protocol):
     @property
     def wants_losses(self) -> bool:
         """`before_backward` has something to look for."""
-        ...
 
     def outputs(self, output: Any) -> None: ...
     def nonfinite_loss(self, loss: Any) -> None: ...
     def before_backward(self, loss: Any, factor: float, step: int) -> dict[str, float]:
         """The graph of a loss is whole, and about to be freed. Returns signals."""
-        ...
 
 
 @runtime_checkable
@@ -61,22 +55,18 @@ class StepListener(Protocol):
     @property
     def waiting(self) -> bool:
         """There is something to do at the next step though it is not sampled."""
-        ...
 
     def prepare(self, before: bool, sampling: bool, phases: bool) -> None:
         """Whether the coming step is sampled (as the one `before` was), and timed by its phases."""
-        ...
 
     def backward_begin(self) -> None: ...
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None: ...
     def local_norm(self, optimizer: Any, factor: float) -> Any:
         """The norm of the gradients that this process holds of distributed ones; None where they are
         whole."""
-        ...
 
     def abandon(self) -> None:
         """The step was not made, or nothing is recorded any more: forget what was kept for it."""
-        ...
 
 
 @runtime_checkable
@@ -87,7 +77,6 @@ class SampleListener(Protocol):
 
     def finish(self) -> None:
         """A sampled step was made: add its readings to `view.vectors`."""
-        ...
 
 
 @runtime_checkable
@@ -95,14 +84,12 @@ class FactSource(Protocol):
     def facts(self) -> dict[str, Fact]: ...
     def release(self) -> None:
         """The recording ends: remove all hooks."""
-        ...
 
 
 @runtime_checkable
 class FinalSource(Protocol):
     def final_signals(self) -> dict[str, Any]:
         """Signals that are computed once, when the training is over."""
-        ...
 
 
 class Observers:

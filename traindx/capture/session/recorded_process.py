@@ -31,13 +31,10 @@ class RecordedProcess(Protocol):
     def stream(self, backend: Callable[[], Backend]) -> Stream:
         """A stream of events. When something trains, it opens a session with the backend that `backend()`
         returns."""
-        ...
 
     def taken_over(self, by: Stream) -> bool:
         """Claim the process for the framework of `by`, because it trains. False where another one is
         recorded."""
-        ...
 
     def begin_anew(self) -> None:
         """Close the record: the next session is of another model, and has its own folder."""
-        ...

@@ -1,5 +1,5 @@
 """The event stream of one training: parts of a discovery emit events, listeners receive them, and the
-session does last. It knows no framework."""
+session does last, each by the method that METHODS names. It knows no framework."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
-from traindx.capture.process.patches import Lines, Patches
-from traindx.capture.session.event_methods import METHODS
+from traindx.capture.process.patches import Lines, Patches, remove_all
+from traindx.capture.session import events
 from traindx.capture.session.events import ASIDE, OPENING
 from traindx.capture.session.session import Session
 from traindx.vocabulary.setup import Fact
@@ -21,6 +21,28 @@ from traindx.vocabulary.setup import Fact
 # After so many steps of other optimizers without one of the optimizer that counts them, another one is the
 # trained one.
 REPLACED = 100
+METHODS: dict[type, Callable[[Session, Any], None]] = {
+    events.ModelFound: lambda session, e: session.add_model(e.model, e.name),
+    events.PartCalled: lambda session, e: session.called(e.part),
+    events.OptimizerFound: lambda session, e: session.add_optimizer(e.optimizer),
+    events.ScalerFound: lambda session, e: session.add_scaler(e.scaler),
+    events.DataWaited: lambda session, e: session.data_wait(e.seconds),
+    events.BatchSeen: lambda session, e: session.batch(
+        e.inputs, e.targets, training=e.training, source=e.source, trained=e.trained
+    ),
+    events.OutputsSeen: lambda session, e: session.outputs(e.outputs, e.function),
+    events.LossMade: lambda session, e: session.loss(e.value, where=e.where),
+    events.GraphWhole: lambda session, e: session.before_backward(e.loss, e.factor),
+    events.BackwardBegins: lambda session, e: session.backward_begin(e.stale),
+    events.BackwardEnds: lambda session, e: session.backward_end(),
+    events.GradientsClipped: lambda session, e: session.clip(e.norm, e.limit),
+    events.GradientsZeroed: lambda session, e: session.zero_grad(e.owner),
+    events.StepBegins: lambda session, e: session.optimizer_step_begin(e.optimizer),
+    events.StepEnds: lambda session, e: session.optimizer_step_end(e.optimizer),
+    events.StepSkipped: lambda session, e: session.skipped(),
+    events.ValidationPassed: lambda session, e: session.validation(e.name, e.value),
+    events.MetricLogged: lambda session, e: session.metric(e.name, e.value),
+}
 
 
 class Report(Protocol):
@@ -82,6 +104,7 @@ class Stream:
             False  # something failed; steps are still counted, for whoever wants to end after so many
         )
         self.thread: threading.Thread | None = None  # that trains what is recorded
+        self.ident: int | None = None  # of that thread: `Thread.ident` is a call, and asked for at each hook
         self.lock = threading.RLock()
         self.attentive = False  # some listener needs every loss
         self.opened: Session | None = None
@@ -103,7 +126,9 @@ class Stream:
             listener(event)
         method = METHODS.get(kind)
         if method is not None:
-            session = self.session() if kind in OPENING else self.opened
+            session = self.opened
+            if session is None and kind in OPENING:
+                session = self.session()
             if session is not None and not (session.over and kind not in ASIDE):
                 method(session, event)
 
@@ -111,7 +136,7 @@ class Stream:
         """The session, opened at the first call; None once it is refused."""
         if self.opened is None and self.active:
             self.opened = self.open_session()
-            self.thread = threading.current_thread()
+            self.follow_thread()
             if self.opened is None:
                 self.active = False
                 return None
@@ -160,18 +185,21 @@ class Stream:
 
     def elsewhere(self) -> bool:
         """Whether this is another thread than the one whose training is recorded, which is still at work."""
-        thread = self.thread
-        if thread is None or thread.ident == threading.get_ident():
+        if self.ident is None or self.ident == threading.get_ident():
             return False
-        if not thread.is_alive():
-            self.thread = None
+        if self.thread is None or not self.thread.is_alive():
+            self.thread = self.ident = None
         return self.thread is not None
+
+    def follow_thread(self) -> None:
+        """The thread at work is the one that trains what is recorded."""
+        self.thread, self.ident = threading.current_thread(), threading.get_ident()
 
     def step_comes(self, counted: bool) -> None:
         """An optimizer is about to step, the one that counts the steps or another."""
         if self.elsewhere():
             if counted:
-                self.thread = threading.current_thread()
+                self.follow_thread()
             elif "threads" not in self.known:
                 self.fact("threads", "several")
                 if self.opened is not None:
@@ -203,9 +231,7 @@ class Stream:
         may be called from inside of one."""
         self.active = False
         self.patches.undo()
-        for handle in self.handles:
-            handle.remove()
-        self.handles.clear()
+        remove_all(self.handles)
         for end in self.ends:
             end()
 

@@ -165,7 +165,7 @@ class Watched:
         factor = self.attempt("gradients", self._gradients, optimizer) or 1.0
         if sampled and self.updates:
             self.attempt("updates of weights", self.measures.begin, optimizer)
-        if optimizer is None or optimizer is self.optimizers[0]:
+        if optimizer is None or self.measures.is_first(optimizer):
             for listener in self.observers.steps:
                 if sampled or listener.waiting:
                     listener.step_begins(optimizer, sampled, factor, self.scalars)
@@ -183,8 +183,8 @@ class Watched:
             if isinstance(ratio, float) and ratio > 0:
                 factor /= ratio
         prefix = self._prefix(optimizer)
-        waiting = any(listener.waiting for listener in self.observers.steps)
-        if not self.pace.gradients(self.habits.steps) and not waiting:
+        due = self.pace.gradients(self.habits.steps)
+        if not due and not any(listener.waiting for listener in self.observers.steps):
             if ratio is not None:
                 self.scalars |= {f"{prefix}grad_norm": norm, f"{prefix}clip_ratio": ratio}
             return factor
@@ -201,7 +201,7 @@ class Watched:
 
     def _prefix(self, optimizer: Any) -> str:
         """The prefix of the signals of an optimizer; none of the first one's."""
-        first = optimizer is None or optimizer is self.optimizers[0]
+        first = optimizer is None or self.measures.is_first(optimizer)
         return "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
 
     def wants(self, kind: str) -> bool:

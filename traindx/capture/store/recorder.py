@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from traindx.atomic_write import make_folder
-from traindx.capture.store.patience import Patience
+from traindx.capture.process.guard import say
 from traindx.capture.store.stream import Batch, Part, Words, batch, schema
 from traindx.capture.store.thinning import Closed, relieved
 from traindx.redaction import redact_facts, redact_text
@@ -32,6 +32,7 @@ MOST_WAITING = 1 << 20  # values kept while the disk takes none (8 MiB)
 MOST_EVENTS = 5000
 FLIGHT = 1_000_000  # part numbers from here on hold flight recorders
 RESERVE = 4 << 20  # bytes that are given back when memory runs out, to write that it did
+FIRST, LONGEST = 1.0, 60.0  # seconds until the second try, and at most between two
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Recorder:
         self._pid = os.getpid()
         self._rows = _Rows()
         self._signals, self._sets = Words(), Words()
-        self._sets("")
+        self._sets[""] = 0  # of signals of the whole model
         self._part: Part | None = None
         self._closed: list[Closed] = []
         self._number, self._flights = 0, 0
@@ -87,7 +88,7 @@ class Recorder:
         rows, count = self._rows, len(values)
         rows.steps += [step] * count
         rows.times += [at] * count
-        rows.signals += map(self._signals, values)
+        rows.signals += map(self._signals.__getitem__, values)
         rows.modules += [0] * count
         rows.widths += [1] * count
         rows.values += values.values()
@@ -97,8 +98,8 @@ class Recorder:
         rows = self._rows
         rows.steps.append(step)
         rows.times.append(at)
-        rows.signals.append(self._signals(signal))
-        rows.modules.append(self._sets(modules))
+        rows.signals.append(self._signals[signal])
+        rows.modules.append(self._sets[modules])
         rows.widths.append(len(values))
         rows.values += values
 
@@ -280,3 +281,30 @@ class Recorder:
         finally:
             self._shut()
         self._closed = relieved(self._closed, self.budget - 2 * part.size, self.budget // PARTS, self.rank)
+
+
+class Patience:
+    """One for all that a process writes into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._wait, self._next = FIRST, 0.0
+        self._said = False
+
+    def may_try(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def refused(self, error: OSError | MemoryError) -> None:
+        """Something could not be written."""
+        self._next = time.monotonic() + self._wait
+        self._wait = min(2 * self._wait, LONGEST)
+        if not self._said:
+            self._said = True
+            why = getattr(error, "strerror", None) or str(error) or "out of memory"
+            say(
+                f"{self.folder} cannot be written ({why}); the training goes on, and so do the attempts to write"
+            )
+
+    def taken(self) -> None:
+        """Something was written."""
+        self._wait, self._next = FIRST, 0.0

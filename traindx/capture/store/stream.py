@@ -92,24 +92,23 @@ class Part:
         self.size += done
 
 
-class Words:
-    """A dictionary that only grows: its place for each word, and the Arrow array of all."""
+class Words(dict[str, int]):
+    """The place of each word, in the order in which they were first asked for, and the Arrow array of all.
+    A sampled step looks up dozens: a dict that fills itself does that without a call in Python."""
 
     def __init__(self) -> None:
-        self.place: dict[str, int] = {}
+        super().__init__()
         self._array: Any = None
 
-    def __call__(self, word: str) -> int:
-        found = self.place.get(word)
-        if found is None:
-            found = self.place[word] = len(self.place)
-        return found
+    def __missing__(self, word: str) -> int:
+        place = self[word] = len(self)
+        return place
 
     def array(self) -> Any:
         import pyarrow as pa
 
-        if self._array is None or len(self._array) != len(self.place):
-            words = [word.encode() for word in self.place]
+        if self._array is None or len(self._array) != len(self):
+            words = [word.encode() for word in self]
             offsets = np.zeros(len(words) + 1, np.int32)
             np.cumsum([len(word) for word in words], out=offsets[1:])
             parts = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(words))]

@@ -10,16 +10,17 @@ import numpy as np
 import torch
 from torch import nn
 
+from traindx.capture.process.patches import remove_all
 from traindx.capture.session.watched import Watched
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
 from traindx.capture.torch.measure.batches.arrays import batch_statistics, outputs_of
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
 from traindx.capture.torch.measure.loss.nonfinite_origin import first_nonfinite
 from traindx.capture.torch.measure.models.tree import Tree, modal
-from traindx.capture.torch.measure.reruns.end_of_run import Reruns
 from traindx.capture.torch.measure.reruns.recorded_call import observed_by_others
+from traindx.capture.torch.measure.reruns.train_and_eval import Reruns
 from traindx.capture.torch.measure.sampled_step import SampledStep
-from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor
+from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor, vector
 from traindx.vocabulary.setup import Fact
 
 FIRST_OUTPUTS = 20  # that are all read; of n later ones about sqrt(FIRST_OUTPUTS * n) are
@@ -117,8 +118,7 @@ class TorchObserver:
         """Have the hooks after calls, or not."""
         if wanted != self._phases:
             self._phases = wanted
-            for handle in self._after_handles:
-                handle.remove()
+            remove_all(self._after_handles)
             there = [model for known in self._observed if (model := known()) is not None] if wanted else []
             self._after_handles = [CALLS.hear_after(model, self._after) for model in there]
 
@@ -238,12 +238,7 @@ class TorchObserver:
         readings = self.probe.collect()
         names = list(readings)
         values = [v for name in names for v in readings[name]]
-        tensors = [v for v in values if isinstance(v, torch.Tensor)]
-        row: Any = values
-        if tensors:
-            device = tensors[0].device
-            filled = [v if isinstance(v, torch.Tensor) else torch.full((), v, device=device) for v in values]
-            row = torch.stack([v.detach().float().to(device) for v in filled])
+        row: Any = vector(values) if any(isinstance(v, torch.Tensor) for v in values) else values
         if names:
             self._view.vectors.append(("activations", names, row))
 
@@ -271,9 +266,9 @@ class TorchObserver:
         self._facts |= self._view.attempt("reference predictors", self.data.references) or {}
         self.probe.unhook()
         self.around_step.release()
-        for handle in (*self._handles, *self._after_handles):
-            handle.remove()
-        self._handles, self._after_handles, self._observed = [], [], []
+        remove_all(self._handles)
+        remove_all(self._after_handles)
+        self._observed = []
         LAST_MOMENTS.forget()
         self._facts |= self.reruns.facts()
 

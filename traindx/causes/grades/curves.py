@@ -349,7 +349,7 @@ def step_growth(
     curve = features.curve("time/step")
     if curve is None or curve.n < 10:
         return None
-    seen = growth(curve.values[start_up(curve.n, 0.05, 1) :], 10, floor=True)
+    seen = growth(curve.values[start_up(curve.n, 0.05) :], 10, floor=True)
     return seen.ratio if seen.correlation >= steady else min(seen.ratio, 1.0)
 
 

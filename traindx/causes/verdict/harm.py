@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from traindx.features.comparisons.predictor_gap import predictor_gap
+import math
+
+from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
 from traindx.features.curves.progress import is_learning
-from traindx.features.curves.score_scales import late
+from traindx.features.curves.score_scales import late, late_skills
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Hypothesis
+from traindx.vocabulary.diagnosis import Finding, Hypothesis
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
@@ -15,6 +17,15 @@ FOR_NOTHING = frozenset({"data-loader-bottleneck", "step-time-creep", "device-fa
 SLOW = "SYS"
 KEPT = frozenset({"memory-grows", "out-of-memory"})  # these end a run on any device
 OWN_SCORES = ("outputs_accuracy", "outputs_explained")  # on the training batches
+# Families of findings about causes, which are notes where the model does its task.
+CAUSES = ("ACT", "ARC", "DAT", "GRD", "LOP", "LRS", "PRC", "QNT", "WGT")
+# Harm by these shows only in scores on samples that the model was not trained on.
+UNSEEN = frozenset({"modes-disagree", "training-in-eval-mode", "validation-distribution-differs"})
+# With these, a good score does not show what the model can do, or they are the harm itself.
+DECEIVING = frozenset({
+    "train-and-validation-overlap", "future-leaks-into-output", "feature-predicts-target", "quantized-much-worse",
+    "input-has-no-effect", "labels-make-no-difference", "samples-affect-each-other", "quantization-gap-widens",
+})  # fmt: skip
 
 
 def accused(
@@ -33,11 +44,66 @@ def is_wasted(run: Run) -> bool:
     return bool(run.panels) and run.setup.word("device").startswith("cpu")
 
 
+def is_note(finding: Finding, run: Run, features: Features) -> bool:
+    """Whether a finding is about a cause that has done no harm, because the model does its task."""
+    if not finding.code.startswith(CAUSES) or finding.slug in DECEIVING:
+        return False
+    unseen = finding.code.startswith("DAT") or finding.slug in UNSEEN
+    return does_task(run, features, on_new_samples=unseen)
+
+
+def does_task(
+    run: Run,
+    features: Features,
+    *,
+    on_new_samples: bool = False,
+    fair: float = threshold(0.8, "of the way to perfect", basis="convention", source="a useful score"),
+) -> bool:
+    """Whether nearly all outputs are right at the end, and no validation score is poor. `on_new_samples`: False
+    also where no validation score shows it."""
+    unknown = 0.0 if on_new_samples else 1.0
+    return is_good(run, features) and min(late_skills(features, "val/"), default=unknown) >= fair
+
+
+def is_calibrated(
+    run: Run,
+    features: Features,
+    *,
+    less: float = threshold(
+        0.05,
+        "accuracy",
+        basis="convention",
+        source="its probabilities promise this much less than it reaches",
+    ),
+) -> bool:
+    """Whether the loss is as low as the accuracy allows: that of a model which is as sure as it is right, for an
+    accuracy lower by `less`."""
+    accuracy, loss = features.curve("outputs_accuracy"), features.curve("outputs_cross_entropy")
+    if accuracy is None or loss is None or not accuracy.n or not loss.n:
+        return True
+    wrong = min(1.0, 1.0 - late(accuracy) + less)
+    others = math.log(max(2, run.setup.classes or 2) - 1)
+    return late(loss) <= wrong * (others - math.log(wrong)) - (1 - wrong) * math.log(max(1 - wrong, 1e-9))
+
+
+def falls_short(
+    run: Run,
+    features: Features,
+    *,
+    half: float = threshold(
+        0.5, "of the gain of simple predictors", basis="convention", source="most of it is missing"
+    ),
+) -> PredictorGap | None:
+    """What simple predictors reach, where the model gains less than half as much over the most frequent answer."""
+    found = gaps(run, features)
+    return found[0] if found and max(gap.share for gap in found) < half else None
+
+
 def works(run: Run, features: Features) -> bool:
     """Whether the model does its task, as far as the run shows: by its scores compared with simple
     predictors, or by its loss where there are none. True where no number of this kind of training shows
     it."""
-    if features.loss_is_no_score or is_good(features):
+    if features.loss_is_no_score or is_good(run, features):
         return True
     well = learns_well(run, features)
     return is_learning(features) is True if well is None else well
@@ -53,21 +119,28 @@ def learns_well(
 ) -> bool | None:
     """Whether the model is at least as good as simple predictors fitted on the same samples; None where
     there are none to compare with."""
+    found = gaps(run, features)
+    return any(gap.share >= beyond for gap in found) if found else None
+
+
+def gaps(run: Run, features: Features) -> list[PredictorGap]:
+    """The model compared with simple predictors, on training and on validation samples; empty where there are
+    none."""
     if features.is_game:
-        return None
-    gains = [
-        b
-        for b in (predictor_gap(run, features), predictor_gap(run, features, "val/accuracy"))
-        if b is not None
-    ]
-    return any(gain.share >= beyond for gain in gains) if gains else None
+        return []
+    both = (predictor_gap(run, features), predictor_gap(run, features, "val/accuracy"))
+    return [gap for gap in both if gap is not None]
 
 
 def is_good(
+    run: Run,
     features: Features,
     *,
     good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a useful result"),
 ) -> bool:
-    """Whether nearly all of its outputs are right at the end."""
-    curves = (features.curve(name) for name in OWN_SCORES)
-    return any(c is not None and c.n > 0 and late(c) >= good for c in curves)
+    """Whether nearly all of its outputs are right at the end, counted from the most frequent answer."""
+    base = run.setup.number("reference_trivial_accuracy") or 0.0
+    accuracy, explained = (features.curve(name) for name in OWN_SCORES)
+    if accuracy is not None and accuracy.n and late(accuracy) - base >= good * (1 - base):
+        return True
+    return explained is not None and explained.n > 0 and late(explained) >= good

@@ -14,7 +14,11 @@ from traindx.causes.verdict.harm import (
     KEPT,
     SLOW,
     accused,
+    does_task,
+    falls_short,
+    is_calibrated,
     is_good,
+    is_note,
     is_wasted,
     learns_well,
     works,
@@ -124,7 +128,7 @@ def health_of(
     likely: float = threshold(
         0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
     ),
-    sure: float = threshold(0.9, "P(cause)", basis="convention", source="one in ten would be wrong"),
+    sure: float = threshold(0.9, "probability", basis="convention", source="one in ten would be wrong"),
 ) -> Health:
     """failed: the run is useless. sick: a grave finding, or a lesser one that is unlikely in a healthy
     run. watch: something to check, or too little to judge. Otherwise healthy.
@@ -139,22 +143,37 @@ def health_of(
     if gravest & {"critical", "high"}:
         return "sick" if healthy < doubted else "watch"
     if case.recorded and (case.features.loss_is_no_score or case.features.is_reinforcement):
-        flat = any(
-            f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings
-        )  # the rewards
-        return "watch" if flat or (leading is not None and leading.probability >= sure) else "healthy"
-    if "medium" in gravest:
+        return health_without_score(case)
+    done = case.recorded and does_task(case.run, case.features)
+    if "medium" in gravest and not (done and healthy >= sure):
         return "sick" if healthy < unlikely else "watch"
+    if done:
+        unsound = is_doubtful(case) and not is_calibrated(case.run, case.features)
+        return "watch" if unsound or is_unknown(case) or is_slow(case) else "healthy"
     if case.recorded and healthy < hardly and leading is not None and leading.probability >= likely:
-        sound = learns_well(case.run, case.features) or is_good(case.features)
+        sound = learns_well(case.run, case.features) or is_good(case.run, case.features)
         excused = sound or young(case.run) or leading.cause == "undertrained"
         return "sick" if accused(leading) and not excused else "watch"
     return "watch" if is_doubtful(case) or is_unknown(case) or is_slow(case) else "healthy"
 
 
+def health_without_score(
+    case: Case,
+    *,
+    sure: float = threshold(0.9, "P(cause)", basis="convention", source="one in ten would be wrong"),
+) -> Health:
+    """Health where the loss is no score: of agents, by their rewards where they are logged."""
+    flat = any(f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings)
+    rises = not case.features.loss_is_no_score and clearly_improving(case)
+    known = case.leading is not None and case.leading.probability >= sure
+    return "watch" if flat or (known and not rises) else "healthy"
+
+
 def counts(finding: Finding, case: Case) -> bool:
     """Whether a finding can be harm: not a slow start of a young run, nor lost time that nobody pays for."""
     if young(case.run) and finding.slug in NOT_YET:
+        return False
+    if case.recorded and is_note(finding, case.run, case.features):
         return False
     return not (is_wasted(case.run) and costs_time(finding))
 
@@ -175,17 +194,18 @@ def is_doubtful(
         0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
     ),
     likely: float = threshold(
-        0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
+        0.65, "P(cause)", basis="convention", source="from here on a report says 'probably'"
     ),
     sure: float = threshold(
         0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"
     ),
 ) -> bool:
     """Whether a fault explains the signals better than health does. For a model that does its task well,
-    one fault must be likely by itself."""
+    one fault must be probable by itself."""
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
-    if case.recorded and works(case.run, case.features):
+    short = case.shape == "too-short-to-tell" and clearly_improving(case)
+    if case.recorded and (short or works(case.run, case.features)):
         return ahead and leading is not None and leading.probability >= likely
     return ahead or healthy < hardly or (case.recorded and healthy < sure)
 
@@ -194,7 +214,8 @@ def is_unknown(case: Case) -> bool:
     """Whether there is too little for a verdict, or the run has stopped improving at a poor score."""
     short = case.shape == "too-short-to-tell" and not clearly_improving(case)
     short = short or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
-    return short or bool(poor_and_settled(case.features)) or nothing_carries_over(case)
+    poor = bool(poor_and_settled(case.features)) or falls_short(case.run, case.features) is not None
+    return short or poor or nothing_carries_over(case)
 
 
 def nothing_carries_over(
@@ -273,18 +294,19 @@ def clearly_improving(
     much: float = threshold(
         0.1, "of the first", basis="convention", source="few points must improve each time, by this"
     ),
+    most: float = threshold(
+        0.9, "of the first", basis="convention", source="three points must improve each time, by this"
+    ),
     surely: float = threshold(4.0, "x standard error", basis="theory", source="a slope clear of noise"),
 ) -> bool:
-    """Whether even a short curve clearly improves."""
+    """Whether even a short curve clearly improves. Three points are the whole of some trainings: an optimizer
+    such as L-BFGS evaluates many times within a step."""
     curve = case.features.objective
     if curve is None or curve.n < least or not others_agree(case.features):
         return False
     y = curve.oriented
-    if (
-        least < curve.n < 2 * least + 2
-        and float(np.diff(y).max()) < 0
-        and y[0] - y[-1] > much * abs(float(y[0]))
-    ):
+    enough = (most if curve.n == least else much) * abs(float(y[0]))
+    if curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > enough:
         return True
     fit = slope(y)
     return bool(fit.change < -surely * fit.error)

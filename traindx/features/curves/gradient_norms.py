@@ -70,7 +70,7 @@ def excursions(values: Floats, *, factor: float, score: float) -> list[Excursion
         found.append(
             Excursion(a, b, peak, float(np.exp(min(above[peak], LARGEST))), float(above[peak] / unit))
         )
-    opening = start_up(len(values), 0.02, 1)
+    opening = start_up(len(values), 0.02)
     return [e for e in found if e.start >= opening]
 
 
@@ -91,7 +91,7 @@ def early_level(values: Floats, *, share: float) -> float:
 
 def usual_level(values: Floats, *, share: float) -> float:
     """The median of `values[n]` over the rows up to `share` of the run, without its very start."""
-    skip = start_up(len(values), 0.05, 1)
+    skip = start_up(len(values), 0.05)
     return float(median(values[skip : skip + max(3, int(share * len(values)))]))
 
 

@@ -91,15 +91,21 @@ def scores(features: Features, split: str, least: int) -> list[Curve]:
 
 def best_skill(features: Features, splits: tuple[str, ...] = ("val/", "train/")) -> float:
     """How far the best score of the splits has come from knowing nothing (0, also where there is none) to
-    perfect (1); a score whose guess is not known is counted from 0."""
-    found = [0.0]
-    for curve in (c for split in splits for c in scores(features, split, 1)):
+    perfect (1)."""
+    return max((share for split in splits for share in late_skills(features, split)), default=0.0)
+
+
+def late_skills(features: Features, split: str) -> list[float]:
+    """How far each score of a split has come from knowing nothing (0) to perfect (1). A score whose guess is
+    not known is counted from 0; an error such as perplexity, which has none, is left out."""
+    found = []
+    for curve in scores(features, split, 1):
         scale = scale_of(curve.name, curve.values, features.run.setup.classes)
-        if scale is not None:
-            level = late(curve)
-            known = skill(level, scale)
-            found.append(known if known is not None else level / scale.perfect if curve.sign < 0 else 0.0)
-    return max(found)
+        assert scale is not None
+        known = skill(late(curve), scale)
+        if known is not None or curve.sign < 0:
+            found.append(late(curve) / scale.perfect if known is None else known)
+    return found
 
 
 ROUNDS = 10  # evaluations; whoever evaluates has trained for a while in between

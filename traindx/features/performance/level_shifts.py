@@ -32,10 +32,9 @@ def stretches(mask: NDArray[np.bool_], least: int = 1) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least]
 
 
-def start_up(n: int, share: float, rows: float) -> int:
-    """How many of `n` rows belong to the start: `share` of them, at least `rows`, never more than a
-    third."""
-    return int(min(max(share * n, rows), n // 3))
+def start_up(n: int, share: float) -> int:
+    """How many of `n` rows belong to the start: `share` of them, at least one, never more than a third."""
+    return int(min(max(share * n, 1), n // 3))
 
 
 def condensed(values: Floats, limit: int = 1000) -> tuple[Floats, Ints]:

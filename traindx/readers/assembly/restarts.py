@@ -42,6 +42,15 @@ class Levels(NamedTuple):
     noise: float
 
 
+def back_at_start(counter: RawColumn | None) -> list[int]:
+    """Rows at which a counter falls back to its first value, or below it."""
+    if counter is None:
+        return []
+    values = counter.values
+    back = (values[1:] < values[:-1]) & (values[1:] <= values[0])
+    return [int(row) for row in counter.rows[1:][back]]
+
+
 def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     """The runs of a log. `loss` is its training loss, which shows whether a run goes on; columns have
     steps."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from traindx.readers.assembly.restarts import back_at_start
 from traindx.readers.json.document import peek_records
 from traindx.readers.json.lines import read_lines
-from traindx.readers.raw import RawColumn, RawLog, Source
+from traindx.readers.raw import RawLog, Source
 
 NAME = "detectron2-json"
 MOST = 0.95
@@ -28,14 +29,7 @@ def read(source: Source) -> list[RawLog]:
     log.units = {
         name: "s" for name in ("time", "data_time", "eta_seconds", "rank_data_time") if name in log.columns
     }
-    log.boundaries = starts(log.columns["iteration"]) if "iteration" in log.columns else []
+    log.boundaries = back_at_start(log.columns.get("iteration"))  # where a fresh training logs again
     if "iteration" not in log.columns:
         log.axis = None
     return [log]
-
-
-def starts(iteration: RawColumn) -> list[int]:
-    """Rows at which the iteration is back at the first one that a fresh training logs."""
-    values = iteration.values
-    back = (values[1:] < values[:-1]) & (values[1:] <= values[0])
-    return [int(row) for row in iteration.rows[1:][back]]

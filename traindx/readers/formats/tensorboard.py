@@ -9,7 +9,9 @@ looks like. `readers/tfevents` has the details.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from traindx.errors import NotALog, ReadError
 from traindx.readers.assembly.joined_files import joined
@@ -19,7 +21,6 @@ from traindx.readers.tfevents.crc import of_bytes
 from traindx.readers.tfevents.facts import facts_of
 from traindx.readers.tfevents.files import Decoded, decode
 from traindx.readers.tfevents.frames import HEAD, WALL_KEY, has_record
-from traindx.readers.tfevents.runs import SPLITS, Part, home, named
 from traindx.vocabulary.run import Event
 
 NAME = "tensorboard"
@@ -28,6 +29,21 @@ ZEROS = True
 VERSION = b"brain.Event:"  # in the first record of every event file
 REPORTED = 20  # damaged places that are reported one by one
 MOST_FILES = 2000
+SPLITS = frozenset(
+    {
+        "train",
+        "training",
+        "learn",
+        "val",
+        "valid",
+        "validation",
+        "eval",
+        "evaluation",
+        "test",
+        "testing",
+        "dev",
+    }
+)
 
 
 def sniff(source: Source) -> float:
@@ -181,3 +197,47 @@ def _is_events(file: Path) -> bool:
         return sniff(source_of(file)) > 0.5
     except ReadError:
         return False  # not readable: the walk over single files says why
+
+
+class Part(NamedTuple):
+    """One event file: its folder, relative to the folder that was asked for, and what is in it."""
+
+    folder: Path
+    file: str
+    decoded: Decoded
+
+
+def home(folder: Path, parts: Mapping[Path, list[Part]]) -> Path:
+    """The folder of the run that `folder` belongs to, of the folders with event files. Writers open
+    sub-folders of a run for a split (Keras, Estimator), for one line of a chart (`add_scalars`)
+    and for hyperparameters (`add_hparams`)."""
+    if folder == Path("."):
+        return folder
+    if folder.name.lower() in SPLITS or all(_charts(part) for part in parts[folder]):
+        return folder.parent
+    columns = [column for part in parts[folder] for column in part.decoded.columns.values()]
+    single = all(len(column.values) == 1 for column in columns) and any(
+        part.decoded.hparams for part in parts[folder]
+    )
+    return folder.parent if single and folder.parent in parts else folder
+
+
+def named(part: Part, root: str) -> dict[str, RawColumn]:
+    """Columns of a file under names that hold what its folder says: `validation/epoch_loss`."""
+    name = part.folder.name or root
+    if part.folder.name and _charts(part):
+        return {tag + "/" + name[len(tag) + 1 :]: column for tag, column in part.decoded.columns.items()}
+    if name.lower() not in SPLITS:
+        return part.decoded.columns
+    return {
+        t if t.lower().startswith(name.lower() + "/") else f"{name}/{t}": c
+        for t, c in part.decoded.columns.items()
+    }
+
+
+def _charts(part: Part) -> bool:
+    """Whether the folder is a line of a chart: `loss_train` for the tag `loss` of add_scalars."""
+    tags = part.decoded.columns
+    return bool(tags) and all(
+        part.folder.name.startswith(tag.replace("/", "_").replace(" ", "_") + "_") for tag in tags
+    )

@@ -142,7 +142,12 @@ def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tupl
     rivals = [h for h in others if h.probability >= ADVICE_PROBABILITY and (healthy or h.cause != "healthy")]
     other = f"; next candidate: {with_chance(rivals[0])}" if rivals else ""
     if healthy:
-        return "Assessment", f"{labels.certainly(leading.probability)} {with_chance(leading)}{other}."
+        harmless = diagnosis.health == "healthy" and any(f.severity in GRAVE for f in diagnosis.findings)
+        though = " The model works, although:" if harmless else ""
+        return (
+            "Assessment",
+            f"{labels.certainly(leading.probability)} {with_chance(leading)}{other}.{though}",
+        )
     heading = f"{labels.likelihood(leading.probability).capitalize()} cause"
     return heading, f"{name(leading.title)} ({percent(leading.probability)}){other}."
 

@@ -141,7 +141,7 @@ def phases(features: Features) -> list[ByRank]:
 def lag_of(times: ByRank, step: float, some: float, often: float, start: float) -> Lag:
     """The rank that is slower than the others for the longest: by a share `some` of a step (of `step`
     seconds), at a share `often` of the steps."""
-    skip = start_up(len(times.steps), start, 1)
+    skip = start_up(len(times.steps), start)
     steps, values = times.steps[skip:], times.values[:, skip:]
     excess = above_others(values)
     bounds = np.linspace(0, len(steps), PARTS + 1).astype(int)

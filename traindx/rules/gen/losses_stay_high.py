@@ -43,7 +43,7 @@ class State(NamedTuple):
     needs=("train/loss|val/loss",),
     min_points=20,
     severity="medium",
-    persistence="slow",
+    persistence="steady",
     message="{signal} levels off at {end:.4g} (median at the end) after a start at {start:.4g}{score}",
     follows=(
         "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance",

@@ -31,7 +31,7 @@ TOTALS = ("train/loss", "val/loss")
     needs=("train/*|val/*",),
     min_points=1,
     severity="medium",
-    persistence="slow",
+    persistence="steady",
     message="{name} is exactly {value:.6g} in all of its {count} points",
     follows=("loss-at-chance", "loss-flat-from-start", "learning-rate-is-zero", "parameters-never-change"),
 )

@@ -53,7 +53,7 @@ def clipping_always_active(
     al. (2020), Why gradient clipping accelerates training, arXiv:1905.11881.
     """
     steps, ratios = clip_ratios(features)
-    skip = start_up(len(ratios), start, 1)
+    skip = start_up(len(ratios), start)
     steps, ratios = steps[skip:], ratios[skip:]
     share, typical = float(np.mean(ratios < 1)), float(median(ratios))
     if share < always:

@@ -57,7 +57,7 @@ def gradient_noise_dominates(
     batch = float(median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")
     if not batch or batch <= 0:
         raise CannotJudge("the batch size is not known")
-    skip = start_up(scale.n, warm, 1)
+    skip = start_up(scale.n, warm)
     level = float(median(scale.values[skip:]))
     learning = is_learning(features)
     if learning or level < factor * batch:

@@ -62,7 +62,7 @@ def gradient_norm_grows(
     Merrill et al. (2021), Effects of parameter norm growth during transformer training, arXiv:2010.09697.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
-    skip = start_up(norm.n, warm, 1)
+    skip = start_up(norm.n, warm)
     steps, values = norm.steps[skip:][norm.values[skip:] > 0], norm.values[skip:][norm.values[skip:] > 0]
     if len(values) < max(norm.n // 2, 3):
         return

@@ -23,7 +23,7 @@ from traindx.rules.api import (
     needs=("train/*|val/*",),
     min_points=3,
     severity="high",
-    persistence="slow",
+    persistence="steady",
     message="{name} ends near {level:.4g} (median): guessing among {classes} classes gives ln "
     "{classes} = {chance:.4g}",
     follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),

@@ -52,7 +52,7 @@ def accelerator_underused(
     https://docs.nvidia.com/deploy/nvidia-smi/.
     """
     curve = features.needed_curve("util/device")
-    values = curve.values[start_up(curve.n, start, 1) :]
+    values = curve.values[start_up(curve.n, start) :]
     if len(values) == 0 or float(values.max()) == 0:
         raise CannotJudge("the utilization is 0 in every row, so it was not recorded")
     if float(values.max()) > 1:

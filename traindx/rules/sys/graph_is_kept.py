@@ -48,7 +48,7 @@ def graph_is_kept(
     memory = features.curve("mem/host")
     grown = False
     if memory is not None and memory.n:
-        grown = bool(memory.values[-1] >= ratio * memory.values[start_up(memory.n, start, 1)])
+        grown = bool(memory.values[-1] >= ratio * memory.values[start_up(memory.n, start)])
     name, at = run.setup.known("graphs_kept_by") or "a variable", run.setup.known("graphs_kept_at")
     yield Evidence(
         severity="medium" if grown else "low",

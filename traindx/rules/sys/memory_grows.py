@@ -56,7 +56,7 @@ def memory_grows(
         if curve.n < points:
             skip, found = 0, name == "mem/host" and jumps(curve, doubled, bulk)
         else:
-            skip = start_up(curve.n, start, 1)
+            skip = start_up(curve.n, start)
             seen = growth(curve.values[skip:])
             least = recorded if run.panels else ratio
             if never_falls(curve.values) and seen.late < line:

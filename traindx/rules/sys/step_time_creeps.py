@@ -79,7 +79,7 @@ def step_time_creeps(
     if len(duration.seconds) < few:
         yield from doubled(features, duration, times, steady)
         return
-    skip = start_up(len(duration.seconds), start, 1)
+    skip = start_up(len(duration.seconds), start)
     steps, seconds = duration.steps[skip:], duration.seconds[skip:]
     if len(seconds) < 3:
         raise CannotJudge("no positive step time was logged")

@@ -64,7 +64,7 @@ def step_time_outliers(
     validated = near(steps, validation_steps(run))
     kept = ~(validated & (validated.mean() < 0.5))
     steps, seconds = steps[kept], duration.seconds[kept]
-    slow = isolated_slow(seconds, factor=factor, longest=int(longest), skip=start_up(len(seconds), start, 1))
+    slow = isolated_slow(seconds, factor=factor, longest=int(longest), skip=start_up(len(seconds), start))
     if len(slow.rows) < least or slow.excess < share:
         return
     rhythm = periodic(slow.rows, tolerance=regular) or begin_epochs(features, steps, slow.rows)

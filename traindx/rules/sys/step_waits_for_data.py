@@ -61,7 +61,7 @@ def step_waits_for_data(
         return  # most steps do not wait: a batch that was drawn once, or an occasional evaluation
     together = np.array_equal(data.steps, step.steps)
     waits = shares(data.values, step.values if together else step.at_steps(data.steps))
-    skip = start_up(len(waits), start, 1)
+    skip = start_up(len(waits), start)
     share = float(median(waits[skip:]))
     if share < some:
         return

@@ -77,11 +77,10 @@ def of_array(
         for at in range(0, len(inputs), size):
             yield inputs[at : at + size], None if targets is None else targets[at : at + size]
 
-    kind = "number" if targets is None else arrays.target_kind_of(targets.dtype)
     title = None if targets is None else (wanted.target or "target")
     return arrays.table(
-        name, form, inputs.shape[1:], blocks, wanted, target=title, target_kind=kind, rows=len(inputs),
-        **known
+        name, form, inputs.shape[1:], blocks, wanted,
+        target=title, dtype=getattr(targets, "dtype", None), rows=len(inputs), **known
     )  # fmt: skip
 
 
@@ -109,10 +108,9 @@ def open_npz(path: Path, wanted: Wanted) -> Table:
             yield part, None if goal is None else goal[at : at + len(part)]
             at += len(part)
 
-    kind = "number" if goal is None else arrays.target_kind_of(goal.dtype)
     return arrays.table(
         str(path), "npz", member.shape[1:], blocks, wanted,
-        target=target, target_kind=kind, origin="file", rows=member.shape[0],
+        target=target, dtype=getattr(goal, "dtype", None), origin="file", rows=member.shape[0],
     )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""What Python already holds as tables: arrays, tensors, columns, data frames, data sets and loaders.
+"""What Python already holds as tables: arrays, tensors, columns, data frames, data sets and loaders; and
+files and folders, whose reader is chosen by their first bytes.
 
 No framework is imported: a tensor has `detach` and `numpy`, a data set has a length and items, a loader
 can be iterated."""
@@ -6,15 +7,17 @@ can be iterated."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from traindx.errors import ConfigError
+from traindx.errors import ConfigError, ReadError
 from traindx.survey import sampling, tabular
 from traindx.survey.arrays import Array, as_numpy
-from traindx.survey.reading.any import open_table
+from traindx.survey.reading import arrow as read_arrow
+from traindx.survey.reading import numpy as read_numpy
 from traindx.survey.reading.numpy import of_array
 from traindx.survey.table import Table, Wanted
 
@@ -100,3 +103,31 @@ def column(values: Given) -> Any:
     if all(isinstance(v, int | float | None) for v in words):
         return pa.array(words, pa.float64())
     return pa.array([None if v is None else str(v) for v in words], pa.string())
+
+
+def open_table(path: str | Path, wanted: Wanted) -> Table:
+    """The table in a file. Raises ReadError for what cannot be read, ConfigError for a column that is not
+    there."""
+    place = Path(path)
+    if place.is_dir():
+        raise ReadError(str(path), "is a folder")
+    try:
+        with place.open("rb") as stream:
+            magic = stream.read(8)
+    except OSError as error:
+        raise ReadError(str(path), f"cannot be read: {error.strerror}") from error
+    if not magic:
+        raise ReadError(str(path), "is empty")
+    if magic.startswith(b"PAR1"):
+        return read_arrow.open_parquet(place, wanted)
+    if magic.startswith(b"\x93NUMPY"):
+        return read_numpy.open_npy(place, wanted)
+    if magic.startswith(b"PK\x03\x04"):
+        return read_numpy.open_npz(place, wanted)
+    if magic.startswith(b"\x1f\x8b"):
+        return read_arrow.open_csv(place, wanted)
+    if b"\x00" in magic or magic.startswith((b"\x80", b"\x89")):
+        raise ReadError(
+            str(path), "is no table that can be read", hint="CSV, Parquet, .npz, .npy or a folder"
+        )
+    return read_arrow.open_csv(place, wanted)

@@ -15,7 +15,7 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
-from traindx.capture.torch.measure.batches.targets import READ, Matched  # noqa: E402
+from traindx.capture.torch.measure.batches.answers import READ, Matched  # noqa: E402
 from traindx.capture.torch.measure.gradients.norms_and_updates import Grid  # noqa: E402
 from traindx.capture.torch.measure.models.initial_gains import initial_gains  # noqa: E402
 
@@ -177,7 +177,7 @@ def test_full_values_few_values_and_odd_values_are_on_no_grid() -> None:
     few.read(torch.ones(20).numpy())
     odd.read(np.array([np.inf, np.nan, 0.0] * 100, np.float32))
     assert [fine.name, few.name, odd.name] == ["", "", ""]
-    assert not fine.open
+    assert not fine.possible
 
 
 def test_gains_are_those_of_theory() -> None:

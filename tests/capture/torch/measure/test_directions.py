@@ -18,7 +18,7 @@ import traindx  # noqa: E402
 from traindx.capture.arrays.data import Batches  # noqa: E402
 from traindx.capture.session.noise import noise_scale_of_pairs  # noqa: E402
 from traindx.capture.torch.backend import torch_session  # noqa: E402
-from traindx.capture.torch.measure.batches.outputs import class_counts, rows_of, sample_spread  # noqa: E402
+from traindx.capture.torch.measure.batches.answers import class_counts, rows_of, sample_spread  # noqa: E402
 from traindx.capture.torch.measure.gradients.directions import PAIRS, Directions  # noqa: E402
 from traindx.capture.torch.measure.loss.graph import activations, last_activation, reduction  # noqa: E402
 from traindx.capture.torch.measure.models.equal_units import equal_units  # noqa: E402

@@ -21,7 +21,7 @@ from traindx.capture.arrays.data import Batches, Labels, Moments, sample_hashes 
 from traindx.capture.session.noise import noise_scale  # noqa: E402
 from traindx.capture.session.pace import Pace, causes_per_second  # noqa: E402
 from traindx.capture.signals import catalogue  # noqa: E402
-from traindx.capture.torch.measure.forward_pass import activations  # noqa: E402
+from traindx.capture.torch.measure.forward_pass import module_outputs  # noqa: E402
 from traindx.capture.torch.measure.tensors.views import flat  # noqa: E402
 from traindx.vocabulary.run import Panel, Run  # noqa: E402
 
@@ -176,11 +176,11 @@ def test_units_of_images_are_channels() -> None:
 
 def test_outputs_that_do_not_depend_on_the_input_have_rank_zero() -> None:
     constant = torch.randn(1, 40).expand(16, 40)
-    assert activations.effective_rank(constant) == 0
+    assert module_outputs.effective_rank(constant) == 0
     line = torch.randn(16, 1) * torch.randn(1, 40) + 5
-    assert activations.effective_rank(line) == pytest.approx(1, abs=1e-3)
-    assert activations.effective_rank(torch.randn(32, 128)) > 15
-    assert np.isnan(activations.effective_rank(torch.randn(2, 40)))
+    assert module_outputs.effective_rank(line) == pytest.approx(1, abs=1e-3)
+    assert module_outputs.effective_rank(torch.randn(32, 128)) > 15
+    assert np.isnan(module_outputs.effective_rank(torch.randn(2, 40)))
 
 
 @pytest.mark.parametrize("make", [loops.mlp, loops.cnn, loops.gpt, loops.accumulation])
@@ -209,8 +209,8 @@ def test_measuring_on_a_device_agrees_with_the_host() -> None:
     for kind in ("", "squasher", "tanh output", "sigmoid output"):
         x = torch.randn(64, 50) * 3
         before = x * 2
-        host = arrays.measured(x.numpy(), kind, before.numpy(), activations.host_part(x))
-        other = [float(v) for v in activations.measured_on_device(x, kind, before, x)]
+        host = arrays.measured(x.numpy(), kind, before.numpy(), module_outputs.host_part(x))
+        other = [float(v) for v in module_outputs.measured_on_device(x, kind, before, x)]
         np.testing.assert_allclose(other, host, rtol=1e-4, atol=1e-6)
 
 

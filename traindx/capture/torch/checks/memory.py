@@ -1,13 +1,21 @@
-"""Probes of a training's memory by kind, and of the available accelerator."""
+"""Probes of a training's memory by kind, of the memory of a step, and of the available accelerator.
+
+The memory of a step is the peak of a forward and a backward pass, for the last batch and for half of it (two
+points of a line), and in bfloat16. It is measured in the allocator, not computed from shapes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
+from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.checks.samples import NotClear
+from traindx.capture.torch.measure.reruns.future_tokens import replaced
+from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
 
@@ -71,3 +79,86 @@ def activations(live: Live, model: torch.nn.Module, parameters: list[torch.Tenso
         )  # held until the hooks are removed, so that no storage is reused
     del output
     return sum(kept.values())
+
+
+def step_memory(live: Live) -> dict[str, Fact]:
+    """Bytes in addition to the weights and the optimizer's state, and the number of samples."""
+    count = live.samples()
+    if count < 2:
+        raise NotClear("it is not clear how many samples a batch has, or it has one")
+    half = count // 2
+    small, full = peak(live, count, half, None), peak(live, count, count, None)
+    found: dict[str, Fact] = {
+        "memory_batch": count, "memory_step": full, "memory_batch_half": half, "memory_step_half": small,
+    }  # fmt: skip
+    try:
+        found["memory_step_bfloat16"] = peak(live, count, count, torch.bfloat16)
+    except (RuntimeError, TypeError, NotImplementedError) as error:  # an operator that has no such variant
+        if ran_out_of_memory(error):
+            raise
+        found["memory_bfloat16"] = "not possible"
+    return found
+
+
+def peak(live: Live, count: int, rows: int, dtype: torch.dtype | None) -> int:
+    """The peak of memory in a pass over the first `rows` of `count` samples, in addition to the memory used
+    before."""
+    assert live.model is not None
+    parameters = [p for p in live.model.parameters() if p.requires_grad]
+    inputs, named = live.inputs, live.named
+    for tensor in list(tensors_in((inputs, named))):
+        if tensor.dim() and len(tensor) == count:
+            inputs, named = replaced(inputs, tensor, tensor[:rows]), replaced(named, tensor, tensor[:rows])
+    device = parameters[0].device.type
+
+    def pass_through() -> None:
+        with torch.autocast(device, dtype) if dtype is not None else nullcontext():
+            loss = loss_of(live, live.model(*inputs, **named), count, rows)  # type: ignore[misc]
+        torch.autograd.grad(loss, parameters, allow_unused=True)
+
+    return on_accelerator(pass_through) if device == "cuda" else on_host(pass_through)
+
+
+def loss_of(live: Live, output: Any, count: int, rows: int) -> torch.Tensor:
+    """The script's loss on part of a batch, where it is known how it was called; else a number that depends
+    on all outputs."""
+    own = getattr(output, "loss", None)
+    if isinstance(own, torch.Tensor):
+        return own
+    given = any_tensor(output if not hasattr(output, "logits") else output.logits)
+    if given is None:
+        raise NotClear("the model's output holds no tensor")
+    call = live.loss
+    target = None if call is None else call.target
+    by_sample = isinstance(target, torch.Tensor) and target.dim()
+    if call is not None and target is not None and by_sample and len(target) % count == 0:
+        target = target[: len(target) // count * rows]
+        flat = given if len(given) == len(target) else given.reshape(-1, given.shape[-1])
+        if len(flat) == len(target):
+            return call.again(flat, target).sum()
+    return given.float().sum()
+
+
+def on_host(work: Callable[[], None]) -> int:
+    """Peak of the host's allocator, recorded by the profiler."""
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, profile_memory=True) as profiler:
+        work()
+    results = profiler.profiler.kineto_results
+    changes = sorted((e.start_ns(), e.nbytes()) for e in results.events() if e.name() == "[memory]")
+    used = highest = 0
+    for _, change in changes:
+        used += change
+        highest = max(highest, used)
+    return highest
+
+
+def on_accelerator(work: Callable[[], None]) -> int:
+    """Peak of CUDA's allocator, after a first pass in which libraries allocate their workspaces."""
+    work()
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    work()
+    torch.cuda.synchronize()
+    return int(torch.cuda.max_memory_allocated() - before)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim import optimizer as optim
 
+from traindx.capture.process.patches import remove_all
 from traindx.capture.process.weak import LiveIds
 from traindx.capture.session.events import (
     BackwardBegins,
@@ -84,9 +85,7 @@ class Loop:
 
     def release(self) -> None:
         """Take the hooks of steps away; not from inside of one, where PyTorch is going through them."""
-        for handle in self.handles:
-            handle.remove()
-        self.handles.clear()
+        remove_all(self.handles)
 
     def end(self) -> None:
         self.manual.end()

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from traindx.capture.process.patches import remove_all
 from traindx.capture.session.events import (
     BatchSeen,
     Compiled,
@@ -61,9 +62,7 @@ class Models:
 
     def detach(self) -> None:
         self.disarm()
-        for handle in self.calls:
-            handle.remove()
-        self.calls.clear()
+        remove_all(self.calls)
 
     def want(self, parameters: Any) -> None:
         """Look for the module of these parameters."""

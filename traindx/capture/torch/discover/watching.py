@@ -11,7 +11,7 @@ import torch
 from torch.compiler import is_compiling
 from torch.optim import optimizer as optim
 
-from traindx.capture.process.patches import Patches
+from traindx.capture.process.patches import Patches, remove_all
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
 from traindx.capture.torch.measure.tensors.isolation import isolated
@@ -63,9 +63,8 @@ class TorchLoop(Loop):
 
     def end(self) -> None:
         self._patches.undo()
-        for handle in self._handles:
-            handle.remove()
-        self._handles, self._smallest = [], None
+        remove_all(self._handles)
+        self._smallest = None
         self._models, self._optimizers, self._scaler = [], [], None  # the watch may outlive them
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:

@@ -17,6 +17,7 @@ from torch.optim import optimizer as optim
 from traindx.capture.experiment.applies import apply_given
 from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.interventions.kinds import Given
+from traindx.capture.process.patches import remove_all
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.site import Site
@@ -209,9 +210,7 @@ class Experiment:
     def withdraw(self) -> None:
         """Let go of the script."""
         self.hooks.patches.undo()
-        for handle in self.handles:
-            handle.remove()
-        self.handles.clear()
+        remove_all(self.handles)
 
     def why(self, site: Any) -> str:
         if site.needs_optimizer and not self.stream.scene.optimizers:

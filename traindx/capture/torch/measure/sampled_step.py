@@ -23,7 +23,7 @@ from traindx.capture.torch.measure.by_pass import observers
 from traindx.capture.torch.measure.gradients.directions import Directions
 from traindx.capture.torch.measure.gradients.exchange import Exchange
 from traindx.capture.torch.measure.loss.curvature import Curvature
-from traindx.capture.torch.measure.loss.first_graphs import FirstGraphs
+from traindx.capture.torch.measure.loss.graph import FirstGraphs
 from traindx.capture.torch.measure.loss.retained_graphs import RetainedGraphs
 from traindx.capture.torch.measure.models.equal_units import EqualUnits
 from traindx.capture.torch.measure.models.initial_gains import initial_gains

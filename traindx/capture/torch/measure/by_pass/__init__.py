@@ -27,15 +27,12 @@ class PassObserver(Protocol):
     def arm(self, models: Sequence[tuple[str, nn.Module]]) -> None:
         """A sampled forward pass is about to begin. Each model comes with the prefix of its modules'
         names."""
-        ...
 
     def disarm(self) -> None:
         """The pass is over: take all hooks and wrappers away."""
-        ...
 
     def take(self) -> dict[str, torch.Tensor]:
         """One reading for each module since the last call, on the device that it was computed on."""
-        ...
 
 
 def observers(failed: Callable[[str, Exception], None]) -> dict[str, PassObserver]:

@@ -1,7 +1,9 @@
-"""Statistics of the outputs of modules, read by hooks during the forward passes that are sampled."""
+"""Statistics of the outputs of modules, read by hooks during the forward passes that are sampled: on the host
+by `arrays/activations`, on an accelerator the same ones computed there."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -12,12 +14,22 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays import activations as act
+from traindx.capture.arrays.activations import (
+    SATURATED,
+    SIGMOID_EDGE,
+    TANH_EDGE,
+    Array,
+    Kind,
+    host_rank,
+    rank_part,
+    rows_of,
+)
+from traindx.capture.process.patches import remove_all
 from traindx.capture.process.weak import LiveIds
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure.forward_pass import activations as on_torch
 from traindx.capture.torch.measure.models.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
-from traindx.capture.torch.measure.tensors.views import first_tensor, local
+from traindx.capture.torch.measure.tensors.views import NATIVE, first_tensor, local
 
 MOST_CALLS = 4  # uses of one module in a forward pass that have readings of their own
 RANK_EVERY = 4  # samples between effective ranks, which cost as much as all else
@@ -84,9 +96,8 @@ class ForwardProbe:
     def unhook(self) -> None:
         """Take all hooks away."""
         self.disarm()
-        for handle in self._handles:
-            handle.remove()
-        self._handles, self._copies, self._hooked = [], [], LiveIds()
+        remove_all(self._handles)
+        self._copies, self._hooked = [], LiveIds()
 
     def _hook(
         self,
@@ -139,15 +150,15 @@ class ForwardProbe:
             raise TypeError("a tensor on the meta device has no values")
         spread = self._turn % RANK_EVERY == 0
         if output.is_cpu:
-            rows = self._copied(name, on_torch.host_rows(output, self._turn))
-            inner = None if before is None else on_torch.host_rows(before, self._turn).copy()
-            part = on_torch.host_part(output) if spread else None
+            rows = self._copied(name, host_rows(output, self._turn))
+            inner = None if before is None else host_rows(before, self._turn).copy()
+            part = host_part(output) if spread else None
             self._copies.append((name, kind, rows, inner, part))
             return
         there = act.rows_of(local(output), self._turn)
         inside = None if before is None else act.rows_of(local(before), self._turn)
-        made = on_torch.measured_on_device(there, kind, inside, output if spread else None)
-        self._readings[name] = [*made, self._silent(name, kind, there)]
+        made = measured_on_device(there, kind, inside, output if spread else None)
+        self._readings[name] = [*made, self._silent(name, there) if kind == "rectifier" else math.nan]
 
     def _copied(self, name: str, rows: act.Array) -> act.Array:
         """A copy in memory that is allocated once for each module."""
@@ -157,9 +168,8 @@ class ForwardProbe:
         np.copyto(kept, rows)
         return kept
 
-    def _silent(self, name: str, kind: act.Kind, rows: Any) -> Any:
-        if kind != "rectifier":
-            return float("nan")
+    def _silent(self, name: str, rows: Any) -> Any:
+        """The share of silent units, of a rectifier."""
         units = self._units.setdefault(name, act.Units())
         units.add(act.by_unit(rows, self.channels_second), len(rows))
         return units.silent()
@@ -173,7 +183,8 @@ class ForwardProbe:
         self._copies, self._readings = [], {}
         for name, kind, rows, inner, part in copies:
             try:
-                readings[name] = [*act.measured(rows, kind, inner, part), self._silent(name, kind, rows)]
+                silent = self._silent(name, rows) if kind == "rectifier" else math.nan
+                readings[name] = [*act.measured(rows, kind, inner, part), silent]
             except Exception as error:  # noqa: BLE001 - other modules are measured nevertheless
                 self._refuse(name, error)
         self.seconds += time.perf_counter() - began
@@ -199,3 +210,63 @@ def _kind(module: nn.Module) -> act.Kind:
     if isinstance(module, RECTIFIERS):
         return "rectifier"
     return "squasher" if isinstance(module, SQUASHERS) else ""
+
+
+def host_values(output: torch.Tensor) -> Any:
+    """A tensor on the CPU as an array that shares its memory; half precision stays a tensor."""
+    output = local(output)
+    return output.numpy() if output.dtype in NATIVE else output
+
+
+def host_rows(output: torch.Tensor, turn: int) -> Array:
+    """`rows_of` a tensor on the CPU as an array; of half precision only those rows are copied."""
+    rows = rows_of(host_values(output), turn)
+    return rows.float().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
+
+
+def host_part(output: torch.Tensor) -> Array | None:
+    """A copy of the `rank_part` of a tensor on the CPU, in single precision."""
+    part = rank_part(host_values(output))
+    if part is None:
+        return None
+    return np.array(part.float().numpy() if isinstance(part, torch.Tensor) else part, np.float32)
+
+
+def effective_rank(output: torch.Tensor) -> float:
+    """Participation ratio of the covariance over samples, (sum of eigenvalues)^2 / sum of their
+    squares: 1 when outputs lie on a line, 0 when they are the same for every sample (to rounding),
+    at most RANK_ROWS - 1. NaN below four samples. Needs no eigenvalues: both sums are traces."""
+    return host_rank(host_part(output))
+
+
+def _rank_there(output: torch.Tensor | None) -> torch.Tensor | float:
+    """`effective_rank` on the output's device, without waiting for it."""
+    part = None if output is None else rank_part(output.detach())
+    if part is None:
+        return float("nan")
+    part = part.float().contiguous()
+    centred = part - part.mean(0)
+    gram = torch.mm(centred, centred.t())
+    trace, level = gram.diagonal().sum(), torch.dot(part.reshape(-1), part.reshape(-1))
+    flat = gram.reshape(-1)
+    return torch.where(
+        trace <= 1e-10 * level, torch.zeros_like(trace), trace * trace / torch.dot(flat, flat)
+    )
+
+
+def measured_on_device(
+    rows: torch.Tensor, kind: Kind, before: torch.Tensor | None, spread: torch.Tensor | None
+) -> list[torch.Tensor | float]:
+    """As `measured`, but as tensors on the output's device (no synchronization)."""
+    values = rows.detach().float()
+    std, mean = torch.std_mean(values, correction=0)
+    low, high = torch.aminmax(values)
+    bad = (~torch.isfinite(values)).sum().float()
+    edge: torch.Tensor | float = float("nan")
+    if kind == "squasher" and before is not None:
+        edge = (before.detach().abs() > SATURATED).float().mean()
+    elif kind == "tanh output":
+        edge = (values.abs() > TANH_EDGE).float().mean()
+    elif kind == "sigmoid output":
+        edge = ((values - 0.5).abs() > SIGMOID_EDGE - 0.5).float().mean()
+    return [mean, std, torch.maximum(high, -low), bad, edge, _rank_there(spread)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from traindx.capture.process.patches import Make, Patches
+from traindx.capture.process.patches import Make, Patches, remove_all
 from traindx.capture.torch.hooks import CALLS, Handle
 
 
@@ -49,9 +49,7 @@ class WrappedFunctions:
         if self.armed:
             self.armed, self._running = False, None
             self._patches.undo()
-            for handle in self._handles:
-                handle.remove()
-            self._handles.clear()
+            remove_all(self._handles)
 
     def _is_root(self, model: nn.Module) -> bool:
         known = self._roots.get(id(model))

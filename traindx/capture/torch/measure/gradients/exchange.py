@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from traindx.capture.process.patches import remove_all
 from traindx.capture.torch.hooks import traced
 from traindx.capture.torch.measure.tensors.isolation import isolated
 from traindx.capture.torch.measure.tensors.shards import is_distributed
@@ -74,9 +75,7 @@ class Exchange:
         return out
 
     def _unhook(self) -> None:
-        for handle in self._handles:
-            handle.remove()
-        self._handles.clear()
+        remove_all(self._handles)
 
     def forget(self) -> None:
         """The step is not made."""

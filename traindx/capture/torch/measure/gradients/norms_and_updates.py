@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from traindx.capture.arrays.activations import square_sum
-from traindx.capture.torch.measure.tensors.views import flat, local, stretch, window, zeros
+from traindx.capture.torch.measure.tensors.views import flat, local, stretch, vector, window, zeros
 
 WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
 SINGLE = np.dtype(np.float32)
@@ -67,28 +67,23 @@ class Grid:
     the backward pass. A loss scale that is a power of two does not change that."""
 
     def __init__(self) -> None:
-        self._possible = dict(GRIDS)
+        self.possible = dict(GRIDS)  # more values could change the result until none is left
         self._seen = 0
-
-    @property
-    def open(self) -> bool:
-        """Whether more values could change the result."""
-        return bool(self._possible)
 
     def read(self, values: Array) -> None:
         """Some values of a gradient. Zeros and values that are not finite are left out."""
         if values.dtype != SINGLE:
-            self._possible = {}
+            self.possible = {}
             return
         part = values[:FEW]
         bits = np.ascontiguousarray(part[np.isfinite(part) & (part != 0)]).view(np.int32)
         self._seen += len(bits)
-        self._possible = {name: low for name, low in self._possible.items() if not (bits & low).any()}
+        self.possible = {name: low for name, low in self.possible.items() if not (bits & low).any()}
 
     @property
     def name(self) -> str:
         """The format, the coarsest if several fit; "" where values are finer, or too few were seen."""
-        return next(iter(self._possible), "") if self._seen >= FEW else ""
+        return next(iter(self.possible), "") if self._seen >= FEW else ""
 
 
 class Updates:
@@ -119,7 +114,7 @@ class Updates:
                 seen = stretch(gradient, self.turn, WINDOW)
                 if len(seen):
                     shares[place] = zeros(seen) / len(seen)
-                    if self.grid.open:
+                    if self.grid.possible:
                         self.grid.read(seen)
                 self._before.append((place, parameter, stretch(parameter, self.turn, WINDOW).copy()))
         return shares
@@ -150,7 +145,7 @@ class Updates:
                 if seen.numel():
                     shares[place] = (seen == 0).float().mean()
                 self._before.append((place, parameter, self._window(parameter).clone()))
-        return _vector(shares)
+        return vector(shares)
 
     def _end_there(self, kept: Sequence[tuple[int, torch.Tensor, Any]], count: int) -> torch.Tensor:
         out: list[Any] = [float("nan")] * (3 * count)
@@ -164,16 +159,7 @@ class Updates:
             ):
                 out[place], out[count + place] = norm, size
                 out[2 * count + place] = (change == 0).float().mean()
-        return _vector(out)
+        return vector(out)
 
     def _window(self, tensor: torch.Tensor) -> torch.Tensor:
         return window(tensor, (self.turn - 1) * WINDOW % max(tensor.numel() - WINDOW + 1, 1), WINDOW)
-
-
-def _vector(values: list[Any]) -> torch.Tensor:
-    """Numbers and tensors of one element as one vector, on the device of the tensors."""
-    tensors = [v for v in values if isinstance(v, torch.Tensor)]
-    device = tensors[0].device if tensors else torch.device("cpu")
-    # Numbers are created on the device: a copy from the host would wait.
-    filled = (v if isinstance(v, torch.Tensor) else torch.full((), v, device=device) for v in values)
-    return torch.stack([v.float() for v in filled])

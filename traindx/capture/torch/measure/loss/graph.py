@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from traindx.vocabulary.setup import Fact
+
 HOPS = 8  # operations from a tensor backwards
 NEAR = 12  # operations at the end of a loss in which a hand-written difference is looked for
 # Operations that change a shape on purpose.
@@ -38,6 +40,7 @@ BEFORE_REDUCTION = (
     "Squeeze",
 )  # operations between a loss and its reduction
 REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
+READ = 3  # losses and outputs whose graphs are read
 
 
 def nodes_of(tensor: torch.Tensor, most: int) -> list[Any]:
@@ -189,3 +192,34 @@ def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
         divisor *= constant_divisor(node) or 1.0
         node = node.next_functions[0][0]
     return None
+
+
+class FirstGraphs:
+    """`facts` of them; one that is not the same for all of them is the empty string."""
+
+    def __init__(self) -> None:
+        self._losses = self._outputs = 0
+        self.facts: dict[str, Fact] = {}
+
+    @property
+    def wants_losses(self) -> bool:
+        return self._losses < READ
+
+    def read_output(self, output: torch.Tensor) -> None:
+        if self._outputs < READ:
+            self._outputs += 1
+            self._agree("outputs_last_activation", last_activation(output))
+
+    def read_loss(self, loss: torch.Tensor, matrices: Sequence[torch.Tensor]) -> None:
+        """`matrices`: all trained weights with two dimensions or more."""
+        self._losses += 1
+        self._agree("loss_reduction_seen", reduction(loss))
+        if shapes := broadcast(loss):
+            self.facts["loss_broadcasts"] = shapes
+        if "graph_activations" not in self.facts:
+            self.facts["graph_activations"] = activations(loss)
+        if "quantized" not in self.facts and matrices:
+            self.facts["quantized"] = False if used_plainly(loss, matrices) else ""
+
+    def _agree(self, fact: str, word: str) -> None:
+        self.facts[fact] = word if self.facts.get(fact, word) == word else ""

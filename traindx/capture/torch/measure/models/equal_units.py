@@ -26,6 +26,7 @@ class EqualUnits:
         self._equal: dict[int, tuple[float, int]] = {}  # place of a matrix -> share of equal units, units
         self._later: dict[int, float] = {}
         self.inspected = False
+        self.due = True  # nothing was inspected yet, or some units were equal
 
     def inspect(self, parameters: Mapping[int, torch.Tensor], names: Sequence[str]) -> None:
         """`parameters` of all models by their place in `names`. Only weights have units: positions and
@@ -36,15 +37,11 @@ class EqualUnits:
             matrices = [i for i in matrices if "weight" in names[i] or names[i].rpartition(".")[2].isdigit()]
             for place in matrices[:MOST_MATRICES]:
                 self._equal[place] = (equal_units(parameters[place]), len(parameters[place]))
+            self.due = any(share for share, _ in self._equal.values())
             return
         for place, (share, _) in self._equal.items():
             if share and place in parameters:
                 self._later[place] = equal_units(parameters[place])
-
-    @property
-    def due(self) -> bool:
-        """Whether some units were equal, or nothing was inspected yet."""
-        return not self.inspected or any(share for share, _ in self._equal.values())
 
     def facts(self, names: Sequence[str]) -> dict[str, Fact]:
         """Shares over the units of all matrices but the last one, whose units differ by their targets.

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from traindx.capture.arrays.windows import gain_facts
 from traindx.capture.torch.measure.models.tree import WEIGHTED, unwrapped
 from traindx.capture.torch.measure.tensors.views import local
 from traindx.vocabulary.setup import Fact
@@ -31,12 +32,7 @@ def initial_gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
                     is_matrix = weight is not None and "weight" in key and weight.dim() > 1
                     if is_matrix and len(found) < MOST_MATRICES:
                         found.append((gain(weight), f"{name}.{key}"))
-    real = [(value, name) for value, name in found if 0 < value < math.inf]
-    if not real:
-        return {}
-    low, high = min(real), max(real)
-    return {"initial_gain_min": low[0], "initial_gain_min_name": low[1],
-            "initial_gain_max": high[0], "initial_gain_max_name": high[1]}  # fmt: skip
+    return gain_facts([(value, name) for value, name in found if 0 < value < math.inf])
 
 
 def gain(weight: torch.Tensor) -> float:

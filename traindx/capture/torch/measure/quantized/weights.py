@@ -22,7 +22,7 @@ from torch import nn
 from torch.fx import GraphModule
 
 from traindx.capture.arrays.levels import JUDGED, READ, quantized_levels
-from traindx.capture.process.patches import Make, Patches
+from traindx.capture.process.patches import Make, Patches, remove_all
 from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.hooks import something_is_compiled, traced
 from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
@@ -196,8 +196,7 @@ class Quantized:
         """Put the functions back: a step is about to be made."""
         self._evaluated = False
         for flow in self._flows.values():
-            for handle in flow.handles:
-                handle.remove()
+            remove_all(flow.handles)
         if self.functions.armed:
             self.functions.disarm()
             if self._training and not self._second:

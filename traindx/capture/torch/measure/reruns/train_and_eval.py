@@ -17,8 +17,10 @@ from torch import nn
 from torch.nn import functional
 
 from traindx.capture.torch.measure.models.tree import compiled, modal
+from traindx.capture.torch.measure.reruns.future_tokens import FutureTokens
 from traindx.capture.torch.measure.reruns.recorded_call import Call, RecordedCall
 from traindx.capture.torch.measure.reruns.restored_state import NotRerun, repeating, untouched
+from traindx.capture.torch.measure.tensors.shards import several_processes
 from traindx.capture.torch.measure.tensors.views import first_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
@@ -123,3 +125,34 @@ def distance(one: torch.Tensor | None, other: torch.Tensor | None) -> float | No
     size = max(float(t.double().square().mean()) for t in (one, other)) if one.numel() else 0.0
     change = float((one.double() - other.double()).square().mean()) if one.numel() else 0.0
     return (change / size) ** 0.5 if 0 < size < float("inf") and change - change == 0 else None
+
+
+class Reruns:
+    def __init__(self) -> None:
+        self.modes, self._future = TrainAndEval(), FutureTokens()
+
+    def record(self, model: nn.Module, args: Any, kwargs: Any, modal: bool) -> None:
+        """A sampled training call of a whole model. `modal`: its output depends on its mode."""
+        if several_processes():
+            return  # each would have to repeat its call at the same time, and one that has ended does not
+        self._future.record(model, args, kwargs)
+        if modal:
+            self.modes.record(model, args, kwargs)
+
+    def record_targets(self, targets: Any) -> None:
+        """The targets of the loss of that step."""
+        self._future.record_targets(targets)
+        self.modes.call.record_targets(targets)
+
+    def wanted(self, model: nn.Module) -> bool:
+        """Whether a call of this model waits to be repeated."""
+        return self._future.call.is_of(model) or self.modes.call.is_of(model)
+
+    def forget(self) -> None:
+        """The step was not made."""
+        self._future.call.forget()
+        self.modes.call.forget()
+
+    def facts(self) -> dict[str, Fact]:
+        """Repeats the calls."""
+        return self._future.facts() | self.modes.facts()

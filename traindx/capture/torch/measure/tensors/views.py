@@ -5,7 +5,7 @@ The choice of the operation matters a hundredfold on a CPU: `np.dot` and `np.max
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,13 @@ def stretch(tensor: torch.Tensor, turn: int, size: int) -> Array:
     """`size` values of a CPU tensor in the order of memory (a view; half precision is copied): the first
     ones in turn 1, the next ones in each later turn. All values where there are no more than `size`."""
     tensor = local(tensor)
-    count = tensor.numel()
-    start = (turn - 1) * size % (count - size + 1) if count > size else 0
-    if tensor.dtype in NATIVE:
-        return np.asarray(tensor.numpy().ravel("K")[start : start + size])
-    return flat(tensor.reshape(-1)[start : start + size])
+    native = tensor.dtype in NATIVE
+    values = tensor.numpy().ravel("K") if native else tensor.reshape(-1)
+    count = len(values)
+    if count > size:
+        start = (turn - 1) * size % (count - size + 1)
+        values = values[start : start + size]
+    return values if native else flat(values)
 
 
 def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:
@@ -61,6 +63,14 @@ def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:
 def without_waiting(value: torch.Tensor) -> Any:
     """A float where a number is on the host; else the tensor, as reading it would wait for the device."""
     return float(value) if value.is_cpu else value
+
+
+def vector(values: Sequence[Any]) -> torch.Tensor:
+    """Numbers and tensors of one element as one vector in single precision, on the device of the first tensor."""
+    device = next((v.device for v in values if isinstance(v, torch.Tensor)), torch.device("cpu"))
+    # Numbers are created on the device: a copy from the host would wait.
+    filled = (v if isinstance(v, torch.Tensor) else torch.full((), v, device=device) for v in values)
+    return torch.stack([v.detach().float().to(device) for v in filled])
 
 
 def tensors_in(found: Any) -> Iterator[torch.Tensor]:
@@ -77,9 +87,17 @@ def tensors_in(found: Any) -> Iterator[torch.Tensor]:
 
 def any_tensor(found: Any) -> torch.Tensor | None:
     """The first tensor of any type."""
-    return next(tensors_in(found), None)
+    if type(found) is tuple and len(found) == 1:
+        found = found[0]
+    return found if isinstance(found, torch.Tensor) else next(tensors_in(found), None)
 
 
 def first_tensor(found: Any) -> torch.Tensor | None:
     """The first floating tensor that is not empty."""
+    # Asked twice of each module of a sampled pass, mostly of a tensor or of a tuple with one: generators
+    # that call each other take three times as long.
+    if type(found) is tuple and len(found) == 1:
+        found = found[0]
+    if isinstance(found, torch.Tensor):
+        return found if found.is_floating_point() and found.numel() else None
     return next((t for t in tensors_in(found) if t.is_floating_point() and t.numel()), None)

@@ -1,0 +1,105 @@
+"""Whether a recorded run is harmed, by what it achieved: with the same findings in runs that work and in runs that
+do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests import make
+from tests.causes.made import fired
+from tests.causes.verdict.test_decision import recorded, verdict
+from traindx.causes.verdict.harm import falls_short, is_calibrated
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import Outcome
+from traindx.vocabulary.run import Run
+
+LIKELY = {"double-softmax": 0.9, "healthy": 0.1}
+SOFTMAX = ("probabilities-fed-to-cross-entropy", "ARC006")
+SORTED = ("batches-sorted-by-class", "DAT006")
+LEAK = ("train-and-validation-overlap", "DAT011")
+
+
+def seen(finding: tuple[str, str], severity: str = "high") -> Outcome:
+    return fired(finding[0], severity=severity, code=finding[1])
+
+
+def trained(
+    accuracy: float, entropy: float = 0.05, facts: dict[str, str] | None = None, **more: float
+) -> Run:
+    """A run whose outputs are right for this share of the samples at the end."""
+    ends = {"outputs_accuracy": accuracy, "outputs_cross_entropy": entropy, **more}
+    curves = {name: [0.1] + [value] * 12 for name, value in ends.items()}
+    return recorded(facts, train__loss=make.healthy_loss(200), **curves)
+
+
+@pytest.mark.parametrize(
+    ("finding", "more", "health"),
+    [
+        (SOFTMAX, {}, "healthy"),
+        (SOFTMAX, {"val__accuracy": 0.95}, "healthy"),
+        (SOFTMAX, {"val__accuracy": 0.5}, "sick"),  # it does not carry over
+        (SORTED, {"val__accuracy": 0.95}, "healthy"),
+        (SORTED, {}, "sick"),  # only other samples would show the harm
+        (LEAK, {"val__accuracy": 0.95}, "sick"),  # the good score is the harm
+    ],
+)
+def test_a_cause_is_a_note_where_the_model_works(
+    finding: tuple[str, str], more: dict[str, float], health: str
+) -> None:
+    assert verdict(trained(0.98, **more), LIKELY, seen(finding)) == health
+    assert verdict(trained(0.6, **more), LIKELY, seen(finding)) == "sick"
+
+
+def test_a_curve_that_fails_is_harm_whatever_the_outputs() -> None:
+    assert verdict(trained(0.98), LIKELY, seen(("loss-oscillates", "LOS009"))) == "sick"
+    gap = seen(("validation-gap-grows", "GEN001"), "medium")
+    assert verdict(trained(0.98, val__accuracy=0.97), {"healthy": 0.95}, gap) == "healthy"
+    assert verdict(trained(0.98, val__accuracy=0.97), {"healthy": 0.6}, gap) == "watch"
+
+
+def test_accuracy_counts_from_the_most_frequent_class() -> None:
+    rare = {"reference_trivial_accuracy": "0.95"}
+    assert verdict(trained(0.96, facts=rare), LIKELY, seen(SOFTMAX)) == "sick"
+    assert verdict(trained(0.999, facts=rare), LIKELY, seen(SOFTMAX)) == "healthy"
+
+
+def test_right_answers_with_poor_probabilities_are_watched() -> None:
+    assert verdict(trained(0.98, entropy=0.6), LIKELY, seen(SOFTMAX)) == "watch"
+    assert verdict(trained(0.98, entropy=0.6), {"healthy": 0.9}, seen(SOFTMAX)) == "healthy"
+
+
+@pytest.mark.parametrize(("entropy", "calibrated"), [(0.3, True), (0.6, False)])
+def test_the_loss_that_an_accuracy_allows(entropy: float, calibrated: bool) -> None:
+    run = trained(0.92, entropy=entropy)
+    assert is_calibrated(run, Features(run)) == calibrated
+
+
+@pytest.mark.parametrize(("accuracy", "short"), [(0.3, True), (0.8, False)])
+def test_most_of_what_simple_predictors_reach_is_missing(accuracy: float, short: bool) -> None:
+    facts = {f"reference_{name}_accuracy": str(value) for name, value in
+             (("trivial", 0.1), ("linear", 0.9), ("neighbours", 0.85))}  # fmt: skip
+    curves = {"train__loss": make.healthy_loss(200), "outputs_accuracy": np.full(200, accuracy)}
+    run = recorded({**facts, "reference_samples_held": "400"}, **curves)
+    assert (falls_short(run, Features(run)) is not None) == short
+    assert verdict(run, {"healthy": 0.9}) == ("watch" if short else "healthy")
+
+
+@pytest.mark.parametrize(
+    ("loss", "health"),
+    [([0.5, 1e-3, 3e-4], "healthy"), ([0.5, 0.4, 0.3], "watch"), ([0.5, 1e-4, 3e-4], "watch")],
+)
+def test_three_points_are_enough_where_the_loss_all_but_vanishes(loss: list[float], health: str) -> None:
+    """L-BFGS makes few steps."""
+    assert verdict(recorded(train__loss=loss), {"healthy": 0.24, "undertrained": 0.21}) == health
+
+
+@pytest.mark.parametrize(
+    ("reward", "health"), [(np.linspace(10, 100, 200), "healthy"), (np.full(200, 10.0), "watch")]
+)
+def test_an_agent_whose_rewards_rise_has_no_harm(reward: np.ndarray, health: str) -> None:
+    noise = np.random.default_rng(0).standard_normal(200)
+    run = recorded(
+        {"simulator": "gymnasium"}, train__reward=reward + noise, train__loss=make.healthy_loss(200)
+    )
+    assert verdict(run, {"unnormalized-inputs": 0.95, "healthy": 0.05}) == health
