@@ -153,9 +153,7 @@ def test_settings_are_read_and_checked() -> None:
 
 def test_the_example_of_the_page_runs_and_its_settings_are_valid(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/watch.md").read_text(encoding="utf-8")
-    blocks = {
-        language: text for language, text in re.findall(r"^```(\w+)\n(.*?)^```", page, re.DOTALL | re.M)
-    }
+    blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```", page, re.DOTALL | re.M))
     settings = tomllib.loads(blocks["toml"])["tool"]["traindx"]
     assert config.parse(settings, "the page").alerts.on == (("critical", "python alert.py"),)
     (tmp_path / "alert.py").write_text(blocks["python"])
