@@ -58,8 +58,8 @@ def autoencoder(*, beta: float, steps: int = 400) -> Iterator[Row]:
         (recon + beta * kl).backward()
         optimizer.step()
         if step % 5 == 0:
-            yield {"step": step, "train/loss": float(recon + beta * kl), "train/recon_loss": float(recon),
-                   "train/kl_loss": float(kl)}  # fmt: skip
+            yield {"step": step, "train/loss": float((recon + beta * kl).detach()), "train/recon_loss": float(recon.detach()),
+                   "train/kl_loss": float(kl.detach())}  # fmt: skip
 
 
 def preferences(*, anchor: float, steps: int = 300) -> Iterator[Row]:
@@ -82,10 +82,10 @@ def preferences(*, anchor: float, steps: int = 300) -> Iterator[Row]:
         loss.backward()
         optimizer.step()
         if step % 5 == 0:
-            yield {"step": step, "loss": float(loss), "rewards/chosen": float(rewards[0].mean()),
-                   "rewards/rejected": float(rewards[1].mean()), "rewards/margins": float(margin.mean()),
-                   "rewards/accuracies": float((margin > 0).float().mean()), "logps/chosen": float(good.mean()),
-                   "logps/rejected": float(bad.mean())}  # fmt: skip
+            yield {"step": step, "loss": float(loss.detach()), "rewards/chosen": float(rewards[0].detach().mean()),
+                   "rewards/rejected": float(rewards[1].detach().mean()), "rewards/margins": float(margin.detach().mean()),
+                   "rewards/accuracies": float((margin > 0).float().mean()), "logps/chosen": float(good.detach().mean()),
+                   "logps/rejected": float(bad.detach().mean())}  # fmt: skip
 
 
 def test_a_critic_that_feeds_itself(tmp_path: Path) -> None:
