@@ -202,4 +202,6 @@ def test_the_loader_of_a_batch_that_outlives_it(
 ) -> None:
     run = run_of(OUTLIVES.format(inputs=inputs, targets=targets), tmp_path)
     assert run.setup.number("dataset_size") == known
-    assert run.setup.number("batches_distinct") == (1 if known else 5)  # so many batches are read however busy the machine is
+    assert run.setup.number("batches_distinct") == (
+        1 if known else 5
+    )  # so many batches are read however busy the machine is
