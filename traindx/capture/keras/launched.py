@@ -20,6 +20,7 @@ from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
+from traindx.capture.process.patches import set_within
 from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.capture.session.session import Session
 
@@ -209,7 +210,8 @@ class Launched:
                 )
                 bound.arguments["callbacks"] = [*given, listener]
             try:
-                with self._experiment.fitting(), self._within():
+                # `fit` calls `evaluate` itself, which is no call of the script's.
+                with set_within(self._experiment.hooks, "inside_fit", True), self._within():
                     found = original(*bound.args, **bound.kwargs)
                 if listener.idle:
                     self._told_beside(model, found.history)
