@@ -144,6 +144,18 @@ def test_the_report_format_is_written_or_refused(repository: Path, tmp_path: Pat
     assert "--format csv: this document has no such form; it has text, json" in compared.stderr
 
 
+def test_the_channel_gets_the_alert(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("KEEP", f"keep:{tmp_path / 'alerts.txt'}")
+    log = tmp_path / "log.csv"
+    log.write_text("step,loss\n" + "".join(f"{i},nan\n" for i in range(60)))
+    done = python(repository, "-m", "traindx", "watch", str(log), "--once", "--notify", "$KEEP")
+    assert done.returncode == 1, done.stderr
+    assert "CRITICAL: train/loss is NaN" in (tmp_path / "alerts.txt").read_text()
+
+
 def test_the_verb_is_listed_and_runs(repository: Path) -> None:
     assert "Say hello to whoever" in python(repository, "-m", "traindx", "--help").stdout
     assert python(repository, "-m", "traindx", "hello").stdout == "hello\n"

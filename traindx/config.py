@@ -6,6 +6,10 @@
     thresholds.loss-plateaus.good = 0.95            # see docs/thresholds.md
     aliases    = { "train/loss" = "my_loss" }        # canonical name = name in the log
     facts      = { optimizer = "adam", classes = 10 }
+    alerts.on  = { critical = "./page-me.sh" }       # severity = command, for `traindx watch`
+    alerts.notify = ["ntfy://$NTFY_TOPIC", "@~/.config/slack-url"]   # secrets: a variable or a file
+    alerts.severity = "high"                         # of what `notify` gets
+    alerts.quiet-hours = "22:00-07:00"               # only what is critical; the rest waits
 
 A key or value that traindx does not know is an error that says where it is: a setting that
 silently does nothing is worse than none. Whether rules and thresholds of these names exist is
@@ -19,7 +23,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import msgspec
 
@@ -27,6 +31,9 @@ from traindx.errors import ConfigError
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 from traindx.vocabulary.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 MOST_BYTES = 1 << 20  # of a settings file
 FILE_NAMES = ("traindx.toml", "pyproject.toml")  # the first wins within one folder
@@ -48,6 +55,29 @@ FACT_SYNONYMS = {
 }
 
 
+HOUR = r"([01]\d|2[0-3]):[0-5]\d"
+
+
+class Alerts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """Messages of `traindx watch`. `on`: the least severity and the command for it. `notify`: addresses of services.
+    What happens within `group_seconds` is one message, and a target gets one at most every `least_seconds`; nothing is
+    dropped. A digest of everything goes to each target every `digest_hours` (0: none)."""
+
+    on: tuple[tuple[Severity, str], ...] = ()
+    notify: tuple[str, ...] = ()
+    severity: Severity = "high"
+    quiet_hours: Annotated[str, msgspec.Meta(pattern=f"^({HOUR}-{HOUR})?$")] = ""
+    group_seconds: Annotated[float, msgspec.Meta(ge=0)] = 2.0
+    least_seconds: Annotated[float, msgspec.Meta(ge=0)] = 60.0
+    digest_hours: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+    def is_quiet(self, now: datetime) -> bool:
+        """Whether it is a quiet hour at the local time `now`; the hours may go over midnight."""
+        first, _, last = self.quiet_hours.partition("-")
+        time = f"{now:%H:%M}"
+        return first <= time < last if first <= last else time >= first or time < last
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True):
     """All settings of one call.
 
@@ -62,6 +92,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     thresholds: Mapping[str, Mapping[str, float]] = {}
     aliases: Mapping[str, str] = {}
     facts: Mapping[str, Fact] = {}
+    alerts: Alerts = Alerts()
 
     def override(
         self,
@@ -146,7 +177,17 @@ def parse(table: Mapping[str, Any], source: str) -> Config:
             mapping(table.get("aliases", {}), f"{source}: aliases"), f"{source}: aliases"
         ),
         facts=checked_facts(mapping(table.get("facts", {}), f"{source}: facts"), f"{source}: facts"),
+        alerts=checked_alerts(mapping(table.get("alerts", {}), f"{source}: alerts"), f"{source}: alerts"),
     )
+
+
+def checked_alerts(table: Mapping[str, Any], place: str) -> Alerts:
+    refuse_unknown(table, Alerts.__struct_encode_fields__, f"{place}: unknown setting")
+    pairs = mapping(table.get("on", {}), f"{place}.on")
+    try:
+        return msgspec.convert({**table, "on": list(pairs.items())}, Alerts)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{place}: {error}") from error
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Panel, Run, Series
 
 LEAST = 4  # points of a run that is replayed
 GROWTH = 1.04  # between two looks at a long run
+AFTERWARDS = "reference_"  # facts of simple predictors, which are fitted when a recorded run has ended
 STOP, HIGH, MEDIUM = "traindx: advice to stop", "traindx: high or critical", "traindx: medium"
 TOOLS = (STOP, HIGH, MEDIUM, *PEERS)
 
@@ -45,7 +46,8 @@ def places(points: int) -> list[int]:
 
 
 def prefix(run: Run, last: float) -> Run:
-    """What was known of a run when it had come to the step `last`; its setup is known from the start."""
+    """What was known of a run when it had come to the step `last`. Its setup counts as known from the start, but for
+    what is measured after the end."""
 
     def cut(series: Series) -> Series:
         n = int(np.searchsorted(series.steps, last, side="right"))
@@ -61,8 +63,10 @@ def prefix(run: Run, last: float) -> Run:
     events = tuple(
         e for e in run.events if (e.step is not None and e.step <= last) or e.kind in ("note", "log-suspect")
     )
+    facts = {name: fact for name, fact in run.setup.facts.items() if not name.startswith(AFTERWARDS)}
     return msgspec.structs.replace(
         run,
+        setup=msgspec.structs.replace(run.setup, facts=facts),
         series={name: s for name, s in series.items() if len(s)},
         panels={name: p for name, p in panels.items() if len(p.steps)},
         events=events,

@@ -22,6 +22,9 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "discriminator-wins",
         "policy-moves-too-far",
         "policy-stops-exploring",
+        "q-values-explode",
+        "posterior-collapses",
+        "chosen-answers-become-unlikely",
     ),
     "GEN": (
         "validation-gap-grows",

@@ -170,6 +170,14 @@ KINDS = (
         (Omitted("traindx/cli/diagnosis_output.py", "tests/reports/test_formats.py", "traindx/cli/diagnosis_output.py"),),
     ),
     Kind(
+        "alert_channel",
+        ("tests/live/test_channels.py",),
+        omitted=(
+            Omitted("tests/live/channels/keep.py", "tests/live/test_channels.py::test_a_message_arrives_as_it_is[keep]",
+                    "add tests/live/channels/keep.py with receiver()"),
+        ),
+    ),
+    Kind(
         "framework",
         ("tests/test_layout.py::test_every_room_of_capture_has_a_floor",),
         (Line("pyproject.toml", '    "torch | keras | jax | rounds"', '    "toy",\n'),),

@@ -43,6 +43,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = folder / "events"
+        self.folder = folder
         self.name = folder.name[:8]
         self.states: dict[str, State] = {}
         self.events: list[LiveEvent] = []

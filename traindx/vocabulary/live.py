@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from traindx.vocabulary.diagnosis import Decision, Finding, Health
+from traindx.vocabulary.diagnosis import SEVERITIES, Decision, Finding, Health, Severity
 
 SCHEMA = "traindx.event/1"
 
@@ -38,3 +38,12 @@ class LiveEvent(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     finding: Finding | None = None
     decision: Decision | None = None
+
+    def reaches(self, least: Severity) -> bool:
+        """Whether this is news for somebody who asked for findings of at least this severity: such a finding, a failure
+        or the advice to stop."""
+        if self.kind == "run-failed" or (self.decision is not None and self.decision.action == "stop"):
+            return True
+        return (
+            self.finding is not None and self.finding.severity in SEVERITIES[: SEVERITIES.index(least) + 1]
+        )

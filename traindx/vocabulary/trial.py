@@ -153,8 +153,9 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
 
 class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of
-    the diff or None, `diagnosis` that of the script as it was, `after_fix` that of the fixed run where there
-    is one."""
+    the source edit or None, `diff` its text. `patch_basis` says what an edit rests on that no trial has
+    proven. `diagnosis` is that of the script as it was, `after_fix` that of the fixed run where there is
+    one."""
 
     schema: str = FIX_SCHEMA
     traindx_version: str
@@ -164,6 +165,8 @@ class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     interventions: tuple[str, ...] = ()
     command: str = ""
     patch: str | None = None
+    diff: str = ""
+    patch_basis: str = ""
     objective: Objective | None = None
     before: Side | None = None
     after: Side | None = None

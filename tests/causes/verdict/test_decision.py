@@ -106,7 +106,8 @@ def test_health_follows_the_gravest_finding_and_the_ranking(outcome: Outcome, he
     ("healthy", "recorded", "plain"),
     [
         (0.1, "sick", "watch"),
-        (0.4, "watch", "watch"),
+        (0.3, "watch", "watch"),
+        (0.4, "healthy", "watch"),
         (0.55, "healthy", "healthy"),
         (0.7, "healthy", "healthy"),
     ],
@@ -237,7 +238,7 @@ def verdict(run: Run, probabilities: dict[str, float], *outcomes: Outcome) -> st
     terms = (EvidenceTerm("contradicted=some", 2.0),)
     hypotheses = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
     features = Features(run)
-    found = findings(outcomes)
+    found = findings(outcomes, run)
     return decide(found, hypotheses, outcomes, run, features)[0]
 
 

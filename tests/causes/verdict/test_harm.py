@@ -92,3 +92,14 @@ def test_most_of_what_simple_predictors_reach_is_missing(accuracy: float, short:
 def test_three_points_are_enough_where_the_loss_all_but_vanishes(loss: list[float], health: str) -> None:
     """L-BFGS makes few steps."""
     assert verdict(recorded(train__loss=loss), {"healthy": 0.24, "undertrained": 0.21}) == health
+
+
+@pytest.mark.parametrize(
+    ("reward", "health"), [(np.linspace(10, 100, 200), "healthy"), (np.full(200, 10.0), "watch")]
+)
+def test_an_agent_whose_rewards_rise_has_no_harm(reward: np.ndarray, health: str) -> None:
+    noise = np.random.default_rng(0).standard_normal(200)
+    run = recorded(
+        {"simulator": "gymnasium"}, train__reward=reward + noise, train__loss=make.healthy_loss(200)
+    )
+    assert verdict(run, {"unnormalized-inputs": 0.95, "healthy": 0.05}) == health

@@ -103,7 +103,8 @@ def test_a_change_while_the_trials_run_is_noted(tmp_path: Path) -> None:
         printed, said = process.communicate(timeout=LIMIT)
     assert process.returncode in (0, 1), said
     assert (
-        "cfg.json changed while the trials ran: they may not be comparable" in json.loads(printed)["notes"]
+        "cfg.json changed while the trials ran, so they may not be comparable"
+        in json.loads(printed)["notes"]
     )
 
 

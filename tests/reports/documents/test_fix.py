@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.resources
 import json
 from pathlib import Path
@@ -13,12 +14,20 @@ import pytest
 
 from tests.lab.repair.descent import Descent
 from tests.lab.repair.test_search import searched
+from tests.reports.browser import CHROMIUM, browser
 from traindx.lab.repair.document import Proof
 from traindx.reports.documents import fix as report
 from traindx.reports.figures import fix as figures_fix
 from traindx.reports.json import dumps
 from traindx.vocabulary import trial as words
 
+DIFF = """--- a/train.py
++++ b/train.py
+@@ -1,3 +1,3 @@
+ # ``` <b>\r
+-\tlr = 0.3
++\tlr = 0.03
+"""
 HOSTILE = "<script>alert(1)</script> | `x` [a](http://b) \x1b[31m"
 
 
@@ -50,10 +59,75 @@ def test_the_shipped_schema_is_current() -> None:
 def test_every_form_gives_the_verdict_the_fix_and_how_to_run_it(fixed: Proof) -> None:
     for form in ("text", "markdown", "html"):
         page = report.rendered(fixed.report, form)
-        assert "lower-learning-rate" in page
+        assert "Lower the learning rate" in page
         assert "confirmed" in page
         assert "traindx run --with" in page
     assert report.rendered(fixed.report, "text").splitlines()[-1] == fixed.report.command
+
+
+def edited(proof: Proof, **more: object) -> words.FixReport:
+    """The report with a source edit that holds a tab, a carriage return, markup and a fence of Markdown."""
+    path = "traindx-fix/my train/fix.patch"
+    return msgspec.structs.replace(proof.report, patch=path, diff=DIFF, **more)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_problem_change_and_how_to_apply_it_come_first(fixed: Proof, form: str) -> None:
+    page = html.unescape(report.rendered(edited(fixed), form, width=80))
+    order = [page.index(part) for part in (
+        "(mean of 3 seeds)", "What was wrong", "The change", "+\tlr = 0.03".expandtabs(4),
+        "Apply it", "git apply 'traindx-fix/my train/fix.patch'", "Before and after", "confirmed",
+    )]  # fmt: skip
+    assert order == sorted(order)
+    assert "\\t" not in page
+    assert "\\r" not in page
+
+
+def test_a_terminal_of_80_columns_cuts_neither_sentences_nor_the_command(fixed: Proof) -> None:
+    made = edited(fixed, patch_basis="Correct by the documentation of PyTorch. " * 3)
+    lines = report.text(made, width=80).splitlines()
+    whole = (made.command, f"  {report.apply_command(made)}")  # to be copied, so never wrapped
+    assert max(len(line) for line in lines if line not in whole) <= 80
+    assert set(whole) - {made.command} <= set(lines)
+    assert [line for line in lines if "…" in line] == []
+    assert "Apply it (not proven on this run)" in lines
+
+
+def test_a_long_change_is_cut_in_a_terminal_and_nowhere_else(fixed: Proof) -> None:
+    made = edited(fixed)
+    made = msgspec.structs.replace(made, diff=DIFF + "".join(f" line {i}\n" for i in range(100)))
+    assert "more lines in traindx-fix/my train/fix.patch" in report.text(made)
+    assert "line 99" not in report.text(made)
+    assert all("line 99" in form(made) for form in (report.markdown, report.html))
+
+
+def test_a_fence_of_markdown_in_the_source_does_not_end_the_change(fixed: Proof) -> None:
+    assert "\n````diff\n" in report.markdown(edited(fixed))
+
+
+def test_a_change_in_the_source_is_not_named_by_its_slug(fixed: Proof) -> None:
+    trial = msgspec.structs.replace(
+        fixed.report.trials[0], interventions=("source=zero-gradients", "lr=*0.1")
+    )
+    made = msgspec.structs.replace(fixed.report, trials=(trial,))
+    for form in ("text", "markdown", "html"):
+        page = report.rendered(made, form).replace("\\", "")
+        assert "an edit of the source lr=*0.1" in page
+        assert "source=" not in page
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_is_one_file_that_a_phone_shows_whole(fixed: Proof, tmp_path: Path, width: int) -> None:
+    picture = figures_fix.save(fixed.report, fixed.before, fixed.after, tmp_path).read_bytes()
+    (tmp_path / "report.html").write_text(report.html(edited(fixed), picture), encoding="utf-8")
+    with browser() as opened:
+        opened.open(tmp_path / "report.html", width=width)
+        assert opened.problems == []
+        assert opened.run("document.documentElement.scrollWidth") <= width
+        wide = "Array.from(document.querySelectorAll('pre,td,img')).filter(e => e.scrollWidth > e.clientWidth + 1)"
+        assert width > 700 or opened.run(f"{wide}.map(e => e.textContent)") == []
+        assert opened.run("document.images[0].naturalWidth") > 100
 
 
 def test_foreign_words_stay_words(fixed: Proof) -> None:

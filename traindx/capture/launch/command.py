@@ -84,6 +84,7 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "frameworks": [
             framework.imported for framework in frameworks(*(("trace",) if request.profile else ()))
         ],
+        "optimizers": [name for framework in frameworks() for name in framework.optimizers],
         "home": str(HOME),
         "pythonpath": before,
         "folder": folder or os.getcwd(),

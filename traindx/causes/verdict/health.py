@@ -143,10 +143,7 @@ def health_of(
     if gravest & {"critical", "high"}:
         return "sick" if healthy < doubted else "watch"
     if case.recorded and (case.features.loss_is_no_score or case.features.is_reinforcement):
-        flat = any(
-            f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings
-        )  # the rewards
-        return "watch" if flat or (leading is not None and leading.probability >= sure) else "healthy"
+        return health_without_score(case)
     done = case.recorded and does_task(case.run, case.features)
     if "medium" in gravest and not (done and healthy >= sure):
         return "sick" if healthy < unlikely else "watch"
@@ -158,6 +155,18 @@ def health_of(
         excused = sound or young(case.run) or leading.cause == "undertrained"
         return "sick" if accused(leading) and not excused else "watch"
     return "watch" if is_doubtful(case) or is_unknown(case) or is_slow(case) else "healthy"
+
+
+def health_without_score(
+    case: Case,
+    *,
+    sure: float = threshold(0.9, "P(cause)", basis="convention", source="one in ten would be wrong"),
+) -> Health:
+    """Health where the loss is no score: of agents, by their rewards where they are logged."""
+    flat = any(f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings)
+    rises = not case.features.loss_is_no_score and clearly_improving(case)
+    known = case.leading is not None and case.leading.probability >= sure
+    return "watch" if flat or (known and not rises) else "healthy"
 
 
 def counts(finding: Finding, case: Case) -> bool:
@@ -185,14 +194,14 @@ def is_doubtful(
         0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
     ),
     likely: float = threshold(
-        0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
+        0.65, "P(cause)", basis="convention", source="from here on a report says 'probably'"
     ),
     sure: float = threshold(
         0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"
     ),
 ) -> bool:
     """Whether a fault explains the signals better than health does. For a model that does its task well,
-    one fault must be likely by itself."""
+    one fault must be probable by itself."""
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     short = case.shape == "too-short-to-tell" and clearly_improving(case)

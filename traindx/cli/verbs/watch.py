@@ -6,19 +6,22 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from traindx.cli.options import config_options
 from traindx.cli.streams import note, stdout_colors
-from traindx.config import Config
+from traindx.config import Alerts, Config
 from traindx.errors import ConfigError, ReadError
-from traindx.vocabulary.diagnosis import SEVERITIES
+from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 
 if TYPE_CHECKING:
-    from traindx.live.follow import Follower
+    from traindx.live.episodes import State
+    from traindx.live.follow import Follower, Keep
+    from traindx.live.journal import Journal
     from traindx.vocabulary.live import LiveEvent
 
 EXAMPLES = """\b
@@ -28,6 +31,8 @@ Examples:
   traindx watch runs --json --quiet-until high        for scripts and agents: wakes up for news only
   traindx watch runs --json --once --since CURSOR     the events after a cursor, then exit
   traindx watch train.log --once                      the state now, then exit
+  traindx watch runs --on critical ./page-me.sh       an alert, with the events as JSON on its stdin
+  traindx watch runs --notify 'ntfy://$NTFY_TOPIC'    the same by apprise: Slack, mail, Discord, Teams, ...
 
 \b
 Exit status:
@@ -54,10 +59,25 @@ Exit status:
     metavar="LEVEL",
     help="Print only findings of at least this severity, failures and the advice to stop.",
 )
+@click.option(
+    "--on",
+    nargs=2,
+    type=(click.Choice(SEVERITIES), str),
+    multiple=True,
+    metavar="SEVERITY COMMAND",
+    help="Run COMMAND for findings of at least this severity, failures and the advice to stop: one line of JSON for"
+    " each event on its stdin, no shell. Repeatable.",
+)
+@click.option(
+    "--notify",
+    multiple=True,
+    metavar="URL",
+    help="Send the same to a service by apprise. Secrets as '$VARIABLE' in the URL, or @FILE. Repeatable.",
+)
 @click.option("--no-color", is_flag=True, help="No colors, as with NO_COLOR set.")
 def watch(
     paths: tuple[str, ...], config: Config, as_json: bool, once: bool, until_done: bool, since: str | None,
-    quiet_until: str | None, no_color: bool,
+    quiet_until: Severity | None, on: tuple[tuple[Severity, str], ...], notify: tuple[str, ...], no_color: bool,
 ) -> int:  # fmt: skip
     """Follow training runs that are still being written.
 
@@ -72,10 +92,13 @@ def watch(
         journal = Journal(home(paths))
     except OSError as error:
         raise ConfigError(f"the journal of events cannot be written: {error}") from error
-    with contextlib.closing(journal):
+    alerts = msgspec.structs.replace(
+        config.alerts, on=(*config.alerts.on, *on), notify=(*config.alerts.notify, *notify)
+    )
+    with contextlib.closing(journal), sending(journal, alerts) as add:
         earlier = journal.since(since) if since else []
-        settled = once and not since
-        keep = journal.show if settled else journal.add
+        settled = once and not since and not (alerts.on or alerts.notify)
+        keep = journal.show if settled else add
         follower = Follower(paths, config, keep, journal.states, settled=settled)
         follower.search()
         if not follower.followed and (once or not any(path.is_dir() for path in follower.paths)):
@@ -89,6 +112,33 @@ def watch(
         finally:  # also after Ctrl-C, the usual end of it
             journal.save(follower.unreported())
     return follower.status()
+
+
+@contextlib.contextmanager
+def sending(journal: Journal, alerts: Alerts) -> Iterator[Keep]:
+    """Keeps each event in the journal, and sends what is to be sent. Raises ConfigError for targets that cannot work."""
+    if not (alerts.on or alerts.notify):
+        yield journal.add
+        return
+    from traindx.live.alerts.delivery import Courier
+    from traindx.live.alerts.targets import targets
+
+    view = sys.stdout.isatty()  # which a line on stderr would tear
+    complaints: list[str] = []
+    complain = complaints.append if view else note
+    courier = Courier(journal.folder, journal.events, targets(alerts), alerts, complain)
+
+    def add(event: LiveEvent, key: str, state: State) -> LiveEvent:
+        kept = journal.add(event, key, state)
+        courier.news.set()
+        return kept
+
+    try:
+        yield add
+    finally:
+        courier.close()
+        for complaint in dict.fromkeys(complaints):
+            note(complaint)
 
 
 def report(
@@ -126,25 +176,17 @@ def short_name(event: LiveEvent) -> str:
 class Printer:
     """One line for each event on stdout. `closed`: nobody reads any more (`| head`)."""
 
-    def __init__(self, as_json: bool, least: str | None) -> None:
-        self.as_json = as_json
-        self.levels = SEVERITIES[: SEVERITIES.index(least) + 1] if least else None
+    def __init__(self, as_json: bool, least: Severity | None) -> None:
+        self.as_json, self.least = as_json, least
         self.closed = False
 
     def print(self, events: Iterable[LiveEvent]) -> None:
         for event in events:
-            if self.wanted(event) and not self.closed:
+            if (self.least is None or event.reaches(self.least)) and not self.closed:
                 try:
                     print(self.line(event), flush=True)
                 except BrokenPipeError:
                     self.closed = True
-
-    def wanted(self, event: LiveEvent) -> bool:
-        if self.levels is None or event.kind == "run-failed":
-            return True
-        if event.finding is not None:
-            return event.finding.severity in self.levels
-        return event.decision is not None and event.decision.action == "stop"
 
     def line(self, event: LiveEvent) -> str:
         if self.as_json:

@@ -6,7 +6,7 @@ import libcst as cst
 from libcst.metadata import Assignment, ImportAssignment
 
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, argument, dotted, starred
+from traindx.lab.edits.source import Source, dotted, key_of, passed, starred
 
 DEEP = 12  # names followed from a use to its value, at most
 Expression = tuple[Source, cst.CSTNode]
@@ -24,15 +24,28 @@ def resolve(project: Project, source: Source, node: cst.CSTNode) -> Expression:
 
 
 def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | None:
-    """One step: the value of a name, of an attribute or of a call of the project's own function. None where
-    nothing or several things could be it."""
+    """One step: the value of a name, of an attribute, of a call of the project's own function, or of an entry
+    of its `**options`. None where nothing or several things could be it."""
     if isinstance(node, cst.Name):
         return named(project, source, node)
     if isinstance(node, cst.Attribute):
         return attribute(project, source, node)
     if isinstance(node, cst.Call):
         return returned(project, source, node, None)
+    if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name) and key_of(node):
+        return gathered(project, source, node.value, key_of(node))
     return None
+
+
+def gathered(project: Project, source: Source, options: cst.Name, key: str) -> Expression | None:
+    """What a function gets for `key` where `options` is its parameter `**options`."""
+    scope = source.scopes.get(options)
+    found = list(scope[options.value]) if scope is not None and options.value in scope else []
+    home = found[0].node if len(found) == 1 and isinstance(found[0], Assignment) else None
+    param = home if isinstance(home, cst.Param) else source.parents.get(home) if home is not None else None
+    if not isinstance(param, cst.Param) or param.star != "**":
+        return None
+    return parameter(project, source, param, key)
 
 
 def named(project: Project, source: Source, node: cst.Name) -> Expression | None:
@@ -142,8 +155,9 @@ def top_level(source: Source) -> list[cst.CSTNode]:
     return targets
 
 
-def parameter(project: Project, source: Source, param: cst.Param) -> Expression | None:
-    """What a function gets for a parameter: from its only call, or the default where no call passes it."""
+def parameter(project: Project, source: Source, param: cst.Param, key: str = "") -> Expression | None:
+    """What a function gets for a parameter (`key`: for one of its `**options`): from its only call, or the
+    default where no call passes it."""
     function = source.function(param)
     if function is None:
         return None
@@ -152,15 +166,16 @@ def parameter(project: Project, source: Source, param: cst.Param) -> Expression 
     starts = owner is not None and function.name.value == "__init__"
     name = owner.name.value if owner is not None and starts else function.name.value
     params = [p.name.value for p in (*function.params.posonly_params, *function.params.params)]
-    place = params.index(param.name.value) - int(method) if param.name.value in params else None
+    wanted = key or param.name.value
+    place = params.index(wanted) - int(method) if wanted in params else None
     given: list[Expression] = []
     for other in project.sources:
         for call in other.calls():
             if dotted(call.func).rpartition(".")[2] != name:
                 continue
-            arg = argument(call, param.name.value, place)
-            if arg is not None:
-                given.append((other, arg.value))
+            value = passed(call, wanted, place)
+            if value is not None:
+                given.append((other, value))
             elif starred(call):
                 return None
     if not given:

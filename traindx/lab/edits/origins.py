@@ -16,7 +16,7 @@ from traindx.lab.edits import configs
 from traindx.lab.edits.follow import DEEP, follow, places_set, resolve
 from traindx.lab.edits.members import NAMESPACES, PARSING, classes, members
 from traindx.lab.edits.project import CONFIGS, Project
-from traindx.lab.edits.source import NotCertain, Source, dotted, starred
+from traindx.lab.edits.source import NotCertain, Source, dotted, key_of, starred
 
 OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Multiply: operator.mul,
@@ -120,13 +120,6 @@ def literal_of(source: Source, node: cst.CSTNode) -> Any:
     if not isinstance(value, (int, float)):
         return None
     return -value if isinstance(parsed.op, ast.USub) else value
-
-
-def key_of(node: cst.Subscript) -> str:
-    """The key of `x["key"]`; "" for other subscripts."""
-    index = node.slice[0].slice if len(node.slice) == 1 else None
-    inner = index.value if isinstance(index, cst.Index) else None
-    return str(inner.evaluated_value) if isinstance(inner, cst.SimpleString) else ""
 
 
 def combined(project: Project, source: Source, node: cst.BinaryOperation, depth: int) -> Value | None:

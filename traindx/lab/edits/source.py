@@ -223,8 +223,7 @@ class Found(NamedTuple):
         return small
 
     def given(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
-        arg = argument(self.call, name, place)
-        return arg.value if arg is not None else None
+        return passed(self.call, name, place)
 
 
 class Applied(cst.CSTTransformer):
@@ -317,6 +316,24 @@ def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | N
     if place is None or place >= len(plain) or any(arg.star for arg in plain[: place + 1]):
         return None
     return plain[place]
+
+
+def passed(call: cst.Call, name: str, place: int | None = None) -> cst.BaseExpression | None:
+    """What a call passes for an argument. For one that only its `**options` can hold, the expression
+    `options["name"]`, which is not in the text."""
+    arg = argument(call, name, place)
+    packed = [one.value for one in call.args if one.star == "**"]
+    if arg is not None or len(packed) != 1:
+        return arg.value if arg is not None else None
+    key = cst.SubscriptElement(cst.Index(cst.SimpleString(f'"{name}"')))
+    return cst.Subscript(packed[0], [key])
+
+
+def key_of(node: cst.Subscript) -> str:
+    """The key of `x["key"]`; "" for other subscripts."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    inner = index.value if isinstance(index, cst.Index) else None
+    return str(inner.evaluated_value) if isinstance(inner, cst.SimpleString) else ""
 
 
 def starred(call: cst.Call) -> bool:

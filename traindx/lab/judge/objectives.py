@@ -279,19 +279,18 @@ def between(before: float, after: float, objective: Objective) -> float:
     return sign * (before - after) / objective.unit
 
 
-def side(values: Sequence[float]) -> Side | None:
-    """The levels of an arm's seeds, together."""
+def side(values: Sequence[float], signal: str = "") -> Side | None:
+    """The levels of an arm's seeds, together. The interval stays within the range of the signal."""
     known = [v for v in values if not math.isnan(v)]
     if not known:
         return None
     interval = None
     if len(known) > 1 and all(map(math.isfinite, known)):
         half = student(0.975, len(known) - 1) * stdev(known) / math.sqrt(len(known))
-        low = fmean(known) - half
-        interval = (
-            max(low, 0.0) if min(known) >= 0 else low,
-            fmean(known) + half,
-        )  # a loss is never below 0
+        scale = scale_of(signal, np.array(known))
+        low, high = (-math.inf, math.inf) if scale is None else (scale.low, scale.high)
+        low = max(low, 0.0) if min(known) >= 0 else low  # a loss is never below 0
+        interval = max(fmean(known) - half, low), min(fmean(known) + half, high)
     mean = fmean(known) if all(map(math.isfinite, known)) else next(v for v in known if not math.isfinite(v))
     return Side(mean=mean, n=len(known), interval=interval, values=tuple(known))
 

@@ -78,15 +78,17 @@ def judge(
 def verdict(effect: float, half: float, interval: Interval, margin: float) -> tuple[Verdict, str]:
     """The verdict on an effect that is known to within `half`. `margin`: the smallest gain that counts."""
     if effect - half > 0 and effect >= margin:
-        return "confirmed", f"{percent(effect)}, more than chance alone explains"
+        return "confirmed", f"{percent(effect)}; 95 % interval: {spoken(interval)}"
     if effect + half < 0 and effect <= -margin:
         return "harmful", f"{percent(effect)}"
     if interval[1] < margin:
         return "refuted", f"{percent(effect)}, at most {percent(interval[1])}: too small to count"
-    return (
-        "inconclusive",
-        f"{percent(effect)}, but anything from {percent(interval[0])} to {percent(interval[1])} is possible",
-    )
+    return "inconclusive", f"{percent(effect)}; 95 % interval: {spoken(interval)}"
+
+
+def spoken(interval: Interval) -> str:
+    """ "12 % worse to 40 % better"."""
+    return f"{percent(interval[0])} to {percent(interval[1])}"
 
 
 def early(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdict, str]:

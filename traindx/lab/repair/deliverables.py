@@ -100,8 +100,8 @@ def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
         Tested(
             signal=name,
             direction=direction_of(name) or "lower",
-            before=side([end.get(name, math.nan) for end in before]),
-            after=side([end.get(name, math.nan) for end in after]),
+            before=side([end.get(name, math.nan) for end in before], name),
+            after=side([end.get(name, math.nan) for end in after], name),
         )
         for name in names
     )

@@ -9,21 +9,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from traindx import pipeline
+from traindx import fixes, pipeline
 from traindx.lab.judge import objectives
 from traindx.lab.judge.objectives import side
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
 from traindx.lab.plan import merged
 from traindx.lab.repair.bench import Arm, Bench
+from traindx.lab.repair.combinations import AND
 from traindx.lab.repair.conditions import fine
 from traindx.lab.repair.deliverables import checkpoint, tested
 from traindx.lab.repair.improvements import further
-from traindx.lab.repair.pairs import Pair, known_gains, paired, same_start
+from traindx.lab.repair.pairs import Pair, known_gains, level_signal, paired, same_start
 from traindx.lab.repair.search import UNWANTED, Search
 from traindx.lab.repair.slices import notes, sliced
 from traindx.lab.repair.source import outside
 from traindx.lab.repair.stopping import stopping
 from traindx.redaction import redact
+from traindx.reports.labels import number
 from traindx.version import VERSION
 from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
 from traindx.vocabulary.run import Run
@@ -75,6 +77,7 @@ def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambd
     applied = winner is not None and not winner.why
     after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
+    signal = level_signal(winner.objective if winner else None)
     test = on_test_set(search, pairs, notify) if applied and search.options.test else ()
     slices = sliced(pairs, search.options.min_effect) if applied else ()
     search.notes += notes(slices, search.options.slices) if applied else []
@@ -86,8 +89,8 @@ def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambd
         interventions=outside(search.base) if applied else (),
         command=command(bench, outside(search.base)) if applied else "",
         objective=winner.objective if winner else None,
-        before=side([p.levels[0] for p in pairs]),
-        after=side([p.levels[1] for p in pairs]),
+        before=side([p.levels[0] for p in pairs], signal),
+        after=side([p.levels[1] for p in pairs], signal),
         trials=corrected(search.trials),
         ablation=winner.ablation if winner and applied else (),
         test=test,
@@ -211,14 +214,11 @@ def outcome(
 ) -> tuple[Outcome, str]:
     """The overall verdict, with its reason in one sentence."""
     if applied:
-        gains = known_gains(pairs)
-        gained = percent(sum(gains) / len(gains)) if gains else "better"
-        gained += " in steps to the same end" if all(o.scale == "steps" for o in search.proved_by) else ""
-        left = "" if after is None or fine(after) else "; the fixed run still has problems, see what is left"
-        return (
-            "fixed",
-            f"{' + '.join(a.fix for a in search.applied)}: {gained} over {len(pairs)} seeds{left}",
-        )
+        known = (fixes.find(a.fix) for a in search.applied)
+        what = AND.join(fix.title for fix in known if fix is not None)
+        sick = after is not None and not fine(after) and any(f.severity != "info" for f in after.findings)
+        left = "; the fixed run still has problems" if sick else ""
+        return "fixed", f"{what}: {change_of(search, pairs)}{left}"
     if search.well:
         return "nothing-to-fix", "the run is healthy"
     first = search.hypotheses[0]
@@ -233,6 +233,17 @@ def outcome(
     if not tried:
         return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
     return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
+
+
+def change_of(search: Search, pairs: Sequence[Pair]) -> str:
+    """ "val_acc from 0.14 to 0.97 (mean of 3 seeds)", with the script's name for it."""
+    objective, run = chosen(search), search.first.run
+    sides = [side([p.levels[i] for p in pairs]) for i in (0, 1)]
+    original = objective.signal if run is None else run.originals.get(objective.signal, objective.signal)
+    name = original.partition(" (")[0]  # without the file that it was read from
+    name = f"steps until {name} is as good" if objective.scale == "steps" else name
+    before, after = (number(one.mean) if one is not None else "not known" for one in sides)
+    return f"{name} from {before} to {after} (mean of {len(pairs)} seeds)"
 
 
 def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:

@@ -113,15 +113,16 @@ def written(proof: Proof, folder: Path, bench: Bench) -> None:
     with naming(folder):
         (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
         (folder / "report.md").write_text(page.markdown(report), encoding="utf-8")
-        (folder / "report.html").write_text(page.html(report), encoding="utf-8")
         (folder / "optimization_recommendations.md").write_text(
             page.recommendations(report), encoding="utf-8"
         )
         (folder / "environment.txt").write_text(environment(proof, bench), encoding="utf-8")
+        picture = b""
         if proof.after:
             from traindx.reports.figures import fix as figures
 
-            figures.save(report, proof.before, proof.after, folder)
+            picture = figures.save(report, proof.before, proof.after, folder).read_bytes()
+        (folder / "report.html").write_text(page.html(report, picture), encoding="utf-8")
         remove_weights(bench)
         (folder / DONE).write_text(page.to_json(report), encoding="utf-8")
 

@@ -167,7 +167,8 @@ def try_experiment(bench: Bench, first: Arm, one: Experiment) -> Trial:
         pairs = [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
         found = Judged(*judge_two(known_gains(pairs)))
     return trial(
-        pairs, found, interventions=one.interventions, on_top_of=(), cause=one.causes[0], experiment=one.what
+        pairs, found, interventions=one.interventions, on_top_of=(), cause=one.causes[0], experiment=one.what,
+        objective=objective,
     )  # fmt: skip
 
 

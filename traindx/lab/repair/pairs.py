@@ -71,6 +71,11 @@ def noise_of(arms: Sequence[Arm], objective: Objective) -> float | None:
     return next((x for x in found if x is not None), None)
 
 
+def level_signal(objective: Objective | None) -> str:
+    """The signal whose levels are compared; "" where steps are."""
+    return "" if objective is None or objective.scale == "steps" else objective.signal
+
+
 def known_gains(pairs: Sequence[Pair]) -> list[float]:
     """The gains of the pairs that have one."""
     return [p.gain for p in pairs if not np.isnan(p.gain)]
@@ -92,8 +97,10 @@ def trial(
     cause: str,
     fix: str | None = None,
     experiment: str | None = None,
+    objective: Objective | None = None,
 ) -> Trial:
-    """The document's form of what was tried."""
+    """The document's form of what was tried. `objective`: what its levels are of."""
+    signal = level_signal(objective)
     return Trial(
         fix=fix,
         experiment=experiment,
@@ -101,8 +108,8 @@ def trial(
         interventions=interventions,
         on_top_of=on_top_of,
         seeds=tuple(p.after.seed for p in pairs if p.after.seed is not None),
-        before=side([p.levels[0] for p in pairs]),
-        after=side([p.levels[1] for p in pairs]),
+        before=side([p.levels[0] for p in pairs], signal),
+        after=side([p.levels[1] for p in pairs], signal),
         effect=round(found.effect, 4),
         interval=None
         if found.interval is None

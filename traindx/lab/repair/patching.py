@@ -66,9 +66,8 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     if like is not None and like.broken:
         path.unlink()
         return Patched(proof, None, like)
-    return Patched(
-        proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, like
-    )
+    report = msgspec.structs.replace(proof.report, patch=str(path), diff=diff(found))
+    return Patched(proof._replace(report=report), found, like)
 
 
 def answered(proof: Proof, first: Attempt, search: Search) -> Proof:

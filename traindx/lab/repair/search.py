@@ -37,6 +37,7 @@ SCREENED = 6  # changes tried in one round, at most
 DOUBT, SURE = 0.2, 0.75
 AGAIN = 3  # in a second round by the new belief, and at full length where a shortened run was inconclusive
 UNWANTED = "you declined it (--ask)"
+MEASURED = {"steps": "the same end; in steps to it ", "error": "in errors left, "}
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 
@@ -338,9 +339,8 @@ class Search:
                 found = judged(pairs, way.objective, options.min_effect, judged_together)
             if options.metric is None:
                 way, pairs, found = sooner(way, pairs, found, options.min_effect, judged_together)
-        if way.objective.scale == "steps":
-            found = found._replace(why=f"same end, but in steps {found.why}")
-        self.record_trial(way.candidate, way.interventions, pairs, found)
+        found = found._replace(why=MEASURED.get(way.objective.scale, "") + found.why)
+        self.record_trial(way.candidate, way.interventions, pairs, found, way.objective)
         if found.verdict == "confirmed":
             self.proved_by.append(way.objective)
         else:
@@ -369,12 +369,14 @@ class Search:
         return [paired(a, b, way.objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
 
     def record_trial(
-        self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged
-    ) -> None:
+        self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged,
+        objective: Objective | None = None,
+    ) -> None:  # fmt: skip
         """Keep a trial, and update the belief by it."""
         made = trial(
-            pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix
-        )
+            pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix,
+            objective=objective,
+        )  # fmt: skip
         self.trials.append(made)
         known = filter(None, map(fixes.find, candidate.fix.split(AND)))
         cured = [cause for fix in known for cause in fix.causes]

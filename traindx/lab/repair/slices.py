@@ -39,6 +39,7 @@ def compared(
         unit=1.0 if accuracy else 1e-12,
     )  # fmt: skip
     gains = [gain(*both, objective) for both in levels]
+    known = "accuracy" if accuracy else ""
     column, _, group = name.removeprefix(PREFIX).partition("/")
     samples = run.setup.facts.get(f"{SAMPLES}{column}/{group}")
     return Slice(
@@ -46,8 +47,8 @@ def compared(
         group=group,
         samples=int(samples) if isinstance(samples, int | float) else 0,
         measure="accuracy" if accuracy else "mean squared error",
-        before=side([a for a, _ in levels]),
-        after=side([b for _, b in levels]),
+        before=side([a for a, _ in levels], known),
+        after=side([b for _, b in levels], known),
         verdict=judge([g for g in gains if not math.isnan(g)], min_effect=min_effect).verdict,
     )
 

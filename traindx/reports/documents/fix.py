@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import html as escaping
+import re
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +24,7 @@ TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NO
 STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
 SHOWN_CAUSES = 4
 LIKELY = 0.02
+SHOWN_SYMPTOMS, SHOWN_LINES = 3, 40
 
 
 def rendered(report: FixReport, form: str, *, width: int = 100, color: bool = False) -> str:
@@ -80,34 +84,31 @@ def level(side: Side | None) -> str:
 
 def way(trial: Trial) -> str:
     """The interventions of a trial, and those that it was added to."""
-    on = f" on top of {' '.join(trial.on_top_of)}" if trial.on_top_of else ""
-    return " ".join(trial.interventions) + on
+    on = f" on top of {spoken(trial.on_top_of)}" if trial.on_top_of else ""
+    return spoken(trial.interventions) + on
+
+
+def spoken(interventions: Sequence[str]) -> str:
+    """ "lr=*0.1", and "an edit of the source" for what is tried there."""
+    return " ".join("an edit of the source" if s.startswith("source=") else s for s in interventions)
 
 
 def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     """One screen."""
     page = Page(width, color=color)
-    verdict = Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict])
-    page.row(verdict, " ", Span(clean(report.reason, 300), "bold"))
-    causes = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
-    page.heading("Causes")
-    for one in causes:
-        page.flow(f"{percent(one.probability)}  {one.title} ({one.cause})", indent=1)
+    begin(page, report)
     if report.trials:
         page.heading("What was tried")
     for trial in report.trials:
         page.flow(f"{trial.verdict}  {trial.fix}: {way(trial)}", indent=1)
         page.flow(clean(trial.why, 300), indent=4, style="dim")
-    if report.verdict == "fixed" and report.objective is not None:
-        page.heading("Before and after")
-        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
     for own in report.test:
         page.flow(f"{own.signal} (test set): {level(own.before)} -> {level(own.after)}", indent=1)
     for row in model_rows(report) if report.verdict == "fixed" else ():
         page.flow(clean(row[0], 300), indent=1)
     for left in report.untried[:5]:
         page.flow(
-            f"not tried  {left.fix}: {clean(left.change, 120)} ({clean(left.why, 120)})",
+            f"not tried  {left.fix}: {clean(left.change, 400)} ({clean(left.why, 400)})",
             indent=1,
             style="dim",
         )
@@ -120,14 +121,75 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         indent=1,
         style="dim",
     )
-    if report.command:
-        page.lines += ["", report.command]
+    if report.command and not report.diff:
+        page.lines += ["", "  The fixed run, without an edit of the source:", report.command]
     return page.text()
+
+
+def begin(page: Page, report: FixReport) -> None:
+    """The verdict, the problem, the change, how to apply it, and what it does to the metric."""
+    page.row(Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]))
+    page.flow(clean(report.reason, 300), indent=1, style="bold")
+    page.heading(problem(report))
+    for line in causes(report):
+        page.flow(clean(line, 300), indent=1)
+    for line in symptoms(report):
+        page.flow(clean(line, 300), first="- ", indent=1)
+    if report.diff:
+        page.heading("The change")
+        page.lines += [f"  {page.plain(line)}" for line in shown_diff(report)]
+        page.heading("Apply it" if not report.patch_basis else "Apply it (not proven on this run)")
+        page.lines.append(f"  {clean(apply_command(report), 400)}")
+        page.flow(clean(report.patch_basis, 300), indent=2)
+    if report.verdict == "fixed" and report.objective is not None:
+        page.heading("Before and after")
+        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
+
+
+def problem(report: FixReport) -> str:
+    """The heading above the causes."""
+    return "Diagnosis" if report.verdict == "nothing-to-fix" else "What was wrong"
+
+
+def causes(report: FixReport) -> list[str]:
+    """The likely causes, each with its probability."""
+    likely = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
+    return [f"{h.title} ({percent(h.probability)})" for h in likely]
+
+
+def symptoms(report: FixReport) -> list[str]:
+    """What of the run shows it, at most three findings."""
+    found = () if report.verdict == "nothing-to-fix" else report.diagnosis.findings
+    return [one.message for one in found[:SHOWN_SYMPTOMS]]
+
+
+def diff_lines(report: FixReport) -> list[str]:
+    """The lines of the source edit, with tabs as spaces: a page would print them as escapes."""
+    return [clean(line.rstrip("\r").expandtabs(4), 400) for line in report.diff.split("\n")[:-1]]
+
+
+def shown_diff(report: FixReport) -> list[str]:
+    """The lines of the source edit, without those that a terminal has no room for."""
+    lines = diff_lines(report)
+    more = [f"... {len(lines) - SHOWN_LINES} more lines in {report.patch}"]
+    return lines if len(lines) <= SHOWN_LINES else lines[:SHOWN_LINES] + more
+
+
+def apply_command(report: FixReport) -> str:
+    """What puts the patch into the source, from the folder in which the proof was made."""
+    return f"git apply {shlex.quote(report.patch or '')}"
 
 
 def markdown(report: FixReport) -> str:
     """The whole report as Markdown."""
     parts = [f"# traindx fix: {TITLES[report.verdict].lower()}", harmless(report.reason, 400) + "."]
+    parts.append(section(problem(report), [(line,) for line in (*causes(report), *symptoms(report))]))
+    if report.diff:
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", report.diff)), default=0))
+        lines = "\n".join(diff_lines(report))
+        parts.append(f"## The change\n\n{fence}diff\n{lines}\n{fence}")
+        parts.append(f"## Apply it\n\n{code(apply_command(report), 400)}")
+        parts += [harmless(report.patch_basis, 400)] if report.patch_basis else []
     parts += [section(title, rows) for title, rows in sections(report)]
     if report.command:
         parts.append(f"## The fixed run\n\n{code(report.command, 400)}")
@@ -153,26 +215,27 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
     """Title and rows of every part of the report; rows of one cell are a list, others have a head."""
     diagnosis = report.diagnosis
     found = [(f"{f.severity}: {f.message}",) for f in diagnosis.findings]
-    causes = [("cause", "probability", "evidence")] + [
+    evidence = [("cause", "probability", "evidence")] + [
         (h.title, percent(h.probability), ", ".join(t.finding for t in h.for_[:4]))
         for h in diagnosis.hypotheses[:SHOWN_CAUSES]
     ]
-    parts: list[tuple[str, Rows]] = [("Original issues", found), ("Causes", causes)]
-    if report.trials:
-        parts.append(("Fixes tried", tried_rows(report)))
+    parts: list[tuple[str, Rows]] = []
     if report.objective is not None and report.before is not None:
         parts.append(("Before and after", before_after(report)))
+    if report.trials:
+        parts.append(("Fixes tried", tried_rows(report)))
     if report.test:
         parts.append(("On the test set", test_rows(report)))
     if report.slices:
         parts.append(("Groups of the held-out data", slice_rows(report)))
     if report.answering is not None or report.checkpoint is not None:
         parts.append(("The fixed model", model_rows(report)))
-    if report.ablation:
+    if len(report.ablation) > 1:
         parts.append(("Ablation", ablation_rows(report)))
     if report.after_fix is not None:
         left = [(f"{f.severity}: {f.message}",) for f in report.after_fix.findings]
         parts.append(("What is left after the fix", left))
+    parts += [("All findings", found), ("Causes", evidence)]
     parts.append(("Recommendations", [(f"{r.text} ({r.because})",) for r in report.recommendations]))
     if report.stopping is not None:
         parts.append(("When to stop", [(stopping_advice(report.stopping),)]))
@@ -188,16 +251,9 @@ def stopping_advice(left: Stopping) -> str:
 
 
 def tried_rows(report: FixReport) -> Rows:
-    head = ("fix", "from outside", "verdict", "before", "after", "why", "p")
-    rows = [
-        (t.fix or "", way(t), t.verdict, level(t.before), level(t.after), t.why, chance(t.p_value))
-        for t in report.trials
-    ]
+    head = ("fix", "change", "verdict", "before", "after", "why")
+    rows = [(t.fix or "", way(t), t.verdict, level(t.before), level(t.after), t.why) for t in report.trials]
     return [head, *rows]
-
-
-def chance(p: float | None) -> str:
-    return "" if p is None else f"{p:.3g}"
 
 
 def measure(objective: Objective) -> str:
@@ -236,13 +292,8 @@ def model_rows(report: FixReport) -> Rows:
     kept, fast = report.checkpoint, report.answering
     if kept is not None:
         size = f"{kept.tensors} tensors, {kept.bytes / 1e6:.3g} MB, SHA-256 {kept.sha256[:16]}…"
-        rows.append(
-            (
-                f"weights at the end of the fixed run: {kept.path} ({size})"
-                if kept.path
-                else f"weights: {kept.why}",
-            )
-        )
+        where = f"weights at the end of the fixed run: {kept.path} ({size})"
+        rows.append((where if kept.path else f"weights: {kept.why}",))
     if fast is not None:
         rows += [(line,) for line in speed(fast)]
     return rows
@@ -276,41 +327,59 @@ def ablation_rows(report: FixReport) -> Rows:
     def share(low_high: tuple[float, float] | None) -> str:
         return "" if low_high is None else f"{low_high[0]:.0%} to {low_high[1]:.0%}"
 
-    rows = [(a.fix, " ".join(a.interventions), f"{a.share:.0%}", share(a.interval)) for a in report.ablation]
-    return [("part", "from outside", "share of the gain", "95 %"), *rows]
+    rows = [(a.fix, spoken(a.interventions), f"{a.share:.0%}", share(a.interval)) for a in report.ablation]
+    return [("part", "change", "share of the gain", "95 %"), *rows]
 
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
 td,th{padding:.15em .8em .15em 0;vertical-align:top;text-align:left}h2{font-size:1.1em;margin:1.2em 0 .2em}
+pre{overflow-x:auto;background:#8881;padding:.5em}td,li,p{overflow-wrap:anywhere}
+@media(max-width:700px){pre{white-space:pre-wrap;overflow-wrap:anywhere}th{display:none}
+tr,td{display:block}tr{margin-bottom:.8em}td:empty{display:none}td::before{content:attr(data-head) ": ";color:#888}}
 .fixed,.nothing-to-fix{color:#18794e}.not-fixed{color:#c22}img{max-width:100%}
 @media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}}"""
 
 
-def html(report: FixReport) -> str:
-    """The whole report as one HTML page without scripts; the picture is a file in the same folder."""
-
-    def safe(value: object) -> str:
-        return escaping.escape(clean(value, 500))
-
+def html(report: FixReport, picture: bytes = b"") -> str:
+    """The whole report as one HTML page without scripts or other files. `picture`: a PNG, or nothing."""
     body = [f'<h1 class="{report.verdict}">{TITLES[report.verdict]}</h1><p>{safe(report.reason)}</p>']
-    if report.verdict == "fixed":
-        body.append('<img src="training_comparison.png" alt="before and after">')
+    wrong = "".join(f"<li>{safe(line)}</li>" for line in (*causes(report), *symptoms(report)))
+    body.append(f"<h2>{problem(report)}</h2><ul>{wrong}</ul>")
+    if report.diff:
+        lines = "\n".join(map(safe, diff_lines(report)))
+        body.append(f"<h2>The change</h2><pre>{lines}</pre>")
+        body.append(f"<h2>Apply it</h2><pre>{safe(apply_command(report))}</pre>")
+        body.append(f"<p>{safe(report.patch_basis)}</p>")
+    if picture:
+        data = base64.b64encode(picture).decode()
+        body.append(f'<img src="data:image/png;base64,{data}" alt="before and after">')
     for title, rows in sections(report):
-        body.append(f"<h2>{safe(title)}</h2>")
-        if not rows:
-            body.append("<p>none</p>")
-        elif len(rows[0]) == 1:
-            body.append("<ul>" + "".join(f"<li>{safe(row[0])}</li>" for row in rows) + "</ul>")
-        else:
-            head = "".join(f"<th>{safe(c)}</th>" for c in rows[0])
-            cells = "".join(
-                "<tr>" + "".join(f"<td>{safe(c)}</td>" for c in row) + "</tr>" for row in rows[1:]
-            )
-            body.append(f"<table><tr>{head}</tr>{cells}</table>")
+        body.append(f"<h2>{safe(title)}</h2>{html_rows(rows)}")
     if report.command:
         body.append(f"<h2>The fixed run</h2><pre>{safe(report.command)}</pre>")
-    head = f'<meta charset="utf-8"><title>traindx fix</title><style>{STYLE}</style>'
+    view = '<meta name="viewport" content="width=device-width,initial-scale=1">'
+    head = f'<meta charset="utf-8">{view}<title>traindx fix</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
+
+
+def safe(value: object) -> str:
+    return escaping.escape(clean(value, 500))
+
+
+def html_rows(rows: Rows) -> str:
+    """A list where rows have one cell; else a table under the first row. On a narrow screen each cell is a
+    line of its own, after the name of its column."""
+    if not rows:
+        return "<p>none</p>"
+    if len(rows[0]) == 1:
+        return "<ul>" + "".join(f"<li>{safe(row[0])}</li>" for row in rows) + "</ul>"
+    head, *body = [[safe(cell) for cell in row] for row in rows]
+    lines = ["".join(f"<th>{cell}</th>" for cell in head)]
+    lines += [
+        "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(head, row, strict=True))
+        for row in body
+    ]
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
 def recommendations(report: FixReport) -> str:

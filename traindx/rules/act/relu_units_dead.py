@@ -21,6 +21,7 @@ from traindx.rules.api import (
     needs=("act_zero_fraction/*", "objective"),
     min_points=1,
     severity="high",
+    persistence="steady",
     message="{share:.0%} of the units of {where} are zero for every input",
     follows=("ternary-weights-collapse",),
 )

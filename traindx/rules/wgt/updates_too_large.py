@@ -22,6 +22,7 @@ from traindx.rules.api import (
     needs=("update_ratio/*", "objective"),
     min_points=1,
     severity="high",
+    persistence="steady",
     message="{when}, an optimizer step changes the weights by {ratio:.0%} of their norm",
 )
 def updates_too_large(

@@ -12,7 +12,7 @@ from traindx.lab.edits.kind import Kind
 from traindx.lab.edits.kinds.optimizer.schedule import constant
 from traindx.lab.edits.origins import Value, close, entries_of, overridden, put, trace
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source
+from traindx.lab.edits.source import Found, Source, starred
 from traindx.lab.edits.training import optimizers, schedules
 from traindx.lab.edits.values import scaled_or_set
 
@@ -109,6 +109,8 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
     overridden = any(one.kind in ("OneCycleLR", "CyclicLR") for one in planned)
     for one in made:
         rate = one.given("lr", 1)
+        if rate is None and starred(one.call) and not overridden:
+            raise one.doubt("another lr", "cannot tell which of its packed arguments holds the rate")
         if rate is None and not overridden:
             default = DEFAULTS.get(one.kind)
             written = f"lr={default:g} times the factor" if default else "an lr"

@@ -1,0 +1,85 @@
+"""Settings that reach the optimizer inside `**options`: the right patch, or none and no number."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("libcst")
+
+from traindx.lab.edits import Advice, Patch, edit
+
+START = "import argparse, json, tomllib, types, yaml, torch\nfrom pathlib import Path\nmodel = torch.nn.Linear(2, 2)\n"
+END = """
+for x, y in data:
+    optimizer.zero_grad()
+    torch.nn.functional.cross_entropy(model(x), y).backward()
+    optimizer.step()
+"""
+ADAM = "optimizer = torch.optim.AdamW(model.parameters(), **{})"
+JSON = '{"optim": {"lr": 1e-6, "weight_decay": 0.5}, "other": {"lr": 1e-6}}\n'
+MAKE = "def make(parameters, **kwargs):\n    return torch.optim.AdamW(parameters, **kwargs)\n"
+# The script between START and END, its configuration (name, text), and (file, old, new) of the right patch.
+RIGHT = {
+    "JSON": (
+        'CFG = json.loads(Path("c.json").read_text())\n' + ADAM.format('CFG["optim"]'), ("c.json", JSON),
+        ("c.json", '"optim": {"lr": 1e-6', '"optim": {"lr": 0.001'),
+    ),
+    "YAML": (
+        'cfg = yaml.safe_load(open("c.yaml"))\n' + ADAM.format('cfg["optim"]'),
+        ("c.yaml", "lr: 5\noptim:\n  lr: 1.0e-6  # low\n"), ("c.yaml", "lr: 1.0e-6  #", "lr: 0.001  #"),
+    ),
+    "TOML": (
+        'cfg = tomllib.loads(Path("c.toml").read_text())\n' + ADAM.format('cfg["optim"]'),
+        ("c.toml", "[optim]\nlr = 1e-6\n"), ("c.toml", "lr = 1e-6", "lr = 0.001"),
+    ),
+    "dict": ('options = {"lr": 1e-6}\n' + ADAM.format("options"), None, ("train.py", '"lr": 1e-6', '"lr": 0.001')),
+    "call of dict": ("options = dict(lr=1e-6)\n" + ADAM.format("options"), None, ("train.py", "lr=1e-6", "lr=0.001")),
+    "written out": (ADAM.format('{"lr": 1e-6}'), None, ("train.py", '"lr": 1e-6', '"lr": 0.001')),
+    "Namespace": (
+        'parser = argparse.ArgumentParser()\nparser.add_argument("--lr", type=float, default=1e-6)\n'
+        + ADAM.format("vars(parser.parse_args())"), None, ("train.py", "default=1e-6", "default=0.001"),
+    ),
+    "keywords of a function": (
+        MAKE + "optimizer = make(model.parameters(), lr=1e-6)", None, ("train.py", "lr=1e-6)", "lr=0.001)"),
+    ),
+    "JSON through a function": (
+        MAKE + 'CFG = json.load(open("c.json"))\noptimizer = make(model.parameters(), **CFG["optim"])',
+        ("c.json", JSON), ("c.json", '"optim": {"lr": 1e-6', '"optim": {"lr": 0.001'),
+    ),
+}  # fmt: skip
+SILENT = {
+    "two packed": ADAM.format("a, **b"),
+    "from another program": "import settings\n" + ADAM.format("settings.load()"),
+    "environment": "import os\n" + ADAM.format('json.loads(os.environ["OPTIM"])'),
+    "positional": "options = model.parameters(), 1e-6\noptimizer = torch.optim.AdamW(*options)",
+    "two calls that disagree": MAKE + "make(model.parameters(), lr=1e-6)\noptimizer = make(model.parameters(), lr=1.0)",
+    "no rate in it": 'CFG = json.load(open("c.json"))\n' + ADAM.format('CFG["nothing"]'),
+}  # fmt: skip
+FACTS = {"lr": 1e-6, "optimizer": "AdamW"}
+
+
+@pytest.mark.parametrize("what", RIGHT)
+def test_a_packed_rate_is_changed_where_it_is_written(what: str) -> None:
+    body, config, (path, old, new) = RIGHT[what]
+    files = {"train.py": START + body + END, **dict([config] if config else [])}
+    assert files[path].count(old) == 1
+    found = edit(files, "train.py", "raise-learning-rate", ["lr=*1000"], facts=FACTS)
+    assert isinstance(found, Patch), found
+    assert found.after == {path: files[path].replace(old, new)}
+
+
+@pytest.mark.parametrize("what", SILENT)
+def test_a_packed_rate_that_cannot_be_seen_gives_no_wrong_number(what: str) -> None:
+    files = {"train.py": START + SILENT[what] + END, "c.json": '{"optim": {"lr": 3.0}}'}
+    found = edit(files, "train.py", "raise-learning-rate", ["lr=*1000"], facts=FACTS)
+    assert isinstance(found, Advice)
+    assert re.findall(r"\d[\d.e-]*", found.write) in ([], ["0.001"]), found  # 1000 times what was recorded
+
+
+def test_a_packed_setting_is_not_added_a_second_time() -> None:
+    files = {"train.py": START + SILENT["environment"] + END}
+    found = edit(files, "train.py", "raise-weight-decay", ["weight_decay=0.3"], facts=FACTS)
+    assert isinstance(found, Advice)
+    assert "cannot tell" in found.why

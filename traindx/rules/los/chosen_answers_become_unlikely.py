@@ -1,0 +1,78 @@
+"""LOS023 chosen-answers-become-unlikely."""
+
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    rule,
+    threshold,
+)
+
+
+@rule(
+    code="LOS023",
+    needs=("train/*",),
+    min_points=6,
+    severity="low",
+    message="{name} fell from {first:.4g} to {last:.4g} (medians), though {margin} rose from {before:.3g} to {now:.3g}",
+)
+def chosen_answers_become_unlikely(
+    run: Run,
+    features: Features,
+    *,
+    least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
+    lost: float = threshold(
+        0.25, "of the first level", "convention", "more than answers of other lengths explain"
+    ),
+    most: float = threshold(1.0, "of the first level", "convention", "each token takes twice as many nats"),
+) -> Iterator[Evidence]:
+    """Preference tuning makes the preferred answers unlikely, while their margin grows.
+
+    ## What it sees
+    The log-probability of the chosen answers (`logps/chosen`) fell by a quarter or more from the first to
+    the last third of the run, while the margin of the rewards rose. Severity is medium if it doubled.
+
+    ## Why it matters
+    Margin and accuracy look good because the rejected answers fall faster. The model moves its probability
+    to answers that nobody has judged, and may generate worse text.
+
+    ## When it is wrong
+    Some decline is usual in direct preference optimization, so look at generated text.
+
+    ## What to try
+    Train on the chosen answers first, add their negative log-likelihood to the loss (`rpo_alpha` in TRL),
+    raise `beta`, lower the learning rate, or stop earlier.
+
+    ## Sources
+    Pal et al. (2024), Smaug: fixing failure modes of preference optimisation with DPO-Positive,
+    arXiv:2402.13228. Razin et al. (2024), Unintentional unalignment: likelihood displacement in direct
+    preference optimization, arXiv:2410.08847.
+    """
+    chosen, margin = (
+        curve_of(run, features, *words) for words in (("logps", "chosen"), ("rewards", "margins"))
+    )
+    if chosen is None or margin is None or min(chosen.n, margin.n) < least:
+        raise CannotJudge("needs the log-probability of chosen answers and the margin of the rewards")
+    third = chosen.n // 3
+    first, last = float(median(chosen.values[:third])), float(median(chosen.values[-third:]))
+    fallen = (first - last) / abs(first) if first else 0.0
+    if fallen >= lost and margin.values[-1] > margin.values[0]:
+        yield Evidence(
+            onset=None,
+            where=chosen.name,
+            severity="medium" if fallen >= most else "low",
+            values={"name": chosen.name, "first": first, "last": last, "margin": margin.name,
+                    "before": float(margin.values[0]), "now": float(margin.values[-1])},
+            points=(EvidencePoint(chosen.name, float(chosen.steps[-1]), last, first),),
+        )  # fmt: skip
+
+
+def curve_of(run: Run, features: Features, *words: str) -> Curve | None:
+    """The longest curve whose name has both words."""
+    names = [name for name in run.series if all(word in name.lower() for word in words)]
+    return features.curve(max(names, key=lambda name: len(run.series[name]))) if names else None

@@ -1,0 +1,82 @@
+"""LOS021 q-values-explode."""
+
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+    words_of,
+)
+
+NAMES = {"q", "q1", "q2", "qf", "qf1", "qf2", "qvalue", "qvalues", "qval"}
+EPISODE = ("return", "episode", "episodic", "ep_rew")  # in names of rewards that are summed over an episode
+
+
+@rule(
+    code="LOS021",
+    needs=("train/*",),
+    min_points=6,
+    severity="medium",
+    message="{name} has grown from {first:.3g} to {last:.3g} (medians), but {reward} was never beyond {most:.3g}",
+)
+def q_values_explode(
+    run: Run,
+    features: Features,
+    *,
+    least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
+    beyond: float = threshold(
+        10.0, "x the largest reward", "theory", "a discounted sum is smaller than the sum of an episode"
+    ),
+    steps: float = threshold(
+        100.0, "steps", "theory", "what a discount of 0.99 adds up, for rewards per step"
+    ),
+    grown: float = threshold(10.0, "x the first level", "convention", "more than a change of the scale"),
+) -> Iterator[Evidence]:
+    """The critic expects far more than any reward that was seen.
+
+    ## What it sees
+    The Q values of the last third of the run are at least ten times those of the first third, and at least
+    ten times the largest reward of an episode. If the logged reward is per step, the limit is 100 times
+    higher. Severity is high if the values are beyond 100 times the limit.
+
+    ## Why it matters
+    The critic learns from its own estimates. Once they grow by themselves, the policy follows errors.
+
+    ## When it is wrong
+    The logged rewards are scaled, but those that the critic learns from are not.
+
+    ## What to try
+    A target network that follows slowly, the smaller of two critics (double Q-learning), a lower learning
+    rate of the critic, or clipped rewards.
+
+    ## Sources
+    van Hasselt et al. (2018), Deep reinforcement learning and the deadly triad, arXiv:1812.02648. Fujimoto et
+    al. (2018), Addressing function approximation error in actor-critic methods (TD3), arXiv:1802.09477.
+    """
+    reward = features.objective
+    if not features.is_reinforcement or reward is None or not reward.n or reward.name == "train/loss":
+        raise CannotJudge("needs the rewards of an agent")
+    most = float(np.abs(reward.values).max())
+    summed = any(word in reward.name.lower() for word in EPISODE)
+    limit = most * beyond * (1.0 if summed else steps)
+    for name in run.series:
+        curve, words = features.curve(name), words_of(name)
+        if not words & NAMES or "loss" in words or curve is None or curve.n < least:
+            continue
+        size = np.abs(curve.values)
+        first, last = float(median(size[: curve.n // 3])), float(median(size[-(curve.n // 3) :]))
+        if last > limit > 0 and last > grown * first:
+            yield Evidence(
+                onset=curve.step_at(int(np.argmax(size > limit))),
+                where=name,
+                severity="high" if last > beyond**2 * limit else "medium",
+                values={"name": name, "first": first, "last": last, "reward": reward.name, "most": most},
+                points=(EvidencePoint(name, float(curve.steps[-1]), float(curve.values[-1]), limit),),
+            )
+            return
