@@ -83,6 +83,7 @@ class Growing:
         self.stamp: Stamp | None = None
         self.inode, self.offset = 0, 0
         self.text: bytearray | None = None  # None: not a plain text, or not yet known
+        self.noted: dict[Path, int] = {}  # files of events of a native record -> bytes that were read
 
     def changed(self) -> bool:
         """Whether anything was written since the last call; False for what is not there at the moment."""
@@ -101,9 +102,10 @@ class Growing:
         return self.stamp.size if self.stamp else 0
 
     def take(self) -> bytes:
-        """Read what was appended to a text of lines, and return its end; b"" for other sources."""
+        """Read what was appended to a text of lines, and return its end; of a native record, what capture has noted
+        since; b"" for other sources."""
         if not self.path.is_file():
-            return b""
+            return b"".join(map(self.new_notes, sorted(self.path.glob("events-*.jsonl"))))
         with open(self.path, "rb") as stream:
             found = os.fstat(stream.fileno())
             if self.text is None and not (found.st_size <= MOST_TEXT and is_lines(stream.read(HEAD_BYTES))):
@@ -119,6 +121,13 @@ class Growing:
         self.offset += len(new)
         self.text = before + new if len(before) + len(new) <= MOST_TEXT else None
         return new[-MOST_TAIL:]
+
+    def new_notes(self, file: Path) -> bytes:
+        with open(file, "rb") as stream:
+            stream.seek(self.noted.get(file, 0))
+            new = stream.read(MOST_TAIL)
+            self.noted[file] = stream.tell()
+        return new
 
     def runs(self, mapping: dict[str, str] | None = None, whole: bool = False) -> tuple[Run, ...]:
         """The runs so far, without a last line that is not whole (with it where `whole`: nothing more will come).

@@ -12,12 +12,13 @@ import msgspec
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.edits import Advice, Patch
 from traindx.lab.edits.files import diff, write
+from traindx.lab.edits.undo import remember
 from traindx.lab.judge.equivalence import STEPS, Agreement, agreement, losses
 from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.search import Search
 from traindx.lab.repair.source import outside
-from traindx.redaction import redact
+from traindx.redaction import redact, redact_text
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
 LEAST_SECONDS = 120.0
@@ -66,7 +67,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     if like is not None and like.broken:
         path.unlink()
         return Patched(proof, None, like)
-    report = msgspec.structs.replace(proof.report, patch=str(path), diff=diff(found))
+    report = msgspec.structs.replace(proof.report, patch=str(path), diff=redact_text(diff(found)))
     return Patched(proof._replace(report=report), found, like)
 
 
@@ -164,6 +165,7 @@ def put_in_place(found: Patched, folder: Path) -> list[str]:
         return ["nothing was written: there is no patch"]
     if found.agreement is not None and not found.agreement.same:
         return [f"nothing was written: {describe(found.agreement)}"]
-    return [
-        f"{path} was edited; the original is {backup}" for path, backup in write(folder, found.patch).items()
-    ]
+    backups = write(folder, found.patch)
+    remember(folder, found.patch, backups)
+    lines = [f"{path} was edited; the original is {backup}" for path, backup in backups.items()]
+    return [*lines, "`traindx fix --undo` takes this back"]
