@@ -133,9 +133,9 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
         memory is not None and run.setup.word("measured_for") == "memory"
     ):  # a few steps: what it learns is not asked
         outcomes = tuple(o for o in outcomes if o.rule.slug in causes.ABOUT_MEMORY)
-        found = findings(outcomes, run.axis)
+        found = findings(outcomes, run)
         return run_diagnosis(run, outcomes, found, causes.decide_memory(found, memory), memory=memory)
-    found = findings(outcomes, run.axis)
+    found = findings(outcomes, run)
     ranked = with_fixes(causes.rank(outcomes, run, features), run)
     profile = profile_of(run)
     if profile is not None:  # what it learns cannot be judged, only what its time goes to

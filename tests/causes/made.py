@@ -113,7 +113,7 @@ def decided(*outcomes: Outcome, run: Run | None = None) -> tuple[Health, Decisio
     """Health and decision when every other rule is clear."""
     run = run or plain_run()
     everything, features = all_but(*outcomes), Features(run)
-    return decide(findings(everything), rank(everything, run, features), everything, run, features)
+    return decide(findings(everything, run), rank(everything, run, features), everything, run, features)
 
 
 def curve(n: int = 200, seed: int = 0) -> np.ndarray:

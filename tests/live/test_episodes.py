@@ -167,3 +167,13 @@ def test_a_loss_that_breaks_is_reported_before_the_run_is_over() -> None:
     assert first.step is not None
     assert 100 < first.step < 200
     assert [e.decision.action for e in events if e.decision is not None] == ["stop"]
+
+
+@pytest.mark.parametrize(("step", "ends"), [(29.0, ["run-ended"]), (12.0, [])])
+def test_a_run_that_was_stopped_has_ended_unless_it_goes_on(step: float, ends: list[str]) -> None:
+    event = {"kind": "stopped", "step": step, "place": "", "message": "interrupted by Ctrl-C"}
+    made = diagnosis()
+    info = msgspec.structs.replace(made.run, events=(event,), complete=False)
+    stopped = msgspec.structs.replace(made, run=info)
+    assert made.run.last_step == 29.0
+    assert kinds(updates(Episodes(), (30, stopped), (30, stopped))) == ends

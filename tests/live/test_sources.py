@@ -17,6 +17,7 @@ from traindx.config import Config
 from traindx.errors import NotALog
 from traindx.live.episodes import State
 from traindx.live.follow import DISCOVER, SETTLED, Follower
+from traindx.live.looks import Looks
 from traindx.live.sources import Growing, discover, is_rotated
 from traindx.vocabulary.live import LiveEvent
 
@@ -337,3 +338,18 @@ def test_a_document_that_is_rewritten_is_read_again(tmp_path: Path) -> None:
     write(40)
     kept.after(30)
     assert kept.follower.followed[state].runs[0].points == 40
+
+
+def test_what_capture_notes_in_a_record_is_read_once(tmp_path: Path) -> None:
+    """A note that a loss is not finite makes the next look urgent; a note of an evaluation does not."""
+    noted = tmp_path / "events-0-7.jsonl"
+    noted.write_text('{"kind": "note", "message": "the training evaluates every 100 steps"}\n')
+    growing = Growing(tmp_path)
+    looks = Looks()
+    for bad in (False, True):
+        if bad:
+            append(noted, '{"kind": "note", "message": "train/loss is not finite"}\n')
+        assert growing.changed()
+        looks.notice(growing.size, growing.take())
+        assert looks.urgent is bad
+    assert growing.take() == b""

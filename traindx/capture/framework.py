@@ -50,6 +50,9 @@ class Framework:
     ] = ()  # distributions of which the page gives the versions in constraints.txt
 
     module: str = ""  # whose import means that a training may follow; else that of its name
+    optimizers: tuple[
+        str, ...
+    ] = ()  # libraries that may import it, and make its steps: they are waited for, too
     abilities: tuple[Ability, ...] = ()  # what may be done with its trainings besides recording them
     untrained: tuple[
         tuple[str, str], ...

@@ -115,7 +115,7 @@ def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None
 
 def module_findings(run: Run, kind: Kind, config: Config) -> tuple[Finding, ...]:
     """What the rules on these signals find in the run."""
-    return findings(pipeline.judge(run, config.override(select=ASKED[kind])))
+    return findings(pipeline.judge(run, config.override(select=ASKED[kind])), run)
 
 
 def without_modules(path: str, kind: Kind, runs: tuple[Run, ...]) -> ReadError:

@@ -54,10 +54,10 @@ class Start:
         self.named = bool(folder_name)
         self.folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
 
-    def launch(self, request: Request, out: Output) -> Ended:
-        """Run it to its end, in the user's folder."""
+    def launch(self, request: Request, out: Output, begun: Callable[[], None] = lambda: None) -> Ended:
+        """Run it to its end, in the user's folder. `begun` is called once it has been started."""
         with self.cleared():
-            return launch(self.command, request, stdout=stdout_for(out))
+            return launch(self.command, request, stdout=stdout_for(out), begun=begun)
 
     def launch_apart(self, request: Request, out: Output, why: str = "", **reach: Any) -> Ended:
         """Run it to its end in a scratch copy of the user's folder; `reach` is what else `conduct` lets it use."""

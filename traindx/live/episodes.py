@@ -156,12 +156,15 @@ class Episodes:
             )
 
     def end(self, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
-        if self.state.ended or not self.over:
+        stopped = stops(diagnosis)
+        if self.state.ended or not (self.over or stopped):
             return
         self.state.ended = True
         broken = breaks(diagnosis)
         if broken:
             yield event("run-failed", diagnosis, f"The run failed: {broken[-1]['message']}")
+        elif stopped:
+            yield event("run-ended", diagnosis, f"The run was stopped: {stopped[-1]['message']}")
         else:
             yield event("run-ended", diagnosis, "The run has ended.")
 
@@ -169,6 +172,13 @@ class Episodes:
 def breaks(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
     """What ended a run before its time."""
     return [e for e in diagnosis.run.events if e["kind"] in BROKEN]
+
+
+def stops(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
+    """What ended a run on purpose, after its last row: a run that was resumed goes on."""
+    last = diagnosis.run.last_step or 0.0
+    stopped = [e for e in diagnosis.run.events if e["kind"] == "stopped"]
+    return [e for e in stopped if isinstance(e["step"], int | float) and e["step"] >= last]
 
 
 def over(diagnosis: RunDiagnosis) -> bool:

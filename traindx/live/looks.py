@@ -16,7 +16,7 @@ GROWTH = 1.1  # times the bytes at the last look
 # What a log says of a failure: looked for in appended bytes before anything is parsed.
 URGENT = re.compile(
     rb"\bnan\b|\binf(?:inity)?\b|Traceback \(most recent call last\)|out of memory|CUDA error|Segmentation fault"
-    rb"|NCCL|SIGKILL|Killed",
+    rb"|NCCL|SIGKILL|Killed|is not finite|\"crash\"",
     re.IGNORECASE,
 )
 

@@ -88,6 +88,7 @@ class Growing:
         # Bytes of the file that were read, and how many zeros at its start are no text.
         self.inode, self.offset, self.hole = 0, 0, 0
         self.text: bytearray | None = None  # None: not a plain text, or not yet known
+        self.noted: dict[Path, int] = {}  # files of events of a native record -> bytes that were read
 
     def changed(self) -> bool:
         """Whether anything was written since the last call; False for what is not there at the moment."""
@@ -106,9 +107,10 @@ class Growing:
         return self.stamp.size if self.stamp else 0
 
     def take(self) -> bytes:
-        """Read what was appended to a text of lines, and return its end; b"" for other sources."""
+        """Read what was appended to a text of lines, and return its end; of a native record, what capture has noted
+        since; b"" for other sources."""
         if not self.path.is_file():
-            return b""
+            return b"".join(map(self.new_notes, sorted(self.path.glob("events-*.jsonl"))))
         with open(self.path, "rb") as stream:
             found = os.fstat(stream.fileno())
             if self.text is None and not (found.st_size <= MOST_TEXT and is_lines(stream.read(HEAD_BYTES))):
@@ -147,6 +149,13 @@ class Growing:
                 ):
                     return text[self.offset :]
         return b""
+
+    def new_notes(self, file: Path) -> bytes:
+        with open(file, "rb") as stream:
+            stream.seek(self.noted.get(file, 0))
+            new = stream.read(MOST_TAIL)
+            self.noted[file] = stream.tell()
+        return new
 
     def runs(self, mapping: dict[str, str] | None = None, whole: bool = False) -> tuple[Run, ...]:
         """The runs so far, without a last line that is not whole (with it where `whole`: nothing more will come).

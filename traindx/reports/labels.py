@@ -102,7 +102,7 @@ def number(value: object) -> str:
     if value == int(value) and size < 1e7:
         return f"{int(value):,}"
     if size >= 1e6 or size < 1e-3:
-        mantissa, _, exponent = f"{value:.2e}".partition("e")
+        mantissa, _, exponent = f"{value:.3e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
     return f"{value:,.0f}" if size >= 1e3 else f"{value:.4g}"
 

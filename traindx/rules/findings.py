@@ -6,26 +6,31 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
+import msgspec
+import numpy as np
+
+from traindx.vocabulary.diagnosis import SEVERITIES, EvidencePoint, Finding, NotEvaluated
 from traindx.vocabulary.rule import Evidence, Outcome
+from traindx.vocabulary.run import Run
 
 LARGE = 1e6  # from here on a number is written with a power of ten
 DIGITS = 1e12  # a smaller step is written with all digits, as in the log
 ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
 NUMBERED = re.compile(r"\d[\d.]*(?:, \d[\d.]*)*")  # modules of a Sequential, which have no other name
 OF_MODULES = ("ACT", "GRD", "QNT", "WGT")  # families whose places are modules
+MEASURED = ("", "L2", "nats", "loss", "s", "bytes")  # units of signals; others are shares and counts of them
 PLACE = re.compile(r"\bstep (?=-?\d)")  # a place in the log, which may count epochs
 
 
-def findings(outcomes: Iterable[Outcome], axis: str = "step") -> tuple[Finding, ...]:
+def findings(outcomes: Iterable[Outcome], run: Run) -> tuple[Finding, ...]:
     """All findings, most important first: primary ones by severity and onset, each followed by
-    its consequences. `axis` is what the log counts: "epoch" where its rows are epochs."""
+    its consequences."""
     fired = [o for o in outcomes if o.status == "fired"]
     strongest = {
         o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength))
         for o in fired
     }
-    made = [finding(o, strongest[o.rule.slug], parent_of(o, fired), axis) for o in fired]
+    made = [finding(o, strongest[o.rule.slug], parent_of(o, fired), run) for o in fired]
     return tuple(by_importance(made))
 
 
@@ -70,7 +75,7 @@ def with_module_word(family: str, values: Mapping[str, object]) -> Mapping[str, 
     return {**values, "where": f"module{'s' if ',' in where else ''} {where}"}
 
 
-def finding(outcome: Outcome, evidence: Evidence, parent: str | None, axis: str) -> Finding:
+def finding(outcome: Outcome, evidence: Evidence, parent: str | None, run: Run) -> Finding:
     """The finding of one rule: the message of its strongest evidence, and the numbers of all."""
     points = [p for e in (evidence, *(x for x in outcome.evidence if x is not evidence)) for p in e.points]
     text = evidence.message or outcome.rule.message
@@ -83,12 +88,23 @@ def finding(outcome: Outcome, evidence: Evidence, parent: str | None, axis: str)
         last_step=evidence.last,
         where=evidence.where,
         message=PLACE.sub(
-            f"{axis} ", fill_message(text, with_module_word(outcome.rule.family, evidence.values))
+            f"{run.axis} ", fill_message(text, with_module_word(outcome.rule.family, evidence.values))
         ),
         consequence_of=parent,
         aspects=evidence.aspects,
-        evidence=tuple(points[:12]),
+        evidence=tuple(as_logged(p, run) for p in points[:12]),
     )
+
+
+def as_logged(point: EvidencePoint, run: Run) -> EvidencePoint:
+    """A number as evidence, called smoothed where the log has another one at its step."""
+    series = run.series.get(point.signal)
+    if series is None or point.step is None or point.unit not in MEASURED:
+        return point
+    there = series.values[series.steps == point.step]
+    if not len(there) or np.isclose(there, point.value, rtol=1e-9, atol=0, equal_nan=True).any():
+        return point
+    return msgspec.structs.replace(point, unit=f"{point.unit} (smoothed)".strip())
 
 
 def by_importance(made: Sequence[Finding]) -> list[Finding]:

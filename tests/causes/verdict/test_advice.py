@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
 def advised(*outcomes: Outcome, run: Run | None = None) -> tuple[Recommendation, ...]:
     run = run or plain_run()
     everything, features = all_but(*outcomes), Features(run)
-    return recommend(findings(everything), rank(everything, run, features), everything, run, features)
+    return recommend(findings(everything, run), rank(everything, run, features), everything, run, features)
 
 
 def kinds(*outcomes: Outcome, run: Run | None = None) -> list[str]:
@@ -118,7 +118,7 @@ def test_the_test_on_one_batch_follows_from_an_open_fault(
 ) -> None:
     run, flat = plain_run(), (fired("losses-stay-high", severity="low"),)
     ranked = (Hypothesis(cause=leading, title=leading, probability=sure),)
-    said = recommend(findings(flat), ranked, flat, run, Features(run))
+    said = recommend(findings(flat, run), ranked, flat, run, Features(run))
     assert [r.kind for r in said if r.kind == "sanity"] == kinds_
 
 

@@ -238,7 +238,7 @@ def verdict(run: Run, probabilities: dict[str, float], *outcomes: Outcome) -> st
     terms = (EvidenceTerm("contradicted=some", 2.0),)
     hypotheses = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
     features = Features(run)
-    found = findings(outcomes)
+    found = findings(outcomes, run)
     return decide(found, hypotheses, outcomes, run, features)[0]
 
 

@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from traindx.capture.session.recorded_process import STOPPED
 from traindx.capture.session.stream import Stream
 
 
 class StopTraining(SystemExit):
-    """Raised in the script's main thread after the last step that was asked for."""
+    """Raised in the script's main thread after the last step that was asked for. The interpreter makes it without
+    arguments, so the exit status is that of the class."""
+
+
+class StopTrainingOn(StopTraining):
+    """The same, by --stop-on."""
+
+    code = STOPPED
 
 
 @dataclass(frozen=True)
@@ -40,15 +48,18 @@ def count_step(stream: Stream, step: int) -> None:
     callback."""
     try:
         stream.after_step(step)
-    except SystemExit:
+    except SystemExit as asked:
+        kind = StopTrainingOn if asked.code else StopTraining
         if threading.current_thread() is threading.main_thread():
-            stop_at_next_line()
+            stop_at_next_line(kind)
             return
         main = ctypes.c_ulong(threading.main_thread().ident or 0)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(StopTraining))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(kind))
 
 
-def stop_at_next_line(libraries: Sequence[str] = ("jax", "optax", "sitecustomize", "traindx")) -> None:
+def stop_at_next_line(
+    kind: type[StopTraining], libraries: Sequence[str] = ("jax", "optax", "sitecustomize", "traindx")
+) -> None:
     """Small steps call back in the thread that runs the script. An exception raised here would be reported
     by XLA as an error of the step. As a debugger does, raise it at the next line of the script instead. At
     the script's exit (`sitecustomize`) there is no such line."""
@@ -58,7 +69,7 @@ def stop_at_next_line(libraries: Sequence[str] = ("jax", "optax", "sitecustomize
 
     def stop(_frame: FrameType, _event: str, _argument: object) -> None:
         sys.settrace(None)
-        raise StopTraining
+        raise kind
 
     if frame is not None:
         frame.f_trace = stop

@@ -1,9 +1,8 @@
-"""JAX, in loops whose steps are made by an optimizer of optax or Keras."""
+"""JAX, in loops whose steps are made by an optimizer of optax or Keras, or by the script itself."""
 
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,9 @@ if TYPE_CHECKING:
 
 
 def attach(process: RecordedProcess) -> None:
-    if find_spec("optax") or find_spec("keras"):  # without either, no step could be recorded
-        from traindx.capture.jax.launched import Launched
+    from traindx.capture.jax.launched import Launched
 
-        Launched(process)
+    Launched(process)
 
 
 def loop(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dict[str, Any]) -> Loop | None:
@@ -32,16 +30,18 @@ def loop(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dic
 JAX = Framework(
     name="jax",
     label="JAX",
-    title="JAX with optax: Flax, Equinox, plain trees",
+    title="JAX, alone or with optax: Flax, Equinox, plain trees",
     started_by="`traindx run`; `traindx.watch` with `traindx.optax.monitor` (loss and gradient norms)",
     observed_by="""`jax.value_and_grad`, `jax.grad`, an optax optimizer's `update`, losses and activations send what
   they compute to the host. They do so through a primitive that returns nothing: `jit`, `vmap`, `scan` and `remat` keep
   it, and derivatives ignore it. Weights and optimizer states are the same to the last bit, as tested on a CPU. The loss
   that a script prints may differ in its last digit, because the compiler may add it up in another order. Recorded
   activations are those of `jax.nn` and `jax.numpy` (`relu`, `relu#2`, in the order of the calls). A step is counted when
-  an optimizer of optax makes it, or one of Keras with `stateless_apply`. Other loops and `pmap` are not recorded.""",
+  an optimizer of optax makes it, or one of Keras with `stateless_apply`. Where neither library is imported, each
+  gradient by the parameters counts as a step; its learning rate is not known. `pmap` is not recorded.""",
     shows=("loss", "clock", "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory"),
     tested_with=("jax", "optax"),
+    optimizers=("optax",),
     attach=attach,
     loop=loop,
     watched="trees of JAX's arrays with the state of an optax optimizer",

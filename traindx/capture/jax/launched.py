@@ -2,8 +2,8 @@
 
 `jax.value_and_grad` and `jax.grad` report the loss and the batch, an optimizer's `update` the gradients,
 updates and weights by leaf, activations and losses of `jax.nn` and optax their arguments and results: each
-computes what it did, and also calls the host. Nothing is put into states or parameters. Keras and others
-that compute through JAX without optax are not recorded here."""
+computes what it did, and also calls the host. Nothing is put into states or parameters. Where neither optax nor
+Keras is imported, the script updates its parameters itself, and each gradient that is taken counts as a step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import jax
 import jax.numpy as jnp
 from jax._src.interpreters import pxla
 
-from traindx.capture.arrays.activations import Kind
 from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.compiled.callbacks import HostCallback, count_step
 from traindx.capture.compiled.leaves import Leaf
@@ -29,32 +28,24 @@ from traindx.capture.jax.near import Near
 from traindx.capture.jax.readings import at_hand, of_weights, send_step
 from traindx.capture.jax.send import send
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
+from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, SETTINGS
 from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.vocabulary.setup import Fact
 
-OPTIMIZERS = ("sgd", "adam", "adamw", "adamax", "adagrad", "adadelta", "rmsprop", "lion", "lamb", "nadam", "nadamw",
-              "radam", "adabelief", "yogi", "adafactor", "novograd", "noisy_sgd", "lars", "sm3", "fromage")  # fmt: skip
-SETTINGS = {"momentum": "momentum", "b1": "beta1", "b2": "beta2", "eps": "eps", "nesterov": "nesterov",
-            "weight_decay": "weight_decay"}  # fmt: skip
-KINDS: dict[str, Kind] = {
-    "relu": "rectifier",
-    "relu6": "rectifier",
-    "sigmoid": "sigmoid output",
-    "tanh": "tanh output",
-}
-NAMES = {"relu": "ReLU", "relu6": "ReLU6", "sigmoid": "Sigmoid", "tanh": "Tanh"}
-LOSSES = {"softmax_cross_entropy_with_integer_labels": "cross_entropy", "softmax_cross_entropy": "cross_entropy",
-          "sigmoid_binary_cross_entropy": "binary_cross_entropy_with_logits", "squared_error": "mse_loss",
-          "l2_loss": "mse_loss", "huber_loss": "huber_loss"}  # fmt: skip
 KERAS = (
     "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with
 )
 MOST_ACTIVATIONS = 64  # calls in one computation that are distinguished
 
 
+def is_imported(name: str) -> bool:
+    """Whether a module is there, and not only being imported (optax imports JAX first of all)."""
+    module = sys.modules.get(name)
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
+
+
 class Launched:
-    """What is wrapped. Nothing is reported before an optimizer's `update` is called and optax is
-    imported."""
+    """What is wrapped. Where optax or Keras is imported, nothing is reported before an optimizer is called."""
 
     def __init__(self, process: RecordedProcess) -> None:
         self._process, self._backend = process, CompiledBackend("jax")
@@ -76,7 +67,7 @@ class Launched:
             for name in KINDS:
                 replace(home, name, functools.partial(self._activation, name))
         for name, hook in (("optax", self._optax), (KERAS, self._keras)):
-            if name in sys.modules:
+            if is_imported(name):
                 hook(sys.modules[name])
             else:
                 process.watch.wanted[name] = functools.partial(self._stream.safely, hook)
@@ -88,9 +79,9 @@ class Launched:
         self._stream.detach()
 
     @property
-    def _at_work(self) -> bool:
-        """Whether a training may be under way."""
-        return self._stream.active and ("optax" in sys.modules or KERAS in sys.modules)
+    def _alone(self) -> bool:
+        """Whether there is no optimizer but the script's own arithmetic."""
+        return not is_imported("optax") and not is_imported(KERAS)
 
     def _report(self, method: str, *values: Any, about: tuple[Any, ...] = ()) -> None:
         """Have the host call this method of `Steps` with the values, each time that they are computed."""
@@ -115,7 +106,7 @@ class Launched:
         """As JAX makes it: of `value_and_grad`, whose value is left out."""
 
         def grad(fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any) -> Any:
-            if not self._at_work:
+            if not self._stream.active:
                 return original(fun, argnums, has_aux, *args, **named)
             inner = jax.value_and_grad(fun, argnums, has_aux, *args, **named)
 
@@ -133,7 +124,7 @@ class Launched:
     ) -> Callable[..., Any]:
         @functools.wraps(inner)
         def differentiated(*args: Any, **named: Any) -> Any:
-            if not self._at_work or self._depth["grad"]:
+            if not self._stream.active or self._depth["grad"]:
                 return inner(*args, **named)
             self._depth["grad"] += 1
             self._calls = {}
@@ -141,7 +132,11 @@ class Launched:
                 found = inner(*args, **named)
             finally:
                 self._depth["grad"] -= 1
+            if self._alone and self._steps is None:  # before the loss comes, if nothing is compiled
+                self._stream.safely(self._open, leaves_of(found[1]))
             self._stream.safely(self._loss, loss(found), args, named, argnums, fun)
+            if self._alone:
+                self._stream.safely(self._updated, found[1])
             return found
 
         return differentiated
@@ -160,7 +155,7 @@ class Launched:
         @functools.wraps(original)
         def applied(x: Any, *args: Any, **named: Any) -> Any:
             found = original(x, *args, **named)
-            if self._depth["grad"] and self._at_work and jnp.ndim(found):
+            if self._depth["grad"] and self._stream.active and jnp.ndim(found):
                 self._stream.safely(self._applied, name, found)
             return found
 
@@ -183,7 +178,7 @@ class Launched:
                 found = original(outputs, targets, *args, **named)
             finally:
                 self._depth["loss"] -= 1
-            if self._at_work and targets is not None and not self._depth["loss"]:
+            if self._stream.active and targets is not None and not self._depth["loss"]:
                 self._stream.safely(self._fed, name, outputs, targets, found)
             return found
 
@@ -318,10 +313,12 @@ class Launched:
 
         return update
 
-    def _updated(self, gradients: Any, updates: Any, params: Any) -> None:
-        """By an optimizer of optax."""
+    def _updated(self, gradients: Any, updates: Any = None, params: Any = None) -> None:
+        """By an optimizer of optax; without `updates`, by the script, which does not show them."""
+        held = jax.tree.leaves(gradients)
+        made = jax.tree.leaves(updates) if updates is not None else [jnp.full((), jnp.nan) for _ in held]
         weights = jax.tree.leaves(params) if params is not None else []
-        self._stepped(leaves_of(gradients), jax.tree.leaves(gradients), jax.tree.leaves(updates), weights)
+        self._stepped(leaves_of(gradients), held, made, weights)
 
     def _keras(self, module: Any) -> None:
         self._stream.patches.replace(module.BaseOptimizer, "stateless_apply", self._stateless)

@@ -11,18 +11,21 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic  # the function itself: a script may replace it in its module
 from typing import Any
 
 from traindx.atomic_write import make_folder
 from traindx.capture.framework import frameworks
 from traindx.capture.launch import diary
 from traindx.capture.launch.endings import StopRun, close_when_asked, hide_wrappers
+from traindx.capture.launch.folder import STOP_FILE
 from traindx.capture.launch.scrape import attach as scrape
 from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines
-from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.process.ranks import processes_of_run, rank_of_process
 from traindx.capture.process.room import why_no_room
 from traindx.capture.session.backend import Backend
+from traindx.capture.session.recorded_process import STOPPED
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 
@@ -30,6 +33,7 @@ OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
 
 
 PATIENCE = 20  # times that a script may catch StopRun before it is ended without asking
+STOP_EVERY = 0.5  # seconds between two looks for the file by which `--stop-on` ends the script
 
 
 class Process:
@@ -41,7 +45,9 @@ class Process:
         self.records = 0  # that were closed: of models that were trained before, each by itself
         self.pid = os.getpid()
         self.session: Session | None = None
-        self.stops = 0
+        self.stops, self.status = 0, 0  # of StopRun
+        self.stop_file = self.out / STOP_FILE if request.get("stop_on") else None
+        self.stop_due = 0.0
         self.reported: set[str] = set()
         self.lines = Lines(request.get("folder") or os.getcwd())
         self.streams: list[Stream] = []  # of each framework
@@ -129,7 +135,9 @@ class Process:
         self.report("failed", why=why)
 
     def after_step(self, steps: int) -> None:
-        """End the script after the last step that was asked for."""
+        """End the script after the last step that was asked for, or when a finding asks for its end."""
+        if self.stop_file is not None and (self.status or monotonic() >= self.stop_due):
+            self.look_for_stop(self.stop_file, steps)
         limit = self.request.get("steps")
         if not limit or steps < limit or os.getpid() != self.pid:
             return
@@ -141,13 +149,34 @@ class Process:
             )
             self.session.flush()
             self.report("steps")
+        self.stop()
+
+    def look_for_stop(self, file: Path, steps: int) -> None:
+        """End the script where the process that judges it (`live/judge.py`) has written why."""
+        self.stop_due = monotonic() + STOP_EVERY
+        if os.getpid() != self.pid or not file.exists():
+            return
+        if processes_of_run() > 1:  # the others would wait for this one
+            self.stop_file = None
+            say("--stop-on ends a training of one process only; this one goes on")
+            return
+        if not self.stops and self.session is not None:
+            why = file.read_text("utf-8")
+            self.status = STOPPED
+            self.session.event("stopped", f"ended after {steps} steps by --stop-on: {why}", "stopped-on")
+            self.session.flush()
+            self.report("stopped-on", steps=steps, why=why)
+        self.stop()
+
+    def stop(self) -> None:
+        """Raise StopRun; a script that catches it again and again is ended without asking."""
         self.stops += 1
         if self.stops > PATIENCE:
             self.end()
             atexit._run_exitfuncs()
             sys.stdout.flush()
-            os._exit(0)
-        raise StopRun(0)
+            os._exit(self.status)
+        raise StopRun(self.status)
 
     def end(self) -> None:
         """Write everything, and how the script ended. Runs at the exit of the interpreter."""

@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +44,7 @@ class Request(NamedTuple):
     keep: bool = False  # write the weights next to the record when the script has ended
     slices: tuple[str, ...] = ()  # columns by which held-out data is looked at in groups
     profile: tuple[int, int] | None = None  # trace so many steps after so many, and record nothing else
+    stop_on: str | None = None  # severity of a finding by which the script is ended
     asked: bool = False  # an experiment, that is asked to end by SIGTERM: close the record then
 
 
@@ -80,10 +81,12 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "slices": request.slices,
         "overhead": request.overhead,
         "asked": request.asked,
+        "stop_on": request.stop_on,
         "profile": request.profile,
         "frameworks": [
             framework.imported for framework in frameworks(*(("trace",) if request.profile else ()))
         ],
+        "optimizers": [name for framework in frameworks() for name in framework.optimizers],
         "home": str(HOME),
         "pythonpath": before,
         "folder": folder or os.getcwd(),
@@ -95,21 +98,27 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
     return {**theirs, **quiet, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
 
 
-def launch(command: Sequence[str], request: Request, *, stdout: int = 1, stderr: int = 2) -> Ended:
-    """Run `command` under capture, its output passed to the descriptors given. In the main thread.
+def launch(
+    command: Sequence[str], request: Request, *, stdout: int = 1, stderr: int = 2,
+    begun: Callable[[], None] = lambda: None,
+) -> Ended:  # fmt: skip
+    """Run `command` under capture, its output passed to the descriptors given. In the main thread. `begun` is called
+    once the script has been started.
 
     Raises ConfigError when there is no such program, or another start is at work in the folder. The command
     has ended when this returns."""
     check_program(command[0])
     with Claim(request.out):
-        begun = time.monotonic()
+        since = time.monotonic()
         with Held() as held:
             try:
                 relayed = Relayed(request.out, stdout, stderr)
             except OSError as error:
                 raise ConfigError(f"the script's output cannot be passed on: {error.strerror}") from error
             try:
-                code = held.wait_for(started(command, request, relayed, held), relayed.received)
+                script = started(command, request, relayed, held)
+                begun()
+                code = held.wait_for(script, relayed.received)
             except BaseException:
                 relayed.close()
                 raise
@@ -117,7 +126,7 @@ def launch(command: Sequence[str], request: Request, *, stdout: int = 1, stderr:
             relayed.ended()
         finally:
             relayed.close()
-    return Ended(max(code, 0), max(-code, 0), time.monotonic() - begun, held.asked)
+    return Ended(max(code, 0), max(-code, 0), time.monotonic() - since, held.asked)
 
 
 def check_program(program: str) -> None:

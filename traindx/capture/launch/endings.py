@@ -19,8 +19,8 @@ from traindx.capture.process.patches import without_wrappers
 
 
 class StopRun(SystemExit):
-    """Raised in the script after the last of `--steps`. A SystemExit, so that `except Exception`
-    does not catch it, `with` and `finally` are run, and Python ends with status 0, silently."""
+    """Raised in the script after the last of `--steps`, or by `--stop-on`. A SystemExit, so that `except Exception`
+    does not catch it, `with` and `finally` are run, and Python ends silently with the status that it is given."""
 
 
 def hide_wrappers() -> None:

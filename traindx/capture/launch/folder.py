@@ -14,6 +14,7 @@ from traindx.atomic_write import make_folder
 from traindx.errors import ConfigError
 
 DIARY = ".launch"  # how far the processes of a command got; locked while it runs
+STOP_FILE = ".stop"  # its text is the reason for which the script has to end, as asked for by --stop-on
 LEFT = (".claim-*", "events-*-*.jsonl", "setup.json")  # by a start that recorded no numbers
 
 

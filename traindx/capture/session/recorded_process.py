@@ -11,6 +11,10 @@ from traindx.capture.session.backend import Backend
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 
+STOPPED = (
+    3  # exit status of a script that `--stop-on` has ended, so that a shell script does not go on with it
+)
+
 
 class RecordedProcess(Protocol):
     """What a framework's `attach` is given. `request` is what `launch/command.environment` puts together,

@@ -17,10 +17,13 @@ from traindx.capture.launch.stages import (
     how_it_ended,
     note_end,
     recorded,
+    stopped_on,
     why_nothing,
 )
+from traindx.capture.session.recorded_process import STOPPED
 from traindx.cli.cause_experiments import Settling
 from traindx.cli.diagnosis_output import draw, rendered, status
+from traindx.cli.live_judge import Judging, live_options
 from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.script_start import Start, start_options
 from traindx.cli.streams import emit, note
@@ -38,6 +41,7 @@ Examples:
   traindx run --settle 60 -- python train.py
   traindx run --out runs/exp1 -- torchrun --nproc_per_node 2 train.py
   traindx run -f html -o report.html -- python train.py
+  traindx run --stop-on high --events events.jsonl -- python train.py
 
 \b
 The script runs as it would without traindx: same output, same signals, bit-identical results.
@@ -50,11 +54,17 @@ a checkpoint that it saves never replaces yours. What it writes there is thrown 
 nowhere else (--writable PATH allows a place). With --in-place it runs in your folder and keeps its files.
 
 \b
+At a terminal, a problem is reported on stderr while the script trains: once, when it has lasted
+(docs/watch.md). A separate process at the lowest priority judges the record. --stop-on ends the
+script as --steps does, with `finally:` and exit handlers, and only a training of one process.
+
+\b
 Exit status (of the script itself with --propagate-exit):
   0  nothing at or above the severity asked for
   1  findings
   2  could not work: no such program, nothing was recorded and the output is no training log,
      or an intervention could not be applied (one sentence says why)
+  3  --stop-on ended the script (which ends with 3 itself)
 """
 
 
@@ -115,6 +125,7 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
     help="If no cause reaches 80 %, spend up to this long on the most informative experiments after the run.",
 )
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
+@live_options
 @output_options
 @config_options
 @full_option
@@ -134,6 +145,7 @@ def run(
     figures: str | None,
     folder_name: str | None,
     full: bool,
+    judging: Judging,
     **reach: Any,
 ) -> int:
     """Run an unmodified script, record it, then diagnose it.
@@ -149,14 +161,26 @@ def run(
     )
     why = "--steps ends it early" if steps is not None else "--with changes its training" if given else ""
     if why and not in_place:
+        judging.refuse(why)
         ended = start.launch_apart(
             request, out, f", because {why}; use --in-place to run it in this folder", **reach
         )
     else:
-        ended = start.launch(request, out)
+        ended = judged(start, request, out, config, judging)
     experiments = None if settle is None else Settling(command, steps, settle)
     code = diagnosed(start, ended, config, out, figures, experiments, full=full)
+    if stopped_on(start.folder):
+        return STOPPED
     return end_like(*ended[:2]) if propagate_exit else code
+
+
+def judged(start: Start, request: Request, out: Output, config: Config, judging: Judging) -> Ended:
+    """Run the script in the user's folder, judged while it trains where that is wanted."""
+    request = request._replace(stop_on=judging.stop_on)
+    with judging:
+        ended = start.launch(request, out, lambda: judging.begin(start.folder, config, out.quiet))
+        note_end(start.folder, ended)
+    return ended
 
 
 def diagnosed(
@@ -184,8 +208,9 @@ def diagnosed(
             out.quiet,
         )
     note_end(folder, ended)
-    if ended.shell_status:
-        note(f"traindx: {how_it_ended(ended)}", out.quiet)
+    stopped = stopped_on(folder)
+    if stopped or ended.shell_status:
+        note(f"traindx: {f'--stop-on {stopped}' if stopped else how_it_ended(ended)}", out.quiet)
     found = found or pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
     way = ""

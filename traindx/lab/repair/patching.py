@@ -17,7 +17,7 @@ from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.search import Search
 from traindx.lab.repair.source import outside
-from traindx.redaction import redact
+from traindx.redaction import redact, redact_text
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
 LEAST_SECONDS = 120.0
@@ -66,7 +66,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     if like is not None and like.broken:
         path.unlink()
         return Patched(proof, None, like)
-    report = msgspec.structs.replace(proof.report, patch=str(path), diff=diff(found))
+    report = msgspec.structs.replace(proof.report, patch=str(path), diff=redact_text(diff(found)))
     return Patched(proof._replace(report=report), found, like)
 
 

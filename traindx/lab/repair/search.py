@@ -1,9 +1,9 @@
-"""Rounds of fixes: screened with one pair, proved with more seeds. What is proved stays for the next
-round."""
+"""Rounds of fixes: screened with one pair, proved with more seeds. What is proved stays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST, Judged, hope
 from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_record
 from traindx.lab.repair.bench import Arm, Bench, Long, truncated
 from traindx.lab.repair.combinations import AND, Applied, try_two
-from traindx.lab.repair.conditions import fine, refusal
+from traindx.lab.repair.conditions import fine, pointless, refusal
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.lab.repair.source import MARK, THERE, Source, outside
@@ -172,8 +172,8 @@ class Search:
         return tuple(c for c in self.plan(self.hypotheses) if c.fix not in self.untried)[:AGAIN]
 
     def lengthened(self) -> bool:
-        """Whether inconclusive trials of a shortened run are to be repeated at full length, which is the
-        length of arms from now on. Not where the trials suggest a healthy run."""
+        """Whether inconclusive trials of a shortened run are to be repeated, with arms of full length from now
+        on. Not where the trials suggest a healthy run."""
         bench, whole = self.bench, self.options.steps
         left_open = [t for t in self.trials if t.verdict == "inconclusive"]
         if bench.cut or bench.steps == whole or not left_open or self.hypotheses[0].cause == "healthy":
@@ -208,8 +208,9 @@ class Search:
         """What to try, most promising first, without what failed already."""
         assert self.first.run is not None
         found, left = candidates(
-            hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record, self.no_source
-        )
+            hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record, self.no_source,
+            partial(pointless, setup=self.first.run.setup, base=self.base, source=self.bench.source),
+        )  # fmt: skip
         for one in left:
             if one.why != THERE:
                 self.untried.setdefault(one.fix, one)
@@ -255,8 +256,7 @@ class Search:
         return None
 
     def judged_together(self, some: Sequence[Candidate]) -> int:
-        """How many changes a proof pays for: all that were tried on the current state, and twice where that
-        was at two lengths."""
+        """How many changes a proof pays for: all tried on the current state, twice if at two lengths."""
         tried = {t.fix for t in self.trials if t.on_top_of == self.base} | {c.fix for c in some}
         return len(tried) * (2 if self.superseded else 1)
 

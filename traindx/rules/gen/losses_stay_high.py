@@ -44,7 +44,7 @@ class State(NamedTuple):
     min_points=20,
     severity="medium",
     persistence="steady",
-    message="{signal} levels off at {end:.4g} (median at the end) after a start at {start:.4g}{score}",
+    message="{signal} levels off at {end:.4g} after a start at {start:.4g} (medians at both ends){score}",
     follows=(
         "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance",
         "learning-rate-is-zero", "learning-rate-vanishes-early", "gradient-norm-vanishes",
@@ -170,8 +170,8 @@ def evidence(state: State, kind: tuple[str, Severity]) -> Evidence:
     aspect, severity = kind
     curve, last = state.curve, state.curve.step_at(state.curve.n - 1)
     points = [
-        EvidencePoint(curve.name, curve.step_at(0), state.start),
-        EvidencePoint(curve.name, last, state.end, state.start),
+        curve.point(0, state.start),
+        curve.point(-1, state.end, state.start),
     ]
     if state.accuracy is not None:
         points.append(EvidencePoint("accuracy", last, state.accuracy))

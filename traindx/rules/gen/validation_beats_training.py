@@ -3,7 +3,6 @@
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
-    EvidencePoint,
     Features,
     Iterator,
     Pair,
@@ -85,5 +84,5 @@ def evidence(pair: Pair, half: int, gap: float, large: bool) -> Evidence:
         aspects=("large",) if large else (),
         severity="info",
         values={"signal": pair.val.name, "other": pair.train.name, "val": val, "train": train},
-        points=(EvidencePoint(pair.val.name, last, val, train),),
+        points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )

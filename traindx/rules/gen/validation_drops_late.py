@@ -139,7 +139,7 @@ def evidence(pair: Pair, drop: Drop) -> Evidence:
         },
         points=(
             EvidencePoint(pair.train.name, drop.done, float(pair.train.at_steps(np.array([drop.done]))[0])),
-            EvidencePoint(curve.name, drop.done, high),
-            EvidencePoint(curve.name, last, end, high),
+            curve.point(int(np.searchsorted(curve.steps, drop.done)), drop.high),
+            curve.point(-1, drop.end, drop.high),
         ),
     )

@@ -42,7 +42,7 @@ class Seen(NamedTuple):
     severity="medium",
     persistence="slow",
     message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
-    "{then:.4g} to {now:.4g}{medians}",
+    "{then:.4g} to {now:.4g}{ends}",
     follows=("train-and-validation-overlap",),
 )
 def validation_gap_grows(
@@ -230,10 +230,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         aspects=("stalled",),
         message=f"{pair.val.name} {change} improved since step {at:g} ({val[best]:.4g}) and is "
         f"{after / now:.2g} times {pair.train.name}, which still falls",
-        points=(
-            EvidencePoint(pair.val.name, last, after, before),
-            EvidencePoint(pair.train.name, last, now, then),
-        ),
+        points=(pair.val.point(-1, after, before), pair.train.point(-1, now, then)),
     )
 
 
@@ -286,7 +283,7 @@ def wide_gap(
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
         message=f"{sentence} (medians at the end), and the gap does not close",
-        points=(EvidencePoint(pair.val.name, last, val, train),),
+        points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )
 
 
@@ -321,10 +318,22 @@ def start_of_rise(
     return lowest if exact else seen.rise.at, exact
 
 
+def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float, str]:
+    """Training values (oriented) where validation turned and at the end, and what the page calls them: nothing
+    where they are those of the log."""
+    train = seen.pair.train
+    level = float(seen.train[turn]), ends(seen)[1]
+    if outlier:
+        return (*level, " (medians at the end)")
+    if seen.pair.val.n > 2 * 4 and seen.train is not train.oriented:
+        return (*level, " (its trend)")  # batch losses scatter too much to be compared
+    then, now = train.at_steps(seen.pair.val.steps[[turn, -1]]) * train.sign
+    return float(then), float(now), ""
+
+
 def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
-    _, now = ends(seen)
     severity: Severity = "medium"
     if metric_improves or max(seen.relative, seen.lost) < mild:
         severity = "low"
@@ -332,11 +341,13 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         severity = "high"
     sign, other = pair.val.sign, pair.train.sign
     turn, exact = start_of_rise(seen)
-    then = float(seen.train[turn])
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])
-    many = pair.val.n > 2 * 4  # the last of a few points is clearer than their median
-    end = rise.end * sign if many else float(pair.val.values[-1])
+    # The last point is clearer than a median, unless it is an outlier.
+    outlier = float(pair.val.oriented[-1]) - low * sign < rise.size / 2
+    end = rise.end * sign if outlier else float(pair.val.values[-1])
+    then, now, ends_are = training_course(seen, turn, outlier)
+    begun = int(np.searchsorted(pair.train.steps, at, side="right")) - 1
     return Evidence(
         onset=at,
         last=last,
@@ -347,12 +358,12 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "then": then * other, "now": now * other, "medians": " (medians at the end)" if many else "",
+            "then": then * other, "now": now * other, "ends": ends_are,
         },
         points=(
-            EvidencePoint(pair.val.name, at, low),
-            EvidencePoint(pair.val.name, last, end, low),
-            EvidencePoint(pair.train.name, at, then * other),
-            EvidencePoint(pair.train.name, last, now * other, then * other),
+            pair.val.point(turn),
+            pair.val.point(-1, end * sign, low * sign),
+            pair.train.point(max(begun, 0), then),
+            pair.train.point(-1, now, then),
         ),
     )  # fmt: skip

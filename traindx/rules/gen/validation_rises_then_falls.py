@@ -24,7 +24,7 @@ MIN_POINTS = 8
     min_points=MIN_POINTS,
     severity="info",
     message="{signal} went from {low:.4g} at step {before:.6g} to {high:.4g} at step {top:.6g} and "
-    "back to {end:.4g}",
+    "back to {end:.4g} (trend)",
 )
 def validation_rises_then_falls(
     run: Run,

@@ -23,7 +23,7 @@ from traindx.rules.api import (
     needs=("grad_norm", "objective"),
     min_points=8,
     severity="high",
-    message="the gradient norm ends at {norm:.1e} while the loss {what}",
+    message="the gradient norm ends near {norm:.1e} while the loss {what}",
 )
 def gradient_norm_vanishes(
     run: Run,

@@ -22,7 +22,7 @@ from traindx.rules.api import (
     min_points=6,
     severity="medium",
     message="the discriminator wins: {loser} fell to {low:.3g} while {other} rose from {start:.3g} "
-    "to {end:.3g}",
+    "to {end:.3g} (medians)",
 )
 def discriminator_wins(
     run: Run,

@@ -140,8 +140,8 @@ def evidence(curve: Curve) -> Evidence:
         where=curve.name,
         strength=1.0 if curve.n > 2 * 4 else 0.5,
         aspects=("score",),
-        message=f"{curve.name} ends at {level:.4g}, the score of a model that guesses",
-        points=(EvidencePoint(curve.name, last, level),),
+        message=f"{curve.name} ends near {level:.4g} (median), the score of a model that guesses",
+        points=(curve.point(-1, level * curve.sign),),
     )
 
 

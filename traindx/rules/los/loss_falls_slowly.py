@@ -21,7 +21,7 @@ from traindx.rules.api import (
     min_points=16,
     severity="low",
     persistence="slow",
-    message="{name} fell by only {fraction:.1%}, from {start:.4g} to {end:.4g}, in an almost straight line",
+    message="{name} fell by only {fraction:.1%} (medians at both ends), in an almost straight line",
     follows=("learning-rate-vanishes-early",),
 )
 def loss_falls_slowly(
@@ -81,7 +81,7 @@ def loss_falls_slowly(
         strength=1.0 if fraction < slow / 2 else 0.5,
         severity=None if fraction < slow / 2 else "info",
         aspects=("straight", *(() if norm is None else ("norm-tiny" if tiny else "norm-healthy",))),
-        values={"name": curve.name, "fraction": fraction, "start": curve.start, "end": curve.end},
+        values={"name": curve.name, "fraction": fraction},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
 

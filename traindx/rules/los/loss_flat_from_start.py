@@ -33,7 +33,7 @@ EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
     min_points=3,
     severity="high",
     persistence="slow",
-    message="{name} did not improve: {start:.4g} at the start, {end:.4g} at the end ({n} points)",
+    message="{name} did not improve: {start:.4g} at the start, {end:.4g} at the end (medians, {n} points)",
     follows=("learning-rate-is-zero", "loss-diverges"),
 )
 def loss_flat_from_start(

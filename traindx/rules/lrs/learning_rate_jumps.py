@@ -20,7 +20,7 @@ from traindx.rules.api import (
     needs=("lr|lr/*",),
     min_points=5,
     severity="medium",
-    message="{signal} jumps from {before:.3g} to {after:.3g} at step {at:.6g}{times}",
+    message="{signal} jumps from {before:.4g} to {after:.4g} at step {at:.6g}{times}",
 )
 def learning_rate_jumps(
     run: Run,

@@ -73,5 +73,5 @@ def first_steps_take_time(
         onset=float(found.steps[0]),
         last=float(found.steps[min(int(early), len(found.steps)) - 1]),
         values={"excess": excess, "share": excess / whole},
-        points=(EvidencePoint("time/step", float(found.steps[0]), float(head.max()), usual, "s"),),
+        points=(EvidencePoint("time/step", None, float(head.max()), usual, "s"),),
     )

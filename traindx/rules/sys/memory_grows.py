@@ -9,7 +9,7 @@ from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator
     needs=("mem/host|mem/device",),
     min_points=2,
     severity="medium",
-    message="{signal} has grown from {first:.3g} to {last:.3g} bytes and is still growing",
+    message="{signal} has grown from {first:.4g} to {last:.4g} bytes and is still growing",
 )
 def memory_grows(
     run: Run,

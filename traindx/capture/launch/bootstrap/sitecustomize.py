@@ -168,6 +168,10 @@ def begin() -> None:
         report(request["out"], "python", name=name)
         watch = Watch()
         atexit.register(watch.end)  # the first to be registered is the last to run
+        for name in request.get(
+            "optimizers", ()
+        ):  # what is to be done with them is known once a framework is there
+            watch.wanted[name] = lambda module: None
         for name in request["frameworks"]:
             watch.wanted[name] = functools.partial(attach, request, watch, name)
         sys.meta_path.insert(0, watch)

@@ -1,0 +1,122 @@
+"""`traindx run` judges the run while it goes on, in a process of its own: its options, its start and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import click
+import msgspec
+
+from traindx.capture.launch.folder import STOP_FILE
+from traindx.capture.launch.output import HOME, STARTED
+from traindx.cli.options import with_options
+from traindx.cli.streams import note
+from traindx.config import Config
+from traindx.errors import ConfigError
+from traindx.vocabulary.diagnosis import SEVERITIES, Severity
+
+PATIENCE = 60.0  # seconds for the last look at a run, where its events are kept
+
+LIVE_OPTIONS = (
+    click.option(
+        "--live/--no-live", default=None,
+        help="Print findings on stderr while the script trains. Default: where stderr is a terminal.",
+    ),
+    click.option("--events", metavar="FILE", help="Append one traindx.event/1 document a line to FILE while it trains."),
+    click.option(
+        "--stop-on", type=click.Choice(SEVERITIES), metavar="LEVEL",
+        help="End the script in order when a finding of this severity or above is reported; exit status 3.",
+    ),
+)  # fmt: skip
+
+
+def live_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb the options of live judging; it receives them as `judging: Judging`."""
+
+    @functools.wraps(command)
+    def settled(*, live: bool | None, events: str | None, stop_on: Severity | None, **rest: Any) -> int:
+        return command(judging=Judging(live, events, stop_on), **rest)
+
+    return with_options(settled, LIVE_OPTIONS)
+
+
+class Judging:
+    """The judge of one start. `begin` starts it where anybody wants to hear of it; leaving the context ends it.
+    Nothing of it changes the script, its output or its exit status, unless `stop_on` asks for that."""
+
+    def __init__(self, live: bool | None, events: str | None, stop_on: Severity | None) -> None:
+        self.live, self.events, self.stop_on = live, events, stop_on
+        self.process: subprocess.Popen[bytes] | None = None
+        self.opened = contextlib.ExitStack()  # descriptors
+        self.lifeline = self.kept = -1
+
+    def refuse(self, why: str) -> None:
+        """Raises ConfigError where live judging was asked for. `why` there is none."""
+        if self.live or self.events or self.stop_on:
+            option = "--stop-on" if self.stop_on else "--events" if self.events else "--live"
+            raise ConfigError(
+                f"{option}: a run in a scratch copy is not judged live ({why}); add --in-place"
+            )
+
+    def begin(self, folder: Path, config: Config, quiet: bool) -> None:
+        """Start it, now that the script has begun to be recorded in `folder`."""
+        live = (sys.stderr.isatty() and not quiet) if self.live is None else self.live
+        if not (live or self.events or self.stop_on):
+            return
+        theirs, self.lifeline = os.pipe()
+        self.opened.callback(os.close, theirs)
+        self.opened.callback(os.close, self.lifeline)
+        request = {
+            "home": str(HOME), "module": "traindx.live.judge", "lifeline": theirs, "out": str(folder.absolute()),
+            "config": msgspec.to_builtins(config), "live": live, "events": self.kept, "stop_on": self.stop_on,
+            "stop_file": str(folder.absolute() / STOP_FILE),
+        }  # fmt: skip
+        self.start(request, [number for number in (theirs, self.kept) if number >= 0])
+
+    def start(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", STARTED],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                pass_fds=descriptors,
+            )
+        except OSError as error:  # too many processes: the script may start nevertheless
+            note(f"traindx: the run is not judged while it goes on ({error.strerror})")
+            return
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self.process.stdin as words:
+            words.write(json.dumps(request).encode())
+
+    def __enter__(self) -> Judging:
+        """Open the file of events, before the script is started. Raises ConfigError where it cannot be written."""
+        if self.events is not None:
+            try:
+                self.kept = os.open(self.events, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            except OSError as error:
+                raise ConfigError(f"--events {self.events}: cannot be written: {error.strerror}") from error
+            self.opened.callback(os.close, self.kept)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it. Where its events are kept, it looks at the whole run first."""
+        with self.opened:
+            if self.process is None:
+                return
+            if self.events is not None and kind is None:
+                with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                    os.write(self.lifeline, b".")
+                    self.process.wait(PATIENCE)
+            self.process.kill()
+            self.process.wait()

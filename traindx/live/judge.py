@@ -1,0 +1,135 @@
+"""The process that judges a recorded run while it goes on, started by `traindx run` at the lowest priority.
+
+It only reads the record. What it finds goes to stderr, to a file of events, or into a file that asks the script to
+end (`--stop-on`). It ignores the signals that are meant for the script, and ends when the other end of its lifeline
+is closed: also when that process was killed. Nothing is imported before there is something to judge.
+
+Started with a JSON object on stdin: `lifeline` (a descriptor: one byte asks for a last look, its end for none), `out`
+(the record's folder), `config`, `live` (whether lines go to stderr), `events` (a descriptor, or -1), `stop_on` (a
+severity, or null) and `stop_file`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traindx.capture.launch.relay import HELD, written
+
+if TYPE_CHECKING:
+    from traindx.live.episodes import State
+    from traindx.vocabulary.live import LiveEvent
+
+LOWEST = 19  # the priority that gives way to every other
+STDERR = 2
+SPOKEN = (
+    "finding",
+    "escalated",
+    "resolved",
+    "decision",
+    "run-failed",
+)  # kinds of events that a person is shown
+
+
+def main(request: dict[str, Any]) -> None:
+    for number in (*HELD, signal.SIGTTOU):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.nice(LOWEST)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")  # where memory runs out, this process goes first
+    try:
+        Judge(request).run()
+    except Exception as error:  # noqa: BLE001 - the run goes on, and is diagnosed at its end
+        line = f"traindx: the run is not judged while it goes on ({type(error).__name__}: {error})\n"
+        written(STDERR, line.encode("utf-8", "replace"))
+
+
+class Judge:
+    """Follows one record, as `traindx watch` does."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request, self.folder = request, Path(request["out"])
+        self.events = 0
+        self.stopping = self.ended = False
+
+    def run(self) -> None:
+        from traindx.capture.launch.stages import recorded
+
+        while not recorded(self.folder):
+            if self.over():
+                return
+        self.follow()
+
+    def over(self, patience: float = 0.5) -> bool:
+        """Wait for the end of the run, for so many seconds."""
+        ready, _, _ = select.select([self.request["lifeline"]], [], [], patience)
+        return bool(ready)
+
+    def follow(self) -> None:
+        import msgspec
+
+        from traindx.config import Config
+        from traindx.live.follow import Follower
+
+        config = msgspec.convert(self.request["config"], Config)
+        follower = Follower([str(self.folder)], config, self.hand_out)
+        while True:
+            for _ in follower.poll():
+                pass
+            if self.over():
+                break
+        if self.request["events"] >= 0 and os.read(self.request["lifeline"], 1):
+            self.ended = True
+            for followed in follower.followed.values():
+                followed.looks.size = -1  # due, however short ago it was judged
+            for _ in follower.poll():
+                pass
+
+    def hand_out(self, event: LiveEvent, _key: str, _state: State) -> LiveEvent:
+        import msgspec
+
+        self.events += 1
+        event = msgspec.structs.replace(event, cursor=f"{self.folder.name}:{self.events}")
+        if self.request["events"] >= 0:
+            from traindx.reports.json import line
+
+            written(self.request["events"], f"{line(event)}\n".encode())
+        if self.request["live"] and event.kind in SPOKEN and not self.ended:
+            self.speak(event)
+        if self.asks_to_stop(event):
+            self.stop(event)
+        return event
+
+    def speak(self, event: LiveEvent) -> None:
+        """One line on stderr. Where the script has left its own last line open, ours begins below it."""
+        from traindx.live.screen import event_line
+
+        written(
+            STDERR, f"{'' if self.at_line_start() else chr(10)}{event_line(event, 'traindx')}\n".encode()
+        )
+
+    def at_line_start(self) -> bool:
+        from traindx.capture.launch.stages import PRINTED, last_words
+
+        printed = [last_words(self.folder, name) for name in PRINTED]
+        return all(not words or words.endswith(b"\n") for words in printed)
+
+    def asks_to_stop(self, event: LiveEvent) -> bool:
+        from traindx.live.episodes import rank
+
+        level = self.request["stop_on"]
+        new = event.kind in ("finding", "escalated") and event.finding is not None
+        return bool(new and level and event.finding and rank(event.finding.severity) <= rank(level))
+
+    def stop(self, event: LiveEvent) -> None:
+        """Ask the script to end; the first reason counts."""
+        if not self.stopping:
+            from traindx.atomic_write import write_whole
+
+            self.stopping = True
+            write_whole(Path(self.request["stop_file"]), event.text)
