@@ -209,7 +209,18 @@ def test_what_only_the_source_can_mend_is_tried_there_and_written_when_asked(tmp
     assert (here / "train.py").read_text().count("optimizer.step()") == 1
     assert (here / "train.py.orig").read_text() == broken
     assert "+        optimizer.step()" in (here / report["patch"]).read_text()
-    assert (here / report["folder"] / "fixed" / "train.py").read_text() == (here / "train.py").read_text()
+    edited = (here / "train.py").read_text()
+    assert (here / report["folder"] / "fixed" / "train.py").read_text() == edited
+    (here / "train.py").write_text(edited + "# mine\n")
+    refused = traindx("fix", "--undo", cwd=here)
+    assert refused.status == 2
+    assert "train.py was changed since the fix was written, so nothing was undone" in refused.err
+    assert (here / "train.py").read_text() == edited + "# mine\n"
+    (here / "train.py").write_text(edited)
+    assert traindx("fix", "--undo", cwd=here).status == 0
+    assert (here / "train.py").read_text() == broken
+    assert not (here / "train.py.orig").exists()
+    assert "nothing to undo" in traindx("fix", "--undo", cwd=here).err
 
 
 @pytest.mark.slow

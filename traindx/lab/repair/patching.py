@@ -12,6 +12,7 @@ import msgspec
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.edits import Advice, Patch
 from traindx.lab.edits.files import diff, write
+from traindx.lab.edits.undo import remember
 from traindx.lab.judge.equivalence import STEPS, Agreement, agreement, losses
 from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
@@ -164,6 +165,7 @@ def put_in_place(found: Patched, folder: Path) -> list[str]:
         return ["nothing was written: there is no patch"]
     if found.agreement is not None and not found.agreement.same:
         return [f"nothing was written: {describe(found.agreement)}"]
-    return [
-        f"{path} was edited; the original is {backup}" for path, backup in write(folder, found.patch).items()
-    ]
+    backups = write(folder, found.patch)
+    remember(folder, found.patch, backups)
+    lines = [f"{path} was edited; the original is {backup}" for path, backup in backups.items()]
+    return [*lines, "`traindx fix --undo` takes this back"]
