@@ -14,7 +14,9 @@ from traindx.vocabulary.diagnosis import SCHEMA, Document
 from traindx.vocabulary.live import SCHEMA as EVENT_SCHEMA
 from traindx.vocabulary.live import LiveEvent
 
-STEP_FIELDS = frozenset({"first_step", "last_step", "onset_step", "step", "at_step", "best_step", "at"})
+STEP_FIELDS = frozenset(
+    {"first_step", "last_step", "onset_step", "step", "at_step", "best_step", "at", "until_step", "steps"}
+)  # fmt: skip
 COUNT_FIELDS = frozenset(
     {"batch_size", "accumulation", "dataset_size", "parameters", "classes", "planned_steps", "planned_epochs",
      "warmup_steps", "workers", "seed"}

@@ -64,7 +64,7 @@ class Lane:
             return False
         self.seen_at = self.seen_at or now
         if not closing and self.failures:
-            return abs(now - self.failed_at) >= min(FIRST_RETRY * 2 ** (self.failures - 1), LAST_RETRY)
+            return abs(now - self.failed_at) >= min(FIRST_RETRY * 2.0 ** (self.failures - 1), LAST_RETRY)
         if self.in_doubt:
             return True
         waited = abs(now - self.progress.at)  # the clock may have been set back
