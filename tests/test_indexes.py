@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from traindx import fixes, readers, rules
+from traindx.installed import indexed
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.rule import Rule
 
@@ -24,9 +25,9 @@ STALE = "traindx/{}/index.py is stale: run `python -m docs.generate`"
 
 
 def test_listed_rules_are_the_rules() -> None:
-    indexed = {row[0] for row in rules.indexed()}
+    homes = {row[0] for row in indexed("traindx.rules")}
     own = {r.check.__module__ for r in rules.catalogue() if r.check.__module__.startswith("traindx.rules.")}
-    assert indexed == own, STALE.format("rules")
+    assert homes == own, STALE.format("rules")
     assert [facts(r) for r in rules.listed()] == [facts(r) for r in rules.catalogue()], STALE.format("rules")
     assert [r.loaded for r in rules.listed()] == list(rules.catalogue())
     assert rules.listed()[0].thresholds == rules.catalogue()[0].thresholds
@@ -35,18 +36,22 @@ def test_listed_rules_are_the_rules() -> None:
 def test_listed_fixes_and_formats_are_those() -> None:
     known = {(f.home, f.applicability, f.causes) for f in fixes.catalogue()}
     assert {(e.home, e.applicability, e.causes) for e in fixes.listed()} == known, STALE.format("fixes")
-    assert {row[0] for row in fixes.indexed()} == {home for home, _, _ in known}, STALE.format("fixes")
+    assert {row[0] for row in indexed("traindx.fixes")} == {home for home, _, _ in known}, STALE.format(
+        "fixes"
+    )
     formats = set(map(readers.facts_of, readers.catalogue()))
     assert set(readers.listed()) == formats, STALE.format("readers")
-    assert {row[0] for row in readers.indexed()} == {one.home for one in formats}, STALE.format("readers")
+    assert {row[0] for row in indexed("traindx.readers")} == {one.home for one in formats}, STALE.format(
+        "readers"
+    )
 
 
 @pytest.mark.parametrize("room", [rules, fixes, readers], ids=["rules", "fixes", "readers"])
 def test_an_index_that_names_other_files_is_not_believed(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before = room.listed()
-    for wrong in ((), room.indexed()[1:]):
+    for wrong in ((), indexed(room.__name__)[1:]):
         room.listed.cache_clear()
-        monkeypatch.setattr(room, "indexed", lambda wrong=wrong: wrong)
+        monkeypatch.setattr(room, "indexed", lambda _package, wrong=wrong: wrong)
         again = room.listed()
         if room is rules:
             assert [facts(r) for r in again] == [facts(r) for r in before]

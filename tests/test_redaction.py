@@ -73,6 +73,7 @@ def test_what_is_no_secret_stays(text: str) -> None:
 def test_texts_as_programs_print_them() -> None:
     assert redact_text("Namespace(api_key='a b', lr=0.1)") == "Namespace(api_key='***', lr=0.1)"
     assert redact_text("['t.py', '--password', 'x', '--lr']") == "['t.py', '--password', '***', '--lr']"
+    assert redact_text('assert password == "x" and n == 3') == 'assert password == "***" and n == 3'
     assert redact_text('{"hf_token": "x", "lr": 1}') == '{"hf_token": "***", "lr": 1}'
     assert redact_text(f"key\n{PEM}\nend") == "key\n***\nend"
     assert redact_text("Authorization: Bearer abc --lr 1") == "Authorization: *** --lr 1"

@@ -1,16 +1,36 @@
-"""What is installed: modules of a package, and what other packages declare, found without importing either.
+"""What is installed: modules of a package and what they define, and what other packages declare.
 
-Both are looked up each time a command starts: plain listings, not `pkgutil` and `importlib.metadata`, unless
-a package is not in a folder (a zip), which only those can read."""
+Names are looked up each time a command starts, without importing anything: by plain listings, not `pkgutil` and
+`importlib.metadata`, unless a package is not in a folder (a zip), which only those can read."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 MADE = (".dist-info", ".egg-info")
+T = TypeVar("T")
+
+
+def defined_in(package: str, kind: type[T]) -> list[T]:
+    """What the modules of a package and of those in it define of a kind; all of them are imported."""
+    import pkgutil
+
+    walk = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+    values = [value for info in walk for value in vars(importlib.import_module(info.name)).values()]
+    return list({id(value): value for value in values if isinstance(value, kind)}.values())
+
+
+def indexed(package: str) -> tuple[tuple[Any, ...], ...]:
+    """The rows that `docs.generate` wrote of the modules in a package; none where there is no index."""
+    try:
+        rows: tuple[tuple[Any, ...], ...] = importlib.import_module(f"{package}.index").ROWS
+    except ModuleNotFoundError:
+        return ()
+    return rows
 
 
 def modules_of(name: str, places: Iterable[str], families: bool = False) -> set[str]:

@@ -103,7 +103,7 @@ HEADER = re.compile(
 )  # `Bearer X`, or X alone
 BEARER = re.compile(r"\b(bearer\s+)(?:(?=[^\s'\"]*\d)[^\s'\"]{6,}|[^\s'\"]{20,})", re.IGNORECASE)
 VALUE = re.compile(r"\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*'|[^\s,;&'\"(){}\[\]]+")
-ASSIGNED = re.compile(r"(?<![\w.+-])[\w.+-]{1,200}['\"]?[ \t]*[=:][ \t]*")
+ASSIGNED = re.compile(r"(?<![\w.+-])[\w.+-]{1,200}['\"]?[ \t]*[=:]=?[ \t]*")
 OPTION = re.compile(r"(?<![\w.+-])--?[A-Za-z_][\w.-]{0,200}['\"]?,?[ \t]+(?!['\"]?-)")
 # What a text must hold before the patterns are asked: a search for words is fifty times as fast.
 NAMES = ("pass", "pwd", "secret", "credential", "key", "token", "auth", "bearer", "cookie", "jwt")

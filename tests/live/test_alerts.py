@@ -311,3 +311,20 @@ def test_one_watch_at_a_time_sends_the_alerts_of_a_folder(log: Path) -> None:
         env = {"XDG_STATE_HOME": str(log.parent / "state")}
         second = traindx("watch", log.name, "--once", "--on", "high", keeping(log), cwd=log.parent, env=env)
     assert (second.status, "sends alerts already" in second.err) == (2, True)
+
+
+def test_a_settings_file_runs_and_sends_nothing_unless_it_is_asked_for(log: Path) -> None:
+    """It may have come with a project: `$HOME` could be any secret, and the command anything."""
+    (log.parent / "traindx.toml").write_text(
+        f'alerts.on = {{ high = "{keeping(log)}" }}\nalerts.group-seconds = 0\n'
+    )
+    env = environment(XDG_STATE_HOME=str(log.parent / "state"))
+    append(log, BROKEN)
+    quiet = traindx("watch", log.name, "--once", cwd=log.parent, env=env)
+    assert quiet.err == "The settings file names alerts. They are sent with --alerts only.\n"
+    assert not (log.parent / "kept").exists()
+    asked = traindx("watch", log.name, "--once", "--alerts", cwd=log.parent, env=env)
+    assert asked.err == ""
+    assert (
+        json.loads((log.parent / "kept").read_text().splitlines()[0])["finding"]["slug"] == "loss-not-finite"
+    )

@@ -82,3 +82,8 @@ def frameworks(*able_to: Ability) -> tuple[Framework, ...]:
             found += [value for value in values if isinstance(value, Framework)]
     able = [framework for framework in found if set(able_to) <= set(framework.abilities)]
     return tuple(sorted(able, key=lambda f: (f.shows is not None, -len(f.shows or ()), f.name)))
+
+
+def several(given: Any) -> list[Any]:
+    """A list of what may be one or several; None is none."""
+    return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]

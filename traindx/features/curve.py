@@ -18,7 +18,21 @@ from traindx.vocabulary.signals import direction_of
 T = TypeVar("T")
 
 
-class Curve:
+class Derived:
+    """What several rules derive of one thing, computed at first use and kept."""
+
+    def __init__(self) -> None:
+        self._derived: dict[object, Any] = {}
+
+    def derived(self, key: object, compute: Callable[[], T]) -> T:
+        """What `compute` gives, kept under `key`."""
+        if key not in self._derived:
+            self._derived[key] = compute()
+        kept: T = self._derived[key]
+        return kept
+
+
+class Curve(Derived):
     """A signal's finite points and what is derived from them.
 
     `steps[n]`, `values[n]`: the finite points in order. `raw`: the Series as it was logged.
@@ -27,6 +41,7 @@ class Curve:
     """
 
     def __init__(self, name: str, raw: Series) -> None:
+        super().__init__()
         self.name = name
         self.raw = raw
         finite = np.isfinite(raw.values)
@@ -34,7 +49,6 @@ class Curve:
         self.steps: Floats = raw.steps[chosen]
         self.values: Floats = raw.values[chosen]
         self.nonfinite_steps: Floats = raw.steps[~finite]
-        self._derived: dict[object, Any] = {}
         self.sign = -1.0 if direction_of(name) == "higher" else 1.0
 
     @property
@@ -90,13 +104,6 @@ class Curve:
     @cached_property
     def best_index(self) -> int:
         return int(np.argmin(self.trend))
-
-    def derived(self, key: object, compute: Callable[[], T]) -> T:
-        """What several rules need, computed at first use and kept under `key`."""
-        if key not in self._derived:
-            self._derived[key] = compute()
-        kept: T = self._derived[key]
-        return kept
 
     def step_at(self, index: int) -> float:
         return float(self.steps[min(max(index, 0), self.n - 1)])

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
 
 from traindx.features.adversarial import TERMS, is_duel, player_of, words_of
-from traindx.features.curve import Curve
+from traindx.features.curve import Curve, Derived
 from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.signals import direction_of
-
-T = TypeVar("T")
 
 # Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
 REWARD_WORDS = ("reward", "return", "rew")
@@ -21,14 +17,14 @@ OTHER_LOSS = re.compile(r"train/.+:\d+_loss$")  # a further loss, named after th
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
 
 
-class Features:
+class Features(Derived):
     """`curve(name)` prepares one signal; `objective` is the one that shows best whether the run
     learns: the training loss, or the reward where there is one, or else what is left."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self._curves: dict[str, Curve] = {}
-        self._derived: dict[str, Any] = {}
+        super().__init__()
 
     def curve(self, name: str) -> Curve | None:
         """The prepared signal, or None when the run has not logged it."""
@@ -40,13 +36,6 @@ class Features:
         if name not in self._curves:
             self._curves[name] = Curve(name, raw)
         return self._curves[name]
-
-    def derived(self, key: str, compute: Callable[[], T]) -> T:
-        """What several rules derive from several signals, computed at first use and kept under `key`."""
-        if key not in self._derived:
-            self._derived[key] = compute()
-        found: T = self._derived[key]
-        return found
 
     def needed_curve(self, name: str) -> Curve:
         """The prepared signal of a rule that declares it among its needs."""

@@ -6,13 +6,11 @@ The package is walked (nothing registers itself).
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
-from typing import Any
 
 import msgspec
 
-from traindx.installed import modules_of
+from traindx.installed import defined_in, indexed, modules_of
 from traindx.vocabulary.diagnosis import FixOffer
 from traindx.vocabulary.fix import Applicability, Fix
 from traindx.vocabulary.setup import Setup
@@ -29,11 +27,7 @@ EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before 
 @cache
 def catalogue() -> tuple[Fix, ...]:
     """All fixes, sorted by slug."""
-    modules = (
-        importlib.import_module(info.name) for info in pkgutil.walk_packages(__path__, prefix=__name__ + ".")
-    )
-    found = (getattr(module, "FIX", None) for module in modules)
-    return tuple(sorted((fix for fix in found if isinstance(fix, Fix)), key=lambda fix: fix.slug))
+    return tuple(sorted(defined_in(__name__, Fix), key=lambda fix: fix.slug))
 
 
 def find(slug: str) -> Fix | None:
@@ -73,17 +67,8 @@ class Entry(msgspec.Struct, frozen=True):
 @cache
 def listed() -> tuple[Entry, ...]:
     """Every fix: from the index, or from the modules where the index does not match the files."""
-    known = indexed()
+    known = indexed(__name__)
     there = modules_of(__name__, __path__, families=True)
     if there == {home for home, *_ in known}:
         return tuple(Entry(*row) for row in known)
     return tuple(Entry(fix.home, fix.applicability, fix.causes) for fix in catalogue())
-
-
-def indexed() -> tuple[tuple[Any, ...], ...]:
-    """The rows that `docs.generate` wrote; none where there is no index."""
-    try:
-        from traindx.fixes.index import FIXES
-    except ModuleNotFoundError:
-        return ()
-    return FIXES

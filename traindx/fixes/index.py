@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-FIXES: tuple[tuple[Any, ...], ...] = (
+ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.optimization.accumulate_gradients', 'runtime', ('out-of-memory', 'batch-too-small')),
     ('traindx.fixes.systems.add_data_workers', 'runtime', ('data-loader-bottleneck', 'straggler-rank')),
     ('traindx.fixes.model.add_dropout', 'patch', ('insufficient-regularization', 'too-little-data')),

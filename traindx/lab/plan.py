@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
 
 from traindx.vocabulary.diagnosis import Hypothesis
@@ -63,10 +63,12 @@ def candidates(
     refused: Callable[[str], str],
     record: Record = unknown_record,
     no_source: Callable[[str], str] = lambda _fix: "it needs a change of the script's code",
+    pointless: Callable[[str], str] = lambda _spec: "",
 ) -> tuple[tuple[Candidate, ...], tuple[Untried, ...]]:
     """What can be tried from outside, most promising first, and what cannot, with the reason. `tried_for`:
     the interventions that would cure a cause; `refused(spec)`: why an intervention is impossible, or "";
-    `no_source(fix)`: why a fix without an intervention cannot be tried in the source, or ""."""
+    `no_source(fix)`: why a fix without an intervention cannot be tried in the source, or "";
+    `pointless(spec)`: why an intervention would change nothing here, or ""."""
     found: list[Candidate] = []
     left: list[Untried] = []
     for hypothesis in hypotheses:
@@ -75,13 +77,13 @@ def candidates(
         for fix in (f for f in fixes if hypothesis.cause in f.causes):
             words = fix.propose(setup)
             chance = hypothesis.probability * chance_of(fix, hypothesis.cause, record)
-            ways = [
-                w for w in variants(fix, tried_for.get(hypothesis.cause, ())) if not any(map(refused, w))
-            ]
+            vain = {spec: why for spec in fix.interventions if (why := pointless(spec))}
+            cures = tried_for.get(hypothesis.cause, ())
+            ways = [w for w in variants(fix, cures, vain) if not any(map(refused, w))]
             for place, way in enumerate(ways if words else ()):
                 found.append(Candidate(fix.slug, hypothesis.cause, way, chance * SECOND**place, doses(way)))
             if words and not ways:
-                why = why_not(fix, refused, no_source)
+                why = next(iter(vain.values()), "") or why_not(fix, refused, no_source)
                 if why:
                     left.append(Untried(fix.slug, hypothesis.cause, words, why))
                 else:
@@ -109,18 +111,15 @@ def chance_of(fix: Fix, cause: str, record: Record) -> float:
     return (2 * prior + yes) / (2 + yes + no)
 
 
-def variants(fix: Fix, cure: tuple[str, ...]) -> list[tuple[str, ...]]:
+def variants(fix: Fix, cure: tuple[str, ...], vain: Container[str] = ()) -> list[tuple[str, ...]]:
     """The ways to try a fix: its interventions together, or each separately where they contradict each
-    other, with the one that cures the cause first."""
+    other, with the one that cures the cause first. Without those that are `vain`."""
     names = [spec.partition("=")[0] for spec in fix.interventions]
-    if not names:
-        return []
+    left = [spec for spec in fix.interventions if spec not in vain]
     if len(set(names)) == len(names):
-        return [fix.interventions]
-    first = [spec for spec in fix.interventions if spec in cure]
-    if first:  # the others change the same setting the other way
-        return [(spec,) for spec in first]
-    return [(spec,) for spec in fix.interventions]
+        return [fix.interventions] if left else []
+    first = [spec for spec in left if spec in cure]  # the others may change the setting the other way
+    return [(spec,) for spec in first or left]
 
 
 def doses(way: Way) -> tuple[tuple[Way, ...], ...]:

@@ -24,10 +24,10 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from traindx.errors import NotALog, ReadError
-from traindx.installed import modules_of
+from traindx.installed import indexed, modules_of
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.assembly.script_output import PRINTED
 from traindx.readers.files.text_blocks import UTF16, plain
@@ -192,7 +192,7 @@ def listed() -> tuple[Listed, ...]:
     """Every format, from the index; where that does not name the files that are there, from the modules."""
     from traindx.readers import formats
 
-    known = indexed()
+    known = indexed(__name__)
     there = modules_of(formats.__name__, formats.__path__)
     if there == {home for home, *_ in known}:
         return tuple(Listed(*row) for row in known)
@@ -355,12 +355,3 @@ def merge_groups(logs: list[RawLog]) -> list[RawLog]:
         into.facts |= log.facts
         into.events += log.events
     return out
-
-
-def indexed() -> tuple[tuple[Any, ...], ...]:
-    """What `docs.generate` wrote down of every module; nothing where it did not."""
-    try:
-        from traindx.readers.index import FORMATS
-    except ModuleNotFoundError:
-        return ()
-    return FORMATS

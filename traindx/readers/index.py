@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-FORMATS: tuple[tuple[Any, ...], ...] = (
+ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.readers.formats.boosting', 'boosting', 0.98, False, True, True, (), (b'{', b'iter', b'"iter', b'#', b'%', b'//'), ()),
     ('traindx.readers.formats.csv_table', 'csv', 0.5, False, True, False, ('*.csv', '*.tsv'), (), ()),
     ('traindx.readers.formats.detectron2_json', 'detectron2-json', 0.95, False, True, False, (), (b'{',), (b'"iteration"',)),

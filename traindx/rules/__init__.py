@@ -7,16 +7,13 @@ evaluated.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
 
 from traindx.errors import ConfigError
 from traindx.features.adversarial import player_of
 from traindx.features.shared import Features
-from traindx.installed import extensions, modules_of
+from traindx.installed import defined_in, extensions, indexed, modules_of
 from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule
 from traindx.vocabulary.run import Run
 
@@ -27,13 +24,7 @@ GROUP = "traindx.rules"
 @cache
 def catalogue() -> tuple[Rule, ...]:
     """All rules, ours and other packages', ordered by code; every module is imported."""
-    found: list[Rule] = []
-    for info in pkgutil.walk_packages(__path__, prefix=__name__ + "."):
-        module = importlib.import_module(info.name)
-        found += [
-            v for v in vars(module).values() if isinstance(v, Rule) and v.check.__module__ == info.name
-        ]
-    return ordered([*found, *rules_of_other_packages()])
+    return ordered([*defined_in(__name__, Rule), *rules_of_other_packages()])
 
 
 @cache
@@ -43,7 +34,7 @@ def listed() -> tuple[Rule, ...]:
 
     If the index does not name exactly the files of the package, all are imported.
     """
-    known = indexed()
+    known = indexed(__name__)
     there = modules_of(__name__, __path__, families=True)
     if there != {home for home, *_ in known}:
         return catalogue()
@@ -148,12 +139,3 @@ def available(name: str, features: Features) -> bool:
         below = any(n.startswith(name[:-1]) for n in (*run.series, *run.panels))
         return below or name[:-2] in run.panels
     return features.curve(name) is not None
-
-
-def indexed() -> tuple[tuple[Any, ...], ...]:
-    """The generated index of all rules, or nothing if it has not been generated."""
-    try:
-        from traindx.rules.index import RULES
-    except ModuleNotFoundError:
-        return ()
-    return RULES

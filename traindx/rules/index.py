@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-RULES: tuple[tuple[Any, ...], ...] = (
+ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.act.relu_units_dead', 'ACT001', ('act_zero_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the units of {where} are zero for every input', ('ternary-weights-collapse',), 'steady'),
     ('traindx.rules.act.activations_saturate', 'ACT002', ('act_saturated_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the pre-activations of {where} are beyond 3, where the activation is flat', (), 'brief'),
     ('traindx.rules.act.activations_not_finite', 'ACT003', ('act_nonfinite/*',), 1, 'critical', 'the first NaN or infinity is in the output of {where} at step {step:g} ({count:.0f} values)', ('inputs-not-finite', 'gradient-not-finite'), 'at-once'),

@@ -103,3 +103,17 @@ def test_an_agent_whose_rewards_rise_has_no_harm(reward: np.ndarray, health: str
         {"simulator": "gymnasium"}, train__reward=reward + noise, train__loss=make.healthy_loss(200)
     )
     assert verdict(run, {"unnormalized-inputs": 0.95, "healthy": 0.05}) == health
+
+
+@pytest.mark.parametrize(
+    ("cause", "more", "health"),
+    [
+        ("detached-graph", {}, "healthy"),
+        ("stale-normalization-statistics", {}, "watch"),  # only other samples would show it
+        ("stale-normalization-statistics", {"val__accuracy": 0.84}, "watch"),
+        ("stale-normalization-statistics", {"val__accuracy": 0.95}, "healthy"),
+        ("class-imbalance", {"val__accuracy": 0.95}, "watch"),  # accuracy hides the rare classes
+    ],
+)
+def test_a_good_score_excuses_what_it_would_show(cause: str, more: dict[str, float], health: str) -> None:
+    assert verdict(trained(0.98, **more), {cause: 0.99, "healthy": 0.01}) == health

@@ -209,7 +209,43 @@ def test_what_only_the_source_can_mend_is_tried_there_and_written_when_asked(tmp
     assert (here / "train.py").read_text().count("optimizer.step()") == 1
     assert (here / "train.py.orig").read_text() == broken
     assert "+        optimizer.step()" in (here / report["patch"]).read_text()
-    assert (here / report["folder"] / "fixed" / "train.py").read_text() == (here / "train.py").read_text()
+    edited = (here / "train.py").read_text()
+    assert (here / report["folder"] / "fixed" / "train.py").read_text() == edited
+    (here / "train.py").write_text(edited + "# mine\n")
+    refused = traindx("fix", "--undo", cwd=here)
+    assert refused.status == 2
+    assert "train.py was changed since the fix was written, so nothing was undone" in refused.err
+    assert (here / "train.py").read_text() == edited + "# mine\n"
+    (here / "train.py").write_text(edited)
+    assert traindx("fix", "--undo", cwd=here).status == 0
+    assert (here / "train.py").read_text() == broken
+    assert not (here / "train.py.orig").exists()
+    assert "nothing to undo" in traindx("fix", "--undo", cwd=here).err
+
+
+@pytest.mark.slow
+def test_a_fault_that_the_run_itself_shows_gets_its_patch_though_nothing_is_gained(tmp_path: Path) -> None:
+    pytest.importorskip("libcst", reason="the extra `fix` is not installed")
+    here = tmp_path / "p"
+    here.mkdir()
+    easy = TRAIN.replace("float(sys.argv[1])", "0.3").replace("1.2 * torch", "1.0 * torch")
+    easy = easy.replace("Linear(32, 3))", "Linear(32, 3), torch.nn.Softmax(dim=1))")
+    shown = "held = (model(x[384:]).argmax(1) == y[384:]).float().mean()"
+    easy = easy.replace("held = torch.nn.functional.cross_entropy(model(x[384:]), y[384:])", shown)
+    (here / "train.py").write_text(easy.replace("val_loss", "val_acc"))
+    done = traindx("fix", "-f", "json", "--write", "--", sys.executable, "train.py", cwd=here)
+    report = json.loads(done.out)
+    valid(report, "fix.schema.json")
+    assert (done.status, report["verdict"], report["applied"]) == (1, "not-fixed", [])
+    assert "-model = torch.nn.Sequential" in report["diff"]
+    assert report["diff"] == (here / report["patch"]).read_text()
+    assert report["patch_basis"].startswith("Correct by the documentation of the loss")
+    assert "Its effect on this run is not shown." in report["patch_basis"]
+    assert "Softmax" in (here / "train.py").read_text(), "what is not proven is not written"
+    page = (here / report["folder"] / "report.md").read_text()
+    assert page.index("Its effect on this run is not shown") < page.index("## Fixes tried")
+    subprocess.run(["git", "apply", report["patch"]], cwd=here, check=True)
+    assert "Softmax" not in (here / "train.py").read_text()
 
 
 @pytest.mark.slow

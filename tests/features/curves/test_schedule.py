@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -72,17 +70,6 @@ def test_restarts_are_distinguished_from_jumps() -> None:
         (np.concatenate([cosine(20), cosine(40), cosine(8), cosine(30)]), False),
     ):
         assert s.restarts(rates, s.jumps(rates, up=1.8, down=15.0)) is expected
-
-
-@given(st.lists(st.booleans(), max_size=30))
-def test_stretches_cover_the_mask(mask: list[bool]) -> None:
-    found = s.stretches(np.array(mask, dtype=bool))
-    again = np.zeros(len(mask), dtype=bool)
-    for stretch in found:
-        again[stretch.start : stretch.stop] = True
-        assert stretch.length > 0
-    assert again.tolist() == mask
-    assert all(a.stop < b.start for a, b in itertools.pairwise(found))
 
 
 @given(st.floats(1e-6, 0.1), st.integers(1, 5))

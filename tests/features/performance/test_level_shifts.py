@@ -14,6 +14,17 @@ from traindx.features.performance import level_shifts
 from traindx.features.shared import Features
 
 
+@given(st.lists(st.booleans(), max_size=30))
+def test_stretches_cover_the_mask(mask: list[bool]) -> None:
+    found = level_shifts.stretches(np.array(mask, dtype=bool))
+    again = np.zeros(len(mask), dtype=bool)
+    for start, stop in found:
+        again[start:stop] = True
+        assert stop > start
+    assert again.tolist() == mask
+    assert all(a[1] < b[0] for a, b in pairwise(found))
+
+
 @given(st.lists(st.booleans(), max_size=40), st.integers(1, 5))
 def test_stretches_match_a_naive_scan(flags: list[bool], least: int) -> None:
     naive, start = [], None

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the extra `knowledge` is not installed")
 
+from tests.lab.repair.descent import Descent
+from tests.lab.repair.test_search import searched
 from traindx.lab.knowledge.counts import Outcome
 from traindx.lab.knowledge.store import Store, address
 from traindx.lab.repair.memory import Memory
@@ -67,3 +70,18 @@ def test_earlier_trials_move_the_belief_by_their_counts_and_are_named(place: str
     assert "label-noise x 1.5" in memory.notes()[-1]
     memory.close()
     assert Memory(use=False).weigh(BELIEF) == BELIEF
+
+
+def test_only_what_was_compared_is_remembered(place: str, tmp_path: Path) -> None:
+    proof = searched(tmp_path, Descent(rate=0.3))
+    compared = proof.report.trials[0]
+    there = msgspec.structs.replace(compared, fix="shuffle-data", verdict="refuted", seeds=())
+    memory = Memory()
+    assert (
+        memory.add(proof._replace(report=msgspec.structs.replace(proof.report, trials=(compared, there))))
+        == ""
+    )
+    memory.close()
+    again = Memory()
+    assert [one.fix for one in again.outcomes] == [compared.fix]
+    again.close()

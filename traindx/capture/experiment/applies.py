@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 from traindx.capture.experiment.site import Site
 from traindx.capture.interventions.kinds import Given
+from traindx.installed import defined_in
 
 Apply = Callable[
     [Any, Any], None
@@ -31,11 +30,7 @@ def applies(name: str) -> Callable[[Apply], Applied]:
 @cache
 def implemented(package: str) -> dict[str, Apply]:
     """By name, how the modules of a package apply interventions. Importing them loads the framework."""
-    found: dict[str, Apply] = {}
-    for info in pkgutil.walk_packages(importlib.import_module(package).__path__, prefix=f"{package}."):
-        module = importlib.import_module(info.name)
-        found |= {value.name: value.apply for value in vars(module).values() if isinstance(value, Applied)}
-    return found
+    return {one.name: one.apply for one in defined_in(package, Applied)}
 
 
 def apply_given(site: Site, given: Given, package: str) -> None:

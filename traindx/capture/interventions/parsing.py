@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 from traindx.capture.interventions.kinds import STAGES, Given, Intervention
 from traindx.errors import ConfigError
+from traindx.installed import defined_in
 
 NOT_FROM_OUTSIDE = {
     "compile": "the model has already been used when capture first sees it. Call torch.compile in the script",
@@ -23,11 +21,7 @@ NOT_FROM_OUTSIDE = {
 @cache
 def catalogue() -> tuple[Intervention, ...]:
     """All interventions, in the order in which they are applied."""
-    package = __name__.rpartition(".")[0]
-    found: list[Intervention] = []
-    for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        module = importlib.import_module(f"{package}.{info.name}")
-        found += [value for value in vars(module).values() if isinstance(value, Intervention)]
+    found = defined_in("traindx.capture.interventions", Intervention)
     return tuple(sorted(found, key=lambda kind: (STAGES.index(kind.stage), kind.order, kind.name)))
 
 

@@ -6,9 +6,8 @@ rates where the optimizer uses them, in functions of `keras.ops` that are compil
 
 from __future__ import annotations
 
-import contextlib
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -151,15 +150,6 @@ class Experiment:
         """Nothing can be recorded: that ends an experiment."""
         if self.hooks.request.get("with"):
             self.hooks.fail(why)
-
-    @contextlib.contextmanager
-    def fitting(self) -> Iterator[None]:
-        """Within `fit`, which calls `evaluate` itself."""
-        before, self.hooks.inside_fit = self.hooks.inside_fit, True
-        try:
-            yield
-        finally:
-            self.hooks.inside_fit = before
 
     # In the step.
 

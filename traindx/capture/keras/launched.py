@@ -11,6 +11,7 @@ import keras
 from keras.src.models.model import Trainer
 
 from traindx.capture.experiment.applies import describe_missing, implemented
+from traindx.capture.framework import several
 from traindx.capture.interventions import parse
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
@@ -20,6 +21,7 @@ from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
+from traindx.capture.process.patches import set_within
 from traindx.capture.session.recorded_process import RecordedProcess
 from traindx.capture.session.session import Session
 
@@ -169,15 +171,7 @@ class Launched:
         weights = any(named.get(name) is not None for name in ("class_weight", "sample_weight"))
         self._stream.fact("loss_weighted", weights)
         self._stream.fact("planned_epochs", named.get("epochs"))
-        callbacks = named.get("callbacks")
-        given = (
-            callbacks
-            if isinstance(callbacks, list | tuple)
-            else [callbacks]
-            if callbacks is not None
-            else []
-        )
-        kinds = [type(callback).__name__ for callback in given]
+        kinds = [type(callback).__name__ for callback in several(named.get("callbacks"))]
         self._stream.fact("callbacks", ", ".join(kinds) or None)
         schedules = [name for name in kinds if name in ("ReduceLROnPlateau", "LearningRateScheduler")]
         self._stream.fact("schedule", schedules[0] if schedules else None)
@@ -200,16 +194,10 @@ class Launched:
             if isinstance(callbacks, keras.callbacks.CallbackList):
                 callbacks.append(listener)
             else:
-                given = (
-                    list(callbacks)
-                    if isinstance(callbacks, list | tuple)
-                    else [callbacks]
-                    if callbacks
-                    else []
-                )
-                bound.arguments["callbacks"] = [*given, listener]
+                bound.arguments["callbacks"] = [*several(callbacks), listener]
             try:
-                with self._experiment.fitting(), self._within():
+                # `fit` calls `evaluate` itself, which is no call of the script's.
+                with set_within(self._experiment.hooks, "inside_fit", True), self._within():
                     found = original(*bound.args, **bound.kwargs)
                 if listener.idle:
                     self._told_beside(model, found.history)
@@ -242,9 +230,7 @@ class Launched:
     def _inside(self, callbacks: Any) -> bool:
         """Whether somebody records this fit already."""
         given = getattr(callbacks, "callbacks", callbacks)
-        return any(
-            isinstance(one, Listener) for one in (given if isinstance(given, list | tuple) else [given])
-        )
+        return any(isinstance(one, Listener) for one in several(given))
 
     def _train_on_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def train_on_batch(model: Any, x: Any, y: Any = None, *args: Any, **named: Any) -> Any:

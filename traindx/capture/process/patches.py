@@ -7,7 +7,8 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
@@ -17,6 +18,17 @@ from typing import Any, NamedTuple
 WRAPPER = "traindx/importlib_bootstrap"
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+@contextmanager
+def set_within(owner: object, name: str, value: object) -> Iterator[None]:
+    """While this is entered, an attribute has another value."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
 
 
 def remove_all(handles: list[Any]) -> None:

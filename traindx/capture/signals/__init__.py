@@ -17,21 +17,16 @@ The package is walked; nothing registers itself.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 
 from traindx.capture.signals.family import Family
+from traindx.installed import defined_in
 
 
 @cache
 def catalogue() -> tuple[Family, ...]:
     """All families, by kind."""
-    modules = (
-        importlib.import_module(info.name) for info in pkgutil.iter_modules(__path__, prefix=__name__ + ".")
-    )
-    found = (getattr(module, "FAMILY", None) for module in modules)
-    return tuple(sorted((f for f in found if isinstance(f, Family)), key=lambda family: family.kind))
+    return tuple(sorted(defined_in(__name__, Family), key=lambda family: family.kind))
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.capture.framework import Framework
+from traindx.capture.framework import Framework, several
 
 if TYPE_CHECKING:
     from traindx.capture.session.loop import Loop
@@ -26,11 +26,6 @@ def loop(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dic
     if not watches(models, optimizers):
         return None
     return TorchLoop(torch_session(out, **options), models, optimizers, scaler)
-
-
-def several(given: Any) -> list[Any]:
-    """A list of what may be one or several; None is none."""
-    return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
 
 
 TORCH = Framework(

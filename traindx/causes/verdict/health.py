@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from traindx.causes.verdict.ending import ENDED_BADLY, ended_badly
 from traindx.causes.verdict.harm import (
     FOR_NOTHING,
+    GENERALIZATION,
+    HIDDEN,
     KEPT,
     SLOW,
     accused,
@@ -144,7 +146,7 @@ def health_of(
         return "sick" if healthy < doubted else "watch"
     if case.recorded and (case.features.loss_is_no_score or case.features.is_reinforcement):
         return health_without_score(case)
-    done = case.recorded and does_task(case.run, case.features)
+    done = has_no_harm(case)
     if "medium" in gravest and not (done and healthy >= sure):
         return "sick" if healthy < unlikely else "watch"
     if done:
@@ -155,6 +157,15 @@ def health_of(
         excused = sound or young(case.run) or leading.cause == "undertrained"
         return "sick" if accused(leading) and not excused else "watch"
     return "watch" if is_doubtful(case) or is_unknown(case) or is_slow(case) else "healthy"
+
+
+def has_no_harm(case: Case) -> bool:
+    """Whether a recording shows that the model does its task, in the numbers where the leading cause would show."""
+    leading = case.leading
+    cause = leading.cause if leading is not None and leading.probability > case.healthy else ""
+    if not case.recorded or cause in HIDDEN:
+        return False
+    return does_task(case.run, case.features, on_new_samples=cause in GENERALIZATION)
 
 
 def health_without_score(

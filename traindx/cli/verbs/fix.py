@@ -18,7 +18,8 @@ from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
 
 if TYPE_CHECKING:
-    from traindx.lab.repair.search import Options, Search
+    from traindx.lab.repair.options import Options
+    from traindx.lab.repair.search import Search
 
 FOLDER = Path("traindx-fix")
 BUDGET = "15m"
@@ -30,6 +31,8 @@ Examples:
   traindx fix --steps 500 --seeds 5 -- python -m project.train
   traindx fix -f json -o fix.json -- python train.py
   traindx fix --ask -- python train.py
+  traindx fix --write -- python train.py
+  traindx fix --undo
 
 \b
 The script runs unchanged first. Then each change is tried against the unchanged script, with the same
@@ -42,6 +45,17 @@ Exit status:
   1  sick, and not fixed
   2  could not work: no such program, or nothing was recorded (one sentence says why)
 """
+
+
+def undo_last(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Put the originals of the last written fix back. Raises ConfigError where they cannot be."""
+    if not wanted:
+        return
+    from traindx.lab.edits.undo import undo
+
+    for path in undo(Path.cwd()):
+        note(f"traindx: {path} is as it was before the fix")
+    context.exit(0)
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
@@ -75,6 +89,10 @@ Exit status:
     is_flag=True,
     help="Also edit the source in place once the fix is proven; a backup is kept next to it.",
 )
+@click.option(
+    "--undo", is_flag=True, is_eager=True, expose_value=False, callback=undo_last,
+    help="Take the last --write in this folder back, and do nothing else.",
+)  # fmt: skip
 @click.option("--ask", is_flag=True, help="Ask for known facts, and before each change.")
 @click.option("--no-knowledge", is_flag=True, help="Neither use nor add to the memory of earlier trials.")
 @proof_options(BUDGET)
@@ -131,7 +149,7 @@ def judged_by(
     starts: Starts, seeds: int, min_effect: float, metric: str | None, test: bool, slices: tuple[str, ...]
 ) -> Options:
     """What changes are judged by, as it was asked for. Raises ConfigError."""
-    from traindx.lab.repair.search import Options
+    from traindx.lab.repair.options import Options
 
     return Options(
         starts.steps, seeds, min_effect, None if metric is None else direction(metric), test, slices

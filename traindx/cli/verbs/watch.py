@@ -74,10 +74,18 @@ Exit status:
     metavar="URL",
     help="Send the same to a service by apprise. Secrets as '$VARIABLE' in the URL, or @FILE. Repeatable.",
 )
+@click.option(
+    "--alerts",
+    "from_settings",
+    is_flag=True,
+    help="Send the alerts that the settings file names. Without it, settings that come with a project start no command"
+    " and send nothing.",
+)
 @click.option("--no-color", is_flag=True, help="No colors, as with NO_COLOR set.")
 def watch(
     paths: tuple[str, ...], config: Config, as_json: bool, once: bool, until_done: bool, since: str | None,
-    quiet_until: Severity | None, on: tuple[tuple[Severity, str], ...], notify: tuple[str, ...], no_color: bool,
+    quiet_until: Severity | None, on: tuple[tuple[Severity, str], ...], notify: tuple[str, ...], from_settings: bool,
+    no_color: bool,
 ) -> int:  # fmt: skip
     """Follow training runs that are still being written.
 
@@ -92,9 +100,7 @@ def watch(
         journal = Journal(home(paths))
     except OSError as error:
         raise ConfigError(f"the journal of events cannot be written: {error}") from error
-    alerts = msgspec.structs.replace(
-        config.alerts, on=(*config.alerts.on, *on), notify=(*config.alerts.notify, *notify)
-    )
+    alerts = chosen_alerts(config.alerts, on, notify, from_settings)
     with contextlib.closing(journal), sending(journal, alerts) as add:
         earlier = journal.since(since) if since else []
         settled = once and not since and not (alerts.on or alerts.notify)
@@ -112,6 +118,18 @@ def watch(
         finally:  # also after Ctrl-C, the usual end of it
             journal.save(follower.unreported())
     return follower.status()
+
+
+def chosen_alerts(
+    settings: Alerts, on: tuple[tuple[Severity, str], ...], notify: tuple[str, ...], from_settings: bool
+) -> Alerts:
+    """The targets of the command line, and those of the settings file where that was asked for: it may have come with
+    a project from elsewhere, and its commands and addresses could run or reveal anything."""
+    if from_settings:
+        on, notify = (*settings.on, *on), (*settings.notify, *notify)
+    elif settings.on or settings.notify:
+        note("The settings file names alerts. They are sent with --alerts only.")
+    return msgspec.structs.replace(settings, on=on, notify=notify)
 
 
 @contextlib.contextmanager

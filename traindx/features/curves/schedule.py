@@ -97,12 +97,6 @@ class Stretch(NamedTuple):
         return self.stop - self.start
 
 
-def stretches(mask: np.ndarray) -> list[Stretch]:
-    """Runs of consecutive true values of `mask[n]`."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return [Stretch(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-
-
 def coarsely_printed(rates: Floats) -> bool:
     """Whether the zeros of `rates[n]` may only be small numbers printed with few digits: all rates are fewer
     than 100 units of 1e-3, 1e-4 ... 1e-8, and the smallest ones a unit or a few. True for nothing but

@@ -27,17 +27,21 @@ def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
     return found
 
 
-def before_break(features: Features, found: Panel) -> Panel:
-    """The rows before the first activation or loss that is not finite: the state of a net of NaN shows
-    nothing. Raises CannotJudge when there is none."""
+def first_break(features: Features) -> float:
+    """The step of the first activation or objective that is not finite; infinity where there is none."""
     ends = [float("inf")]
     bad = features.run.panels.get("act_nonfinite")
     if bad is not None:
         ends += [float(step) for step in bad.steps[np.any(np.nan_to_num(bad.values) > 0, axis=1)][:1]]
-    objective = features.objective
-    if objective is not None:
-        ends += [float(step) for step in objective.nonfinite_steps[:1]]
-    keep = found.steps < min(ends)
+    if features.objective is not None:
+        ends += [float(step) for step in features.objective.nonfinite_steps[:1]]
+    return min(ends)
+
+
+def before_break(features: Features, found: Panel) -> Panel:
+    """The rows before the first activation or loss that is not finite: the state of a net of NaN shows
+    nothing. Raises CannotJudge when there is none."""
+    keep = found.steps < first_break(features)
     if not keep.any():
         raise CannotJudge("nothing was measured before values were not finite")
     return Panel(found.steps[keep], found.modules, found.values[keep])

@@ -14,7 +14,7 @@ import numpy as np
 
 from traindx.features.curves.progress import is_learning
 from traindx.features.per_module.flags import Limits, activation_flags, gradient_flags
-from traindx.features.per_module.panels import after_warm_up, least
+from traindx.features.per_module.panels import after_warm_up, first_break, least
 from traindx.features.per_module.rows import Course, ModuleRow
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Floats, Panel, Run
@@ -128,13 +128,7 @@ def merged(orders: Sequence[Sequence[str]]) -> list[str]:
 def unbroken(panels: Mapping[str, Panel], features: Features) -> dict[str, Panel]:
     """The rows before the first activation or objective that is not finite: units of a net of NaN are
     neither silent nor active."""
-    ends = [float("inf")]
-    bad = panels.get("act_nonfinite")
-    if bad is not None:
-        ends += [float(step) for step in bad.steps[np.any(np.nan_to_num(bad.values) > 0, axis=1)][:1]]
-    if features.objective is not None:
-        ends += [float(step) for step in features.objective.nonfinite_steps[:1]]
-    kept = {name: panel.steps < min(ends) for name, panel in panels.items()}
+    kept = {name: panel.steps < first_break(features) for name, panel in panels.items()}
     return {n: Panel(p.steps[kept[n]], p.modules, p.values[kept[n]]) for n, p in panels.items()}
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from traindx.capture.interventions import parse
 from traindx.errors import ConfigError
+from traindx.lab.repair.source import Source
 from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.setup import Setup
+
+SETTINGS = ("weight_decay", "momentum", "dropout")  # of which the setup gives the value that is used
 
 
 def fine(diagnosis: RunDiagnosis) -> bool:
@@ -22,3 +28,23 @@ def refusal(*specs: str) -> str:
     except ConfigError as error:
         return str(error).partition(": ")[2] or str(error)
     return ""
+
+
+def pointless(spec: str, setup: Setup, base: Sequence[str], source: Source | None) -> str:
+    """Why an intervention would change nothing in a run with this setup, or "". `base`: those that are applied
+    already, whose settings the setup does not show. Unknown is not absent: with several parameter groups the
+    setup gives the value of the first alone, and functions of dropout are no modules."""
+    name, _, value = spec.partition("=")
+    if any(name == one.partition("=")[0] for one in base):
+        return ""
+    if name == "class_weights" and setup.number("future_effect") is not None:
+        return "its classes are the next tokens, so weights would change what it learns to predict"
+    scaled = value.startswith("*")
+    if name == "dropout" and scaled and setup.flag("has_dropout") is False:
+        return "" if source is None or source.mentions("dropout") else "the model has no dropout"
+    now = (
+        setup.number(name) if name in SETTINGS and not (setup.number("parameter_groups") or 1) > 1 else None
+    )
+    if scaled and now == 0:
+        return f"the {name} is 0, so there is nothing to scale"
+    return f"the {name} is {now:g} already" if now is not None and not scaled and float(value) == now else ""

@@ -92,8 +92,9 @@ class Memory:
         return [self.why, *found] if self.why else found
 
     def add(self, proof: Proof) -> str:
-        """Store the trials of a proof that reached a verdict. Returns why that failed, or "": a proof does
-        not fail because of it."""
+        """Store the trials of a proof that compared runs: a change that was there already, or that found
+        nothing to change, says nothing about its fix. Returns why that failed, or "": a proof does not fail
+        because of it."""
         if self.store is None:
             return ""
         setup = proof.before[0].setup
@@ -114,6 +115,7 @@ class Memory:
                 version=VERSION,
             )
             for trial in proof.report.trials
+            if trial.seeds
         ]
         try:
             self.store.add(outcomes)

@@ -53,6 +53,10 @@ class Source:
                 self.why = "a file of the project is nested too deeply to be edited"
         return Advice(file="", line=0, write=" ".join(interventions), why=self.why)
 
+    def mentions(self, word: str) -> bool:
+        """Whether a text of the project has this word, in any case; True where the project is unknown."""
+        return bool(self.why) or any(word in text.lower() for text in self.files.values())
+
     def unread(self) -> list[str]:
         """A note for each configuration that the sources or the command name but that cannot be edited."""
         if self.why:

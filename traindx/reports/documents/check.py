@@ -6,6 +6,7 @@ import html as escaping
 
 import msgspec
 
+from traindx.reports.documents.memory import size
 from traindx.reports.labels import clean, number
 from traindx.reports.markdown import text as harmless
 from traindx.reports.text_page import Page, Span
@@ -74,18 +75,10 @@ def fact(name: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"{title} {clean(value, 60)}"
     if name.startswith(BYTES):
-        return f"{title} {amount(float(value), ('B', 'kB', 'MB', 'GB', 'TB'))}"
+        return f"{title} {size(float(value))}"
     if name.startswith(SECONDS):
         return f"{title} {seconds(float(value))}"
     return f"{title} {number(float(value))}"
-
-
-def amount(value: float, units: tuple[str, ...]) -> str:
-    for unit in units[:-1]:
-        if abs(value) < 1000:
-            return f"{value:.3g} {unit}"
-        value /= 1000
-    return f"{value:.3g} {units[-1]}"
 
 
 def seconds(value: float) -> str:

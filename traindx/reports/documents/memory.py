@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 def size(count: float) -> str:
     """Bytes in the unit that suits them."""
-    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= least:
             return f"{number(float(f'{count / least:.3g}'))} {unit}"
     return f"{number(round(count))} B"

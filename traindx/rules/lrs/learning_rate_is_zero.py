@@ -1,6 +1,6 @@
 """LRS004 learning-rate-is-zero."""
 
-from traindx.features.curves.schedule import Stretch, coarsely_printed, stretches, traces
+from traindx.features.curves.schedule import Stretch, coarsely_printed, traces
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -11,6 +11,7 @@ from traindx.rules.api import (
     Severity,
     rule,
     slope,
+    stretches,
     threshold,
 )
 
@@ -68,7 +69,7 @@ def learning_rate_is_zero(
                 yield evidence(curve, Stretch(0, curve.n), "always", "high" if seen else some)
                 return
             continue
-        found = [] if coarsely_printed(curve.values) else stretches(still)
+        found = [] if coarsely_printed(curve.values) else [Stretch(*ends) for ends in stretches(still)]
         for stretch in sorted(found, key=lambda s: -s.length):
             place = place_in_run(stretch, curve.n)
             enough = max(short, (end if place == "at-end" else part) * curve.n)

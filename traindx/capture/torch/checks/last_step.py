@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from traindx.capture.process.patches import remove_all
 from traindx.capture.session.events import LossComputed, LossDifferentiated, ModelFed
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.manual import leaves
@@ -56,15 +57,14 @@ class Live:
         self.differentiated: torch.Tensor | None = None  # what backward was called on
         self.growth: float | None = None
         self.leaves: list[torch.Tensor] = []
-        self.handle: Any = None
+        self.handles: list[Any] = []
 
     def record_call(self, event: ModelFed) -> None:
         """A root is about to be called in training."""
         module, inputs, named = event
         if module is not self.model:
-            if self.handle is not None:
-                self.handle.remove()
-            self.handle = CALLS.hear_after(module, self.record_output)
+            remove_all(self.handles)
+            self.handles.append(CALLS.hear_after(module, self.record_output))
         self.model, self.inputs, self.named = module, inputs, named
 
     def record_output(self, _module: Any, _inputs: Any, output: Any) -> None:
@@ -105,5 +105,4 @@ class Live:
     def stop(self) -> None:
         """Record no further steps."""
         self.stream.attentive = False
-        if self.handle is not None:
-            self.handle.remove()
+        remove_all(self.handles)

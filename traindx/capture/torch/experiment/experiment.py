@@ -5,9 +5,8 @@ Watching must never stop a training; an experiment must never go on as if it wer
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
@@ -17,7 +16,7 @@ from torch.optim import optimizer as optim
 from traindx.capture.experiment.applies import apply_given
 from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.interventions.kinds import Given
-from traindx.capture.process.patches import remove_all
+from traindx.capture.process.patches import remove_all, set_within
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.site import Site
@@ -90,7 +89,7 @@ class Experiment:
             for site, hook in self.hooks.closures:
                 self.hooks.guarded(site, hook, optimizer)
             loss = closure()
-            with self.hooks.in_closure():
+            with set_within(self.hooks, "inside_closure", True):
                 self.use(optimizer, [*self.hooks.early, *self.hooks.gradients])
             if id(optimizer) in self.hooks.withheld:
                 self.hide(optimizer)
@@ -150,7 +149,7 @@ class Experiment:
             for site, hook in self.hooks.backwards:
                 loss = tensors if isinstance(tensors, torch.Tensor) and tensors.numel() == 1 else None
                 self.hooks.guarded(site, hook, loss)
-            with self.inside("inside_backward"):
+            with set_within(self, "inside_backward", True):
                 return original(tensors, *args, **named)
 
         return backward
@@ -179,20 +178,10 @@ class Experiment:
         def __call__(module: Any, *args: Any, **named: Any) -> Any:
             if torch.compiler.is_compiling() or self.inside_call or is_compiled(module):
                 return original(module, *args, **named)
-            with self.inside("inside_call"):
+            with set_within(self, "inside_call", True):
                 return outermost(module, *args, **named)
 
         return __call__
-
-    @contextlib.contextmanager
-    def inside(self, what: str) -> Iterator[None]:
-        setattr(self, what, True)
-        try:
-            yield
-        finally:
-            setattr(self, what, False)
-
-    # What is told.
 
     def tell(self) -> None:
         """What was touched so far, as facts."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 from traindx.capture.experiment.ending import Guard, Hook
@@ -31,12 +29,3 @@ class Hooks(Guard):
     def count(self, optimizer: Any) -> int:
         """Steps that an optimizer has made."""
         return self.counts.get(optimizer, 0)
-
-    @contextlib.contextmanager
-    def in_closure(self) -> Iterator[None]:
-        """Gradients are computed inside of a step."""
-        self.inside_closure = True
-        try:
-            yield
-        finally:
-            self.inside_closure = False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
-from traindx.vocabulary.setup import Fact
+from traindx.capture.experiment.site import Site
 
 Optimizer = Any  # torch.optim.Optimizer
 Change = Callable[[Optimizer, int, Any], Any]
@@ -20,18 +20,10 @@ def with_gradients(optimizer: Optimizer) -> list[Any]:
     return [p for p in parameters_of(optimizer) if p.grad is not None]
 
 
-class Teller(Protocol):
-    """What a change tells of itself."""
-
-    def touched(self, what: str, number: int = 1) -> None: ...
-    def refuse(self, why: str) -> NoReturn: ...
-    def fact(self, name: str, value: Fact) -> None: ...
-
-
 class Override:
     """Puts another value into `group[key]` before a step, and the script's own back after it."""
 
-    def __init__(self, site: Teller, key: str, new: Change, what: str) -> None:
+    def __init__(self, site: Site, key: str, new: Change, what: str) -> None:
         self.site, self.key, self.new, self.what = site, key, new, what
         self.told = False
         self.saved: dict[int, list[tuple[dict[str, Any], Any, Any]]] = {}  # group, its own value, ours

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from traindx.capture.experiment import site as shared
+from traindx.capture.process.patches import set_within
 from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.settings import Change, Optimizer, Override
 
@@ -88,12 +89,6 @@ class Site(shared.Site):
         """Steps that this optimizer has done."""
         return self.hooks.count(optimizer)
 
-    @contextlib.contextmanager
-    def unseen(self) -> Iterator[None]:
+    def unseen(self) -> AbstractContextManager[None]:
         """What is done inside is not recorded."""
-        stream = self.hooks.stream
-        before, stream.active = stream.active, False
-        try:
-            yield
-        finally:
-            stream.active = before
+        return set_within(self.hooks.stream, "active", False)

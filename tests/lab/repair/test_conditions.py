@@ -1,0 +1,75 @@
+"""What would change nothing is not started, and is not remembered as refuted."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from traindx.fixes import catalogue
+from traindx.lab.plan import Candidate, candidates
+from traindx.lab.repair.conditions import pointless, refusal
+from traindx.lab.repair.search import CURES
+from traindx.lab.repair.source import Source
+from traindx.vocabulary.diagnosis import Hypothesis
+from traindx.vocabulary.setup import Fact, Setup
+from traindx.vocabulary.trial import Untried
+
+Plan = tuple[tuple[Candidate, ...], tuple[Untried, ...]]
+
+
+def planned(folder: Path, cause: str, text: str = "", base: tuple[str, ...] = (), **known: Fact) -> Plan:
+    """The plan for one cause, in a project with one script of this text."""
+    (folder / "train.py").write_text(text)
+    setup = Setup().with_facts(known, "capture")
+    source = Source(["python", str(folder / "train.py")], folder, setup)
+    vain = partial(pointless, setup=setup, base=base, source=source)
+    hypotheses = [Hypothesis(cause=cause, title=cause, probability=0.9)]
+    return candidates(hypotheses, catalogue(), setup, CURES, refusal, pointless=vain)
+
+
+def tried(plan: Plan) -> set[str]:
+    return {spec for one in plan[0] for spec in one.interventions}
+
+
+@pytest.mark.parametrize(("now", "wanted"), [
+    (0.0, {"weight_decay=0.01"}),  # nothing to scale
+    (0.01, {"weight_decay=*3"}),  # set to that already
+    (0.1, {"weight_decay=0.01"}),  # the known cure of this cause comes first
+])  # fmt: skip
+def test_a_decay_is_not_scaled_from_nothing_nor_set_to_what_it_is(
+    tmp_path: Path, now: float, wanted: set[str]
+) -> None:
+    found = tried(planned(tmp_path, "insufficient-regularization", weight_decay=now))
+    assert {spec for spec in found if spec.startswith("weight_decay")} == wanted
+
+
+def test_several_groups_or_an_applied_change_leave_it_open() -> None:
+    none = Setup(weight_decay=0.0)
+    assert (
+        pointless("weight_decay=*3", none, (), None) == "the weight_decay is 0, so there is nothing to scale"
+    )
+    assert pointless("weight_decay=*3", none.with_facts({"parameter_groups": 2}, "capture"), (), None) == ""
+    assert pointless("weight_decay=*3", none, ("weight_decay=0.3",), None) == ""
+    assert pointless("weight_decay=*3", Setup(), (), None) == ""  # unknown is not absent
+    assert (
+        pointless("weight_decay=0.1", Setup(weight_decay=0.1), (), None) == "the weight_decay is 0.1 already"
+    )
+    assert pointless("weight_decay=0.1", Setup(weight_decay=0.2), (), None) == ""
+
+
+def test_dropout_is_lowered_only_where_there_is_some(tmp_path: Path) -> None:
+    cause = "dropout-too-high"
+    plan = planned(tmp_path, cause, has_dropout=False)
+    assert "dropout=*0.33" not in tried(plan)
+    assert ("lower-dropout", "the model has no dropout") in [(one.fix, one.why) for one in plan[1]]
+    assert "dropout=*0.33" in tried(planned(tmp_path, cause, has_dropout=True, dropout=0.9))
+    assert "dropout=*0.33" in tried(planned(tmp_path, cause, "y = F.dropout(x, 0.9)", has_dropout=False))
+
+
+def test_next_tokens_are_not_classes_to_be_weighted(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "class-imbalance", future_effect=0.0, classes=65)
+    assert "class_weights=balanced" not in tried(plan)
+    assert any("next tokens" in one.why for one in plan[1] if one.fix == "weight-classes")
+    assert "class_weights=balanced" in tried(planned(tmp_path, "class-imbalance", classes=65))
