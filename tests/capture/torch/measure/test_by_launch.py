@@ -195,11 +195,13 @@ for i in range(20):
 
 @pytest.mark.parametrize(
     ("inputs", "targets", "known"),
-    [("a", "b", 240), ("x[24 * (i % 10):][:24]", "y[24 * (i % 10):][:24]", None)],
+    [("a", "b", 240), ("x[24 * (i % 5):][:24]", "y[24 * (i % 5):][:24]", None)],
 )
 def test_the_loader_of_a_batch_that_outlives_it(
     inputs: str, targets: str, known: int | None, tmp_path: Path
 ) -> None:
     run = run_of(OUTLIVES.format(inputs=inputs, targets=targets), tmp_path)
     assert run.setup.number("dataset_size") == known
-    assert run.setup.number("batches_distinct") == (1 if known else 10)
+    assert run.setup.number("batches_distinct") == (
+        1 if known else 5
+    )  # so many batches are read however busy the machine is
