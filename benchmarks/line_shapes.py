@@ -25,7 +25,9 @@ ROWS = 24
 METRICS = (
     "loss", "Loss", "train_loss", "train loss", "Training Loss", "val_loss", "validation loss", "Val Loss", "accuracy",
     "acc", "Train Acc", "val_acc", "perplexity", "D_loss", "discriminator loss", "generator_loss", "lr", "grad_norm",
-    "reward", "mIoU", "F1", "mse", "kl", "cls_loss",
+    "reward", "mIoU", "F1", "mse", "kl", "cls_loss", "train/loss", "eval_loss", "Test Loss", "valid acc", "Avg loss",
+    "avg_loss", "l2_loss", "total loss", "D(x)", "G_loss", "top1", "ppl", "psnr", "BLEU", "auc", "entropy", "return",
+    "Verlust", "Genauigkeit", "perte", "pérdida", "потери", "точность", "损失", "训练损失", "准确率", "損失", "精度",
 )  # fmt: skip
 COUNTERS = (
     "step",
@@ -38,9 +40,65 @@ COUNTERS = (
     "Epoch",
     "global_step",
     "update",
+    "batch",
+    "it",
+    "Episode",
+    "Epoche",
+    "época",
+    "эпоха",
+    "轮次",
+    "步数",
 )
-ASSIGN = (": ", "=", " = ", " ", ":", " is ", " -> ", " : ")
-BETWEEN = (", ", " | ", " - ", "  ", "; ", "\t", " ", " || ")
+HELD_OUT = ("val", "eval", "test")
+ASSIGN = (
+    ": ",
+    "=",
+    " = ",
+    " ",
+    ":",
+    " is ",
+    " -> ",
+    " : ",
+    "：",
+    " => ",
+    " == ",
+    "\t",
+    ":\t",
+    "....: ",
+    ": ~",
+)
+BETWEEN = (
+    ", ",
+    " | ",
+    " - ",
+    "  ",
+    "; ",
+    "\t",
+    " ",
+    " || ",
+    " / ",
+    " * ",
+    "，",
+    " – ",
+    " ; ",
+    " • ",
+    " and ",
+)
+UNITS = ("", "", "", "", "%", " nats", " dB", " (avg)", ".", "x")
+# How a value is written around its number.
+AROUND = (
+    "{}",
+    "{}",
+    "{}",
+    "{}",
+    "[{}]",
+    "({})",
+    "'{}'",
+    "{} ({})",
+    "\x1b[33m{}\x1b[0m",
+    "tensor({})",
+    "<{}>",
+)
 COUNTED = (
     "{c} {n}",
     "{c}: {n}",
@@ -51,11 +109,20 @@ COUNTED = (
     "({c} {n})",
     "{c}-{n}",
     "{c} #{n}",
+    "{c}: {n:04d}",
+    "{c} {n} of {total}",
+    "{c} {n} ({share:.0f}%)",
+    "[{n}/{total}]",
+    "--- {c} {n} ---",
+    "<{c}={n}>",
+    "{c}:{n:6d}",
 )
 PREFIXES = (
     "", "", "", "2024-05-01 12:{m:02d}:{s:02d},123 INFO ", "[2024-05-01 12:{m:02d}:{s:02d}] ", "INFO:root:",
     "[rank0]: ", "INFO - trainer - ", "[INFO] ", "(worker pid=1234) ", ">> ", "12:{m:02d}:{s:02d} | ",
-    "\x1b[32mINFO\x1b[0m ",
+    "\x1b[32mINFO\x1b[0m ", "I0601 12:{m:02d}:{s:02d}.885972 24067 solver.cpp:48] ", "[1,0]<stdout>:", "0: ", "* ",
+    "2024/05/01 12:{m:02d}:{s:02d} ", "May 01 12:{m:02d}:{s:02d} node7 python[812]: ", "[GPU 0] ", "| INFO | ",
+    "2024-05-01T12:{m:02d}:{s:02d}Z ", "<12:{m:02d}:{s:02d}> ", "[12:{m:02d}:{s:02d} trainer.py:88] ", "Train: ",
 )  # fmt: skip
 CHATTER = ("Saving checkpoint to out/ckpt.pt", "----------------", "Model saved.", "")
 HEADERS = (
@@ -87,11 +154,15 @@ class Shape(NamedTuple):
     chatter: int  # a line of chatter after every so many lines; 0: none
     headers: int
     encoding: str
+    unit: str = ""
+    around: str = "{}"
+    block: bool = False  # one line for the counter, and one for each metric
 
     def parts(self) -> list[str]:
         form = self.inside if self.order == "inside" else f"{self.order} {self.counted!r}"
         return [f"form {form}", f"assign {self.assign!r}", f"between {self.between!r}", f"prefix {self.prefix!r}",
-                f"encoding {self.encoding}", *(f"metric {m}" for m in self.metrics)]  # fmt: skip
+                f"encoding {self.encoding}", f"unit {self.unit!r}", f"around {self.around!r}", f"block {self.block}",
+                *(f"metric {m}" for m in self.metrics)]  # fmt: skip
 
 
 def draw(rng: random.Random) -> Shape:
@@ -103,11 +174,15 @@ def draw(rng: random.Random) -> Shape:
         m.lower() for m in metrics
     } <= {"lr"}:
         metrics = ("loss",)
+    counter = rng.choice(COUNTERS)
+    if counter == "batch" and any(m.lower().startswith(HELD_OUT) for m in metrics):
+        counter = "step"  # batches of an evaluation are one value
     between = rng.choice([b for b in BETWEEN if b != " " or assign in ("=", ": ")])
     return Shape(
-        order, rng.choice(COUNTERS), rng.choice(COUNTED), metrics, assign, between, rng.choice(PREFIXES),
+        order, counter, rng.choice(COUNTED), metrics, assign, between, rng.choice(PREFIXES),
         rng.choice(INSIDE), rng.randint(2, 6), rng.choice((0, 0, 5)), rng.randint(0, len(HEADERS)),
-        rng.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16")),
+        rng.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16")), rng.choice(UNITS), rng.choice(AROUND),
+        order == "counter first" and rng.random() < 0.1,
     )  # fmt: skip
 
 
@@ -116,7 +191,10 @@ def written(shape: Shape, rng: random.Random) -> tuple[str, dict[str, list[str]]
     stride = 1 if "epoch" in shape.counter.lower() else rng.choice((1, 10, 100))
     steps = [(i + 1) * stride for i in range(ROWS)]
     values = {
-        m: [f"{rng.uniform(0.05, 3.0) * 0.97**i:.{shape.digits}f}" for i in range(ROWS)]
+        m: [
+            f"{rng.uniform(0.05, 3.0) * (0.01 if m == 'lr' else 1) * 0.97**i:.{shape.digits + 2 * (m == 'lr')}f}"
+            for i in range(ROWS)
+        ]
         for m in shape.metrics
     }
     lines = list(HEADERS[: shape.headers])
@@ -132,9 +210,17 @@ def written(shape: Shape, rng: random.Random) -> tuple[str, dict[str, list[str]]
 def line_of(shape: Shape, step: int, total: int, named: Sequence[tuple[str, str]]) -> str:
     if shape.order == "inside":
         ((name, value),) = named
-        return shape.inside.format(name=name, c=shape.counter, n=step, v=value)
-    counted = shape.counted.format(c=shape.counter, n=step, total=total)
-    body = shape.between.join(f"{name}{shape.assign}{value}" for name, value in named)
+        inside, counter = shape.inside, shape.counter
+        if "{c}s" in inside:  # "after 12 steps": an English plural
+            counter = "batche" if counter == "batch" else counter if counter.isascii() else "step"
+        return inside.format(name=name, c=counter, n=step, v=value)
+    counted = shape.counted.format(c=shape.counter, n=step, total=total, share=100 * step / total)
+    written = [
+        f"{name}{shape.assign}{shape.around.format(value, value)}{shape.unit}" for name, value in named
+    ]
+    if shape.block:
+        return "\n".join([counted, *(f"  {one}" for one in written)])
+    body = shape.between.join(written)
     pair = (counted, body) if shape.order == "counter first" else (body, counted)
     return shape.between.join(pair)
 

@@ -16,14 +16,14 @@ from traindx.readers.names.translations import TERMS, any_term, in_english
     [
         ("训练损失", "train/loss"), ("验证损失", "val/loss"), ("验证准确率", "val/accuracy"), ("学习率", "lr"),
         ("平均损失", "train/loss"), ("検証損失", "val/loss"), ("정확도", "train/accuracy"), ("학습률", "lr"),
-        ("损失_val", "val/loss"),
+        ("损失_val", "val/loss"), ("Verlust", "train/loss"), ("точность", "train/accuracy"),
     ],
 )  # fmt: skip
 def test_a_name_means_what_its_english_means(name: str, signal: str) -> None:
     assert role_of(name).signal == signal
 
 
-@pytest.mark.parametrize("name", ["loss", "val_loss", "naïve_score", "λ", "потеря"])
+@pytest.mark.parametrize("name", ["loss", "val_loss", "naïve_score", "λ", "verlustig", "temperature"])
 def test_what_is_not_known_stays(name: str) -> None:
     assert in_english(name) == name
 

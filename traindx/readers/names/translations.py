@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 # Chinese (simplified, traditional), Japanese, Korean: the words that tutorials and their readers print.
 TERMS = {
@@ -22,7 +22,28 @@ TERMS = {
     "step": "步数 步數 步 ステップ 스텝",
     "time": "耗时 用时 耗時 時間 시간",
 }
+# German, French, Spanish, Portuguese, Italian, Russian: whole words only, as they are parts of English ones.
+WHOLE_TERMS = {
+    "train": "entraînement entrenamiento treinamento обучение",
+    "val": "validierung validación validação валидация",
+    "test": "тест prueba",
+    "loss": "verlust perte pérdida perdida perda perdita потери потеря",
+    "accuracy": "genauigkeit exactitude exactitud precisión acurácia accuratezza точность",
+    "lr": "lernrate",
+    "avg": "durchschnitt moyenne promedio среднее",
+    "epoch": "epoche époque época epoca эпоха",
+    "iteration": "itération iteración iteração iterazione итерация",
+    "step": "schritt paso passo шаг",
+    "time": "zeit temps tiempo время",
+}
 WORDS = {word: english for english, words in TERMS.items() for word in words.split()}
+WHOLE_WORDS = {word: english for english, words in WHOLE_TERMS.items() for word in words.split()}
+COUNTING_WORDS = tuple(
+    form
+    for word, english in {**WORDS, **WHOLE_WORDS}.items()
+    if english in ("epoch", "iteration", "step")
+    for form in dict.fromkeys((word, word.capitalize()))
+)
 
 
 @cache
@@ -31,6 +52,13 @@ def any_term() -> re.Pattern[str]:
     return re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
 
 
+@cache
+def whole_term() -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(WHOLE_WORDS)})(?![^\W_])", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
 def in_english(name: str) -> str:
     """The name with the words that are known in English, set apart by blanks; an English one as it is."""
+    name = whole_term().sub(lambda found: WHOLE_WORDS[found[0].lower()], name)
     return name if name.isascii() else any_term().sub(lambda found: f" {WORDS[found[0]]} ", name).strip()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from traindx.readers.textlog.keys import Key, key_before, metric_name, slug
 from traindx.readers.textlog.tokens import TIME, TOKEN, scale_of, short_unit
-from traindx.readers.textlog.words import COUNTERS, counter_of, evidence, role_in, role_of_key, role_only
+from traindx.readers.textlog.words import counter_of, evidence, role_in, role_of_key, role_only
 
 LONGEST_LINE = 16384  # longer lines are data, not prints
 MOST_FIELDS = 400
@@ -33,7 +33,14 @@ INDEXED = re.compile(r"(?P<name>\w[\w ./-]*)\[$")  # `loss[12] = 7.49`
 INDEX_ENDS = re.compile(r"\]\s*[:=]")
 BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
 THINGS = re.compile(r" [a-z]+s\b(?!:|=)")  # `wrote 3 files`
-RANK = re.compile(r"(?:\brank[ :_=]?|^\[default)(\d{1,5})\b", re.IGNORECASE)
+FULL_WIDTH = str.maketrans("：，；（）【】＝｜", ":,;()[]=|")
+BULLET = re.compile(r"(?<= )[–—•·](?= )")
+LEADERS = re.compile(r"(?<=\w)\.{2,}:")
+ANGLES = re.compile(r"<(\w+[=:] ?\d+)>")
+ABOUT = re.compile(r"(?<=[:= ])~(?=[^\s/])")
+# What mpirun, and Python's logging without a format, write before a line.
+TAG = re.compile(r"^(?:\[\d+,\d+\]<std(?:out|err)>:|(?:DEBUG|INFO|WARNING):[\w.]+:)")
+RANK = re.compile(r"(?:\brank[ :_=]?|^\[default|^\[\d+,(?=\d+\]<std))(\d{1,5})\b", re.IGNORECASE)
 KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
 CLOSING = re.compile(
     r"(?:^|[\s*=>-])(?:final|best|averaged stats|summary|overall|train_runtime)(?![a-z])", re.IGNORECASE
@@ -78,6 +85,7 @@ class Parsed(NamedTuple):
 
 def parse(line: str) -> Parsed:
     """The fields of a line, in order. A line without any has an empty tuple."""
+    line = plain_marks(line)
     reader = LineReader(line)
     for token in TOKEN.finditer(line, reader.floor, reader.end):
         reader.take(token)
@@ -94,6 +102,20 @@ def parse(line: str) -> Parsed:
         reader.lead,
         reader.rank,
     )
+
+
+def plain_marks(line: str) -> str:
+    """A line of the same length with plain punctuation: marks of full width, bullets between metrics, leaders
+    (`loss....: 0.5`), `~` before a number, and the tag of mpirun become what the grammar knows."""
+    if not line.isascii():
+        line = BULLET.sub("|", line.translate(FULL_WIDTH))
+    if "..:" in line:
+        line = LEADERS.sub(lambda found: ":" + " " * (len(found[0]) - 1), line)
+    if "~" in line:
+        line = ABOUT.sub(" ", line)
+    if "<" in line:
+        line = ANGLES.sub(r"[\1]", line)
+    return TAG.sub(lambda found: " " * len(found[0]), line)
 
 
 class LineReader:
@@ -180,8 +202,8 @@ class LineReader:
 
     def numbered(self, token: re.Match[str]) -> None:
         """`Epoch-12`, `step #12`."""
-        name = token["thing"].lower()
-        self.fields.append(Field(name, "counter", COUNTERS[name], whole=True))
+        name, rank = counter_of(token["thing"]) or ("step", 1)
+        self.fields.append(Field(name, "counter", rank, whole=True))
         self.spans.append(token.span("count"))
         self.last_kind = "counter"
 
@@ -262,8 +284,12 @@ class LineReader:
 
     def ratio(self, token: re.Match[str]) -> None:
         """`a/b`: a counter and what it runs up to, or a share (`Accuracy: 98/100`)."""
-        key = key_before(self.line[max(self.floor, token.start() - REACH) : token.start()])
+        gap = self.line[max(self.floor, token.start() - REACH) : token.start()]
+        key = key_before(gap)
         self.side = role_in(key.lead) or self.side
+        behind_prefix = not self.fields and gap.endswith(
+            (": [", "- [", "| [")
+        )  # `[rank0]: [4/24] loss: 0.3`
         counter = counter_of(key.text) if key.text and not role_only(key.text) else None
         if counter is not None:
             self.side = role_of_key(key.text) or self.side
@@ -271,7 +297,7 @@ class LineReader:
                 Field(counter[0], "counter", counter[1], whole=True),
                 Field(counter[0], "total", whole=True),
             )
-        elif not key.text or role_only(key.text):
+        elif not key.text or role_only(key.text) or behind_prefix:
             self.side = role_of_key(key.text) or self.side
             bar = "bar" if KERAS_BAR.match(self.line, token.end()) else ""
             pair = (Field(bar, "within", 2, whole=True), Field(bar, "total", whole=True))

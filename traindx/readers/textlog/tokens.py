@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from traindx.readers.names.translations import COUNTING_WORDS
+
 UNIT = (
     r"%|[munµ]s(?:ecs?|econds?)?|s(?:ecs?|econds?)?|min(?:s|utes?)?|h(?:rs?|ours?)?"
     r"|[KMGT]i?B(?:ytes)?|[kKMGTB]|bytes|dB|x|TFLOPs?|GFLOPs?"
@@ -23,6 +25,15 @@ STANDING = (
     r"|TFLOPs?|TFLOPS)"
 )
 
+# Counters whose number may come after a dash or a number sign: `epoch-3`, `Step #12`.
+NUMBERED = "|".join(
+    (
+        r"(?:global_|optimizer_)?(?:step|iter(?:ation)?|epoch|update|batch|episode|round)",
+        "it",
+        *COUNTING_WORDS,
+    )
+)
+
 TOKEN = re.compile(
     rf"""
     (?P<date>(?<![\w.])(?:
@@ -34,7 +45,7 @@ TOKEN = re.compile(
       |(?<![\w.])\d+\s?h(?:ours?|rs?)?[\s:]*\d+\s?m(?:in)?(?:[\s:]*\d+(?:\.\d+)?\s?s)?(?!\w)
       |(?<![\w.])\d+\s?m(?:in)?[\s:]*\d+(?:\.\d+)?\s?s(?!\w)|(?<![\w.])\d+\s+days?(?!\w))
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
-    |(?P<numbered>(?<![\w./\\-])(?P<thing>(?:global_|optimizer_)?(?:step|iter(?:ation)?|epoch|update|batch|episode|round))\s?[-\#]\s?(?P<count>\d+)(?![\w-]|\.\w))
+    |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})\s?[-\#]\s?(?P<count>\d+)(?![\w-]|\.\w))
     |(?P<ratio>(?<![\w.@#/])(?<!\w-)(?P<part>\d+)\s*/\s*(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<num>(?<![\w.@#])(?<!\w-)
       (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])

@@ -67,7 +67,7 @@ def counter_of(key: str) -> tuple[str, int] | None:
     and `validation loss at iteration` are counters; `number of skipped iterations` is not."""
     plain = re.sub(r"\(.*?\)", "", in_english(key)).lower().strip(" #:._-[]'\"")
     found = re.search(r"(?:\bat|\bafter|@)\s+(\w+)$", plain)
-    if found and COUNTERS.get(found[1], 9) < 4:
+    if found and COUNTERS.get(found[1], 9) < 5:
         plain = found[1]
     joined = re.sub(r"\s+", "_", plain)
     if joined in COUNTERS:
