@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 LOOP = Path(__file__).with_name("loop.py")
-RUN = [str(Path(sys.executable).with_name("traindx")), "run", "--quiet"]
+RUN = [sys.executable, "-m", "traindx", "run", "--quiet"]
 PATIENCE = 120.0  # seconds for a process to start, or to make a block of steps
 WAYS: dict[str, tuple[list[str], list[str]]] = {  # what stands before the script's command, and after it
     "plain": ([], []),
@@ -27,6 +27,7 @@ WAYS: dict[str, tuple[list[str], list[str]]] = {  # what stands before the scrip
     "watch": ([], ["watch"]),
     "watch, every step": ([], ["watch", "1"]),
     "traindx run": ([*RUN, "--out", "{out}", "--"], []),
+    "traindx run, judged": ([*RUN, "--live", "--stop-on", "critical", "--out", "{out}", "--"], []),
     "traindx run, every step": ([*RUN, "--every", "1", "--out", "{out}", "--"], []),
 }
 WARM_SECONDS = 5.0  # of steps before anything is counted: any run may measure for 0.2 s as it begins, that

@@ -23,7 +23,8 @@ from traindx.lab.conduct import attempts
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.plan import Candidate
 from traindx.lab.repair.bench import Bench
-from traindx.lab.repair.search import Options, Search
+from traindx.lab.repair.options import Options
+from traindx.lab.repair.search import Search
 
 NOTHING = ("lr=*1.0001", "lr=*0.9999")
 WANTED = 20

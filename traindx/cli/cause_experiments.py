@@ -45,7 +45,7 @@ class Settling(NamedTuple):
         from traindx.lab.repair import investigate as looking
         from traindx.lab.repair.bench import LEAST_LIMIT, TIMES, Arm
         from traindx.lab.repair.folder import DONE, opened
-        from traindx.lab.repair.search import Options
+        from traindx.lab.repair.options import Options
 
         ran = Arm((), None, diagnosis.runs[place], ended.shell_status == 0, ended.seconds)
         starts = Starts(self.steps, self.seconds, JOBS, None, {})

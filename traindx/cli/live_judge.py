@@ -72,6 +72,8 @@ class Judging:
         live = (sys.stderr.isatty() and not quiet) if self.live is None else self.live
         if not (live or self.events or self.stop_on):
             return
+        reported = max(config.severity, self.stop_on or config.severity, key=SEVERITIES.index)
+        config = config.override(severity=reported)
         theirs, self.lifeline = os.pipe()
         self.opened.callback(os.close, theirs)
         self.opened.callback(os.close, self.lifeline)

@@ -22,6 +22,7 @@ from traindx.capture.launch.relay import HELD, written
 
 if TYPE_CHECKING:
     from traindx.live.episodes import State
+    from traindx.vocabulary.diagnosis import Severity
     from traindx.vocabulary.live import LiveEvent
 
 LOWEST = 19  # the priority that gives way to every other
@@ -55,7 +56,7 @@ class Judge:
     def __init__(self, request: dict[str, Any]) -> None:
         self.request, self.folder = request, Path(request["out"])
         self.events = 0
-        self.stopping = self.ended = False
+        self.ended = False
 
     def run(self) -> None:
         from traindx.capture.launch.stages import recorded
@@ -101,35 +102,24 @@ class Judge:
             written(self.request["events"], f"{line(event)}\n".encode())
         if self.request["live"] and event.kind in SPOKEN and not self.ended:
             self.speak(event)
-        if self.asks_to_stop(event):
-            self.stop(event)
+        if event.finding is not None and event.kind in ("finding", "escalated"):
+            self.stop_on(event.finding.severity, event.text)
         return event
 
     def speak(self, event: LiveEvent) -> None:
         """One line on stderr. Where the script has left its own last line open, ours begins below it."""
+        from traindx.capture.launch.stages import PRINTED, last_words
         from traindx.live.screen import event_line
 
-        written(
-            STDERR, f"{'' if self.at_line_start() else chr(10)}{event_line(event, 'traindx')}\n".encode()
-        )
-
-    def at_line_start(self) -> bool:
-        from traindx.capture.launch.stages import PRINTED, last_words
-
         printed = [last_words(self.folder, name) for name in PRINTED]
-        return all(not words or words.endswith(b"\n") for words in printed)
+        is_open = any(words and not words.endswith(b"\n") for words in printed)
+        written(STDERR, b"\n" * is_open + f"{event_line(event, 'traindx')}\n".encode())
 
-    def asks_to_stop(self, event: LiveEvent) -> bool:
+    def stop_on(self, severity: Severity, why: str) -> None:
+        """Ask the script to end, if it is to end on a finding of this severity; the first reason counts."""
+        from traindx.atomic_write import write_whole
         from traindx.live.episodes import rank
 
-        level = self.request["stop_on"]
-        new = event.kind in ("finding", "escalated") and event.finding is not None
-        return bool(new and level and event.finding and rank(event.finding.severity) <= rank(level))
-
-    def stop(self, event: LiveEvent) -> None:
-        """Ask the script to end; the first reason counts."""
-        if not self.stopping:
-            from traindx.atomic_write import write_whole
-
-            self.stopping = True
-            write_whole(Path(self.request["stop_file"]), event.text)
+        level, file = self.request["stop_on"], Path(self.request["stop_file"])
+        if level and rank(severity) <= rank(level) and not file.exists():
+            write_whole(file, why)

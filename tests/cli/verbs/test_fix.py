@@ -224,6 +224,31 @@ def test_what_only_the_source_can_mend_is_tried_there_and_written_when_asked(tmp
 
 
 @pytest.mark.slow
+def test_a_fault_that_the_run_itself_shows_gets_its_patch_though_nothing_is_gained(tmp_path: Path) -> None:
+    pytest.importorskip("libcst", reason="the extra `fix` is not installed")
+    here = tmp_path / "p"
+    here.mkdir()
+    easy = TRAIN.replace("float(sys.argv[1])", "0.3").replace("1.2 * torch", "1.0 * torch")
+    easy = easy.replace("Linear(32, 3))", "Linear(32, 3), torch.nn.Softmax(dim=1))")
+    shown = "held = (model(x[384:]).argmax(1) == y[384:]).float().mean()"
+    easy = easy.replace("held = torch.nn.functional.cross_entropy(model(x[384:]), y[384:])", shown)
+    (here / "train.py").write_text(easy.replace("val_loss", "val_acc"))
+    done = traindx("fix", "-f", "json", "--write", "--", sys.executable, "train.py", cwd=here)
+    report = json.loads(done.out)
+    valid(report, "fix.schema.json")
+    assert (done.status, report["verdict"], report["applied"]) == (1, "not-fixed", [])
+    assert "-model = torch.nn.Sequential" in report["diff"]
+    assert report["diff"] == (here / report["patch"]).read_text()
+    assert report["patch_basis"].startswith("Correct by the documentation of the loss")
+    assert "Its effect on this run is not shown." in report["patch_basis"]
+    assert "Softmax" in (here / "train.py").read_text(), "what is not proven is not written"
+    page = (here / report["folder"] / "report.md").read_text()
+    assert page.index("Its effect on this run is not shown") < page.index("## Fixes tried")
+    subprocess.run(["git", "apply", report["patch"]], cwd=here, check=True)
+    assert "Softmax" not in (here / "train.py").read_text()
+
+
+@pytest.mark.slow
 def test_ctrl_c_ends_it_with_all_that_it_started(tmp_path: Path) -> None:
     here, out = project(tmp_path / "p"), tmp_path / "proof"
     arguments = ["fix", "--out", str(out), "--", sys.executable, "train.py", "40"]

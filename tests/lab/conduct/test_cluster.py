@@ -19,7 +19,7 @@ from tests.lab.repair.test_search import searched
 from traindx.errors import ConfigError
 from traindx.lab.conduct.attempts import attempt
 from traindx.lab.conduct.cluster import Cluster
-from traindx.lab.repair.search import Options
+from traindx.lab.repair.options import Options
 
 pytestmark = pytest.mark.slow
 __all__ = ["project"]

@@ -14,7 +14,8 @@ from traindx.lab.conduct.journal import Journal
 from traindx.lab.judge.significance import Judged
 from traindx.lab.repair.bench import Bench, Start
 from traindx.lab.repair.document import Proof, conclude
-from traindx.lab.repair.search import Options, Search
+from traindx.lab.repair.options import Options
+from traindx.lab.repair.search import Search
 from traindx.vocabulary.diagnosis import Hypothesis
 
 

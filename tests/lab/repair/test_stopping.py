@@ -11,7 +11,8 @@ from traindx.causes.experiments.belief import CHANCES
 from traindx.config import Config
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.repair.bench import Bench
-from traindx.lab.repair.search import Options, Search
+from traindx.lab.repair.options import Options
+from traindx.lab.repair.search import Search
 from traindx.lab.repair.stopping import lasting, price, stopping
 from traindx.vocabulary.diagnosis import Hypothesis
 

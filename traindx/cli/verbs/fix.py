@@ -18,7 +18,8 @@ from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
 
 if TYPE_CHECKING:
-    from traindx.lab.repair.search import Options, Search
+    from traindx.lab.repair.options import Options
+    from traindx.lab.repair.search import Search
 
 FOLDER = Path("traindx-fix")
 BUDGET = "15m"
@@ -148,7 +149,7 @@ def judged_by(
     starts: Starts, seeds: int, min_effect: float, metric: str | None, test: bool, slices: tuple[str, ...]
 ) -> Options:
     """What changes are judged by, as it was asked for. Raises ConfigError."""
-    from traindx.lab.repair.search import Options
+    from traindx.lab.repair.options import Options
 
     return Options(
         starts.steps, seeds, min_effect, None if metric is None else direction(metric), test, slices

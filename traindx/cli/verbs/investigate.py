@@ -53,7 +53,7 @@ def investigate(
     from traindx import pipeline
     from traindx.lab.repair import investigate as looking
     from traindx.lab.repair.folder import DONE, opened
-    from traindx.lab.repair.search import Options
+    from traindx.lab.repair.options import Options
     from traindx.version import VERSION
     from traindx.vocabulary.diagnosis import Document
 

@@ -28,8 +28,8 @@ import numpy as np
 from traindx.vocabulary.trial import Interval, Verdict
 
 ALPHA = 0.05  # probability of confirming any change that does nothing
-INTERIM = 2  # analyses: at FIRST pairs, and at MOST
-FIRST, MOST = 3, 5
+FIRST, MOST = 3, 5  # pairs that may be asked for
+MORE = (5, 8, 12)  # pairs at which a promising change is judged again, while the budget lasts
 MIN_EFFECT = 0.10
 # Gains are cut there: 20 times better is as good as fixed, and one seed must not carry the mean.
 CAP = 3.0
@@ -56,10 +56,12 @@ def judge(
     together: int = 1,
     noise: float | None = None,
     paired: bool = True,
+    analysis: int = 0,
 ) -> Judged:
     """Judge a change by the gains of its pairs, one for each seed. `together`: how many changes are judged
-    together; `noise`: the standard deviation of the objective between seeds, as a gain, where other arms
-    show it; `paired`: whether the arms of a pair, which share a seed, differ in the change alone."""
+    together; `analysis`: how often this change was judged before, with fewer pairs; `noise`: the standard
+    deviation of the objective between seeds, as a gain, where other arms show it; `paired`: whether the arms of
+    a pair, which share a seed, differ in the change alone."""
     values = np.clip(np.asarray(gains, dtype=np.float64), -CAP, CAP)
     if not len(values):
         return Judged(0.0, None, None, "inconclusive", "no pair was finished")
@@ -71,7 +73,11 @@ def judge(
     of_noise = OF_NOISE if paired else math.sqrt(2)  # the arms of an unpaired pair are independent
     spread = max(float(values.std(ddof=1)), LEAST_SPREAD, of_noise * (noise or 0.0))
     interval = intervals(values, spread)
-    half = student(1 - ALPHA / INTERIM / max(together, 1), len(values) - 1) * spread / math.sqrt(len(values))
+    half = (
+        student(1 - ALPHA / 2 ** (analysis + 1) / max(together, 1), len(values) - 1)
+        * spread
+        / math.sqrt(len(values))
+    )
     return Judged(effect, interval, signs_p(values), *verdict(effect, half, interval, margin))
 
 

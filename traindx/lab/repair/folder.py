@@ -21,7 +21,7 @@ from traindx.lab.conduct.journal import Journal, about, sentence, unfinished
 from traindx.lab.repair.bench import Bench
 from traindx.lab.repair.deliverables import remove_weights
 from traindx.lab.repair.document import Proof
-from traindx.lab.repair.search import Options
+from traindx.lab.repair.options import Options
 from traindx.locks import holder, take_lock
 from traindx.redaction import redact
 from traindx.reports.documents import fix as page

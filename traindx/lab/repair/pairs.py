@@ -81,11 +81,15 @@ def known_gains(pairs: Sequence[Pair]) -> list[float]:
     return [p.gain for p in pairs if not np.isnan(p.gain)]
 
 
-def judged(pairs: Sequence[Pair], objective: Objective, min_effect: float, together: int) -> Judged:
+def judged(
+    pairs: Sequence[Pair], objective: Objective, min_effect: float, together: int, analysis: int = 0
+) -> Judged:
     """The verdict over pairs. A change without any effect is refuted at once."""
     noise = noise_of([p.before for p in pairs], objective)
     paired = same_start(pairs)
-    return judge(known_gains(pairs), min_effect=min_effect, together=together, noise=noise, paired=paired)
+    return judge(
+        known_gains(pairs), min_effect=min_effect, together=together, noise=noise, paired=paired, analysis=analysis
+    )  # fmt: skip
 
 
 def trial(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from traindx.fixes import find
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.edits import Advice, Patch
 from traindx.lab.edits.files import diff, write
@@ -16,6 +17,7 @@ from traindx.lab.edits.undo import remember
 from traindx.lab.judge.equivalence import STEPS, Agreement, agreement, losses
 from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
+from traindx.lab.repair.documented import documented
 from traindx.lab.repair.search import Search
 from traindx.lab.repair.source import outside
 from traindx.redaction import redact, redact_text
@@ -39,7 +41,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     script, or the script under its interventions where there is no edit, is run for its first steps."""
     source, base = search.bench.source, search.base
     if not proof.report.applied:
-        return Patched(proof, None, None)
+        return Patched(unproven(search, proof, folder), None, None)
     found: Patch | Advice | None = None if source is None else source.written(proof.report.applied, base)
     if isinstance(found, Advice):
         where = f"{found.place}: " if found.place else ""
@@ -69,6 +71,31 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
         return Patched(proof, None, like)
     report = msgspec.structs.replace(proof.report, patch=str(path), diff=redact_text(diff(found)))
     return Patched(proof._replace(report=report), found, like)
+
+
+def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
+    """The proof with the edit for a fault that the run itself shows, where no change was proven: correct by
+    documentation, and its edited script starts. Not where a trial showed that it does harm."""
+    fix, basis = documented(search.diagnosis)
+    known, source = find(fix), search.bench.source
+    harmful = any(t.fix == fix and t.verdict == "harmful" for t in search.trials)
+    if proof.report.verdict != "not-fixed" or known is None or source is None or harmful or not search.seeds:
+        return proof
+    found = source.written((fix,), known.interventions)
+    if not isinstance(found, Patch) or not found.after:
+        return proof
+    started = search.bench.in_time(lambda: begun(search, (), found, folder), None, "")
+    if started is None or started.run is None:
+        return proof
+    path = folder / PATCH
+    path.write_text(diff(found), encoding="utf-8")
+    tree(source.files | found.after, folder / TREE)
+    basis = f"Correct by {basis}. Its effect on this run is not shown."
+    return proof._replace(
+        report=msgspec.structs.replace(
+            proof.report, patch=str(path), diff=redact_text(diff(found)), patch_basis=basis
+        )
+    )
 
 
 def answered(proof: Proof, first: Attempt, search: Search) -> Proof:

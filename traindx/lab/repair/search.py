@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,12 +13,14 @@ from traindx.causes.experiments import TRIED
 from traindx.causes.experiments.belief import updated
 from traindx.config import Config
 from traindx.lab.judge import objectives
-from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST, Judged, hopeless, least_gain, near
+from traindx.lab.judge.significance import MORE, Judged, hopeless, least_gain, near
 from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_record
 from traindx.lab.repair.bench import Arm, Bench, Long, truncated
 from traindx.lab.repair.combinations import AND, Applied, try_two
 from traindx.lab.repair.conditions import fine, pointless, refusal
+from traindx.lab.repair.documented import documented
 from traindx.lab.repair.lengths import from_speed
+from traindx.lab.repair.options import Options
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.lab.repair.source import MARK, THERE, Source, outside
 from traindx.lab.repair.variants import Way, by_speed, sooner
@@ -39,19 +40,6 @@ AGAIN = 3  # in a second round by the new belief, and at full length where a sho
 UNWANTED = "you declined it (--ask)"
 MEASURED = {"steps": "the same end; in steps to it ", "error": "in errors left, "}
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
-
-
-class Options(NamedTuple):
-    """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a
-    verdict, `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of
-    all choices, `slices`: columns whose groups are compared before and after."""
-
-    steps: int | None = None
-    seeds: int = FIRST
-    min_effect: float = MIN_EFFECT
-    metric: tuple[str, str] | None = None
-    test: bool = False
-    slices: tuple[str, ...] = ()
 
 
 class Search:
@@ -199,7 +187,7 @@ class Search:
         bench.steps = found
         own = run.setup.number("seed")
         start = int(own) if own is not None else 0
-        self.seeds = tuple(range(start, start + MOST))
+        self.seeds = tuple(range(start, start + MORE[-1]))
         if own is not None:
             bench.known.setdefault((((), start), cut), self.first._replace(seed=start))
             bench.known[((), start), found] = self.first._replace(seed=start, run=truncated(run, found))
@@ -327,18 +315,21 @@ class Search:
         """More seeds for a change that may help, and the verdict, which is recorded."""
         options = self.options
         way = by_speed(way, options.metric is None, options.min_effect)
-        pairs = [way.pair]
-        if hopeless(known_gains(pairs), options.min_effect, self.noise(way.objective)):
-            found = judged(pairs, way.objective, options.min_effect, judged_together)
-        else:
+        pairs, analysis = [way.pair], 0
+        found = judged(pairs, way.objective, options.min_effect, judged_together)
+        if self.certain(way) or not hopeless(
+            known_gains(pairs), options.min_effect, self.noise(way.objective)
+        ):
             judged_together *= way.doses
-            pairs = self.pairs(way, self.seeds[: options.seeds], self.ahead(way))
-            found = judged(pairs, way.objective, options.min_effect, judged_together)
-            if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
-                pairs = self.pairs(way, self.seeds[:MOST])
-                found = judged(pairs, way.objective, options.min_effect, judged_together)
+            for count in (options.seeds, *(n for n in MORE if n > options.seeds)):
+                if len(pairs) > 1:
+                    if not near(found, options.min_effect) or not self.affordable(2 * (count - len(pairs))):
+                        break
+                    analysis += 1
+                pairs = self.pairs(way, self.seeds[:count], () if analysis else self.ahead(way))
+                found = judged(pairs, way.objective, options.min_effect, judged_together, analysis)
             if options.metric is None:
-                way, pairs, found = sooner(way, pairs, found, options.min_effect, judged_together)
+                way, pairs, found = sooner(way, pairs, found, options.min_effect, judged_together, analysis)
         found = found._replace(why=MEASURED.get(way.objective.scale, "") + found.why)
         self.record_trial(way.candidate, way.interventions, pairs, found, way.objective)
         if found.verdict == "confirmed":
@@ -346,6 +337,10 @@ class Search:
         else:
             self.vain.append((way, found.verdict))
         return found
+
+    def certain(self, way: Way) -> bool:
+        """Whether a change is for what the run itself shows, so that one unlucky pair does not drop it."""
+        return way.candidate.fix == documented(self.diagnosis).fix
 
     def noise(self, objective: Objective) -> float | None:
         """The spread between seeds of the unchanged script, as far as such arms have been run."""

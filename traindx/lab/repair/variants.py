@@ -39,7 +39,7 @@ def by_speed(way: Way, allowed: bool, min_effect: float) -> Way:
 
 
 def sooner(
-    way: Way, pairs: list[Pair], found: Judged, min_effect: float, together: int
+    way: Way, pairs: list[Pair], found: Judged, min_effect: float, together: int, analysis: int = 0
 ) -> tuple[Way, list[Pair], Judged]:
     """A change that was judged by its level, without an effect that counts, judged by its steps instead,
     where these confirm it."""
@@ -51,7 +51,7 @@ def sooner(
     if objective is None or len(pairs) < FIRST:
         return way, pairs, found
     again = [paired(one.before, one.after, objective) for one in pairs]
-    judgement = judged(again, objective, min_effect, 2 * together)
+    judgement = judged(again, objective, min_effect, 2 * together, analysis)
     if judgement.verdict != "confirmed" or judgement.effect < SOONER:
         return way, pairs, found
     return way._replace(objective=objective, pair=again[0]), again, judgement

@@ -54,22 +54,10 @@ def diagnosis_json(report: FixReport) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `to_json` writes; that of a diagnosis is part of it."""
-    made = msgspec.json.schema(FixReport, schema_hook=lambda kind: {"description": "any JSON value"})
-    definitions = made.pop("$defs")
+    definitions = documents.definitions_of(FixReport)
     known = documents.schema()["$defs"]
-    for name, definition in definitions.items():
-        if "properties" in definition:
-            definition["required"] = sorted(definition["properties"])
-        definitions[name] = documents.without_defaults(documents.tolerant(definition))
     definitions |= {name: known[name] for name in known if name in definitions or name == "Event"}
-    definitions["FixReport"]["properties"]["schema"] = {"const": FIX_SCHEMA}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:traindx:fix:1",
-        "title": FIX_SCHEMA,
-        "$ref": "#/$defs/FixReport",
-        "$defs": dict(sorted(definitions.items())),
-    }
+    return documents.with_head("FixReport", FIX_SCHEMA, definitions)
 
 
 def level(side: Side | None) -> str:

@@ -1,0 +1,36 @@
+"""What documentation settles: only a finding of the run itself, and only where its cause leads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from tests.lab.repair.descent import Descent
+from tests.lab.repair.test_search import searched
+from traindx.causes import find as cause
+from traindx.fixes import find as fix
+from traindx.lab.repair.documented import DOCUMENTED, Documented, documented
+from traindx.rules import catalogue
+from traindx.vocabulary.diagnosis import Hypothesis
+
+
+def test_every_entry_names_a_rule_a_cause_and_its_fix() -> None:
+    assert set(DOCUMENTED) <= {rule.slug for rule in catalogue()}
+    for slug, name, _ in DOCUMENTED.values():
+        found = fix(name)
+        assert cause(slug) is not None
+        assert found is not None
+        assert slug in found.causes
+
+
+def test_the_leading_cause_needs_its_finding(tmp_path: Path) -> None:
+    plain = searched(tmp_path, Descent(rate=0.3)).report.diagnosis
+    seen = replace(plain.findings[0], slug="probabilities-fed-to-cross-entropy")
+    softmax = Hypothesis(cause="double-softmax", title="t", probability=0.9)
+    other = Hypothesis(cause="label-noise", title="t", probability=0.1)
+    both = replace(plain, findings=(*plain.findings, seen), hypotheses=(softmax, other))
+    assert documented(both).fix == "feed-logits-to-loss"
+    assert documented(replace(both, findings=plain.findings)) == Documented()
+    assert documented(replace(both, hypotheses=(other, softmax))) == Documented()
+    assert documented(replace(both, hypotheses=())) == Documented()

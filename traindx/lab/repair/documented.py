@@ -1,0 +1,38 @@
+"""Faults that the run itself shows, whatever their effect on it: what the documentation of the library says
+to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from traindx.vocabulary.diagnosis import RunDiagnosis
+
+# The finding that shows the fault -> its cause, the fix, and what the documentation says.
+DOCUMENTED: Mapping[str, tuple[str, str, str]] = {
+    "probabilities-fed-to-cross-entropy": (
+        "double-softmax", "feed-logits-to-loss",
+        "the documentation of the loss: cross-entropy expects logits and applies the softmax itself",
+    ),
+    "evaluating-in-train-mode": (
+        "train-mode-evaluation", "switch-to-eval-mode",
+        "the documentation of PyTorch: call model.eval() before evaluation, because of dropout and batch norm",
+    ),
+}  # fmt: skip
+
+
+class Documented(NamedTuple):
+    """A fix, and what its correctness rests on; both empty where nothing is certain."""
+
+    fix: str = ""
+    basis: str = ""
+
+
+def documented(diagnosis: RunDiagnosis) -> Documented:
+    """The fix of the leading cause, where a finding of the run itself shows that fault."""
+    leading = diagnosis.hypotheses[0].cause if diagnosis.hypotheses else ""
+    for finding in diagnosis.findings:
+        cause, fix, basis = DOCUMENTED.get(finding.slug, ("", "", ""))
+        if cause and cause == leading:
+            return Documented(fix, basis)
+    return Documented()
