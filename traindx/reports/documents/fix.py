@@ -331,8 +331,8 @@ tr,td{display:block}tr{margin-bottom:.8em}td:empty{display:none}td::before{conte
 def html(report: FixReport, picture: bytes = b"") -> str:
     """The whole report as one HTML page without scripts or other files. `picture`: a PNG, or nothing."""
     body = [f'<h1 class="{report.verdict}">{TITLES[report.verdict]}</h1><p>{safe(report.reason)}</p>']
-    wrong = "".join(f"<li>{safe(line)}</li>" for line in (*causes(report), *symptoms(report)))
-    body.append(f"<h2>{problem(report)}</h2><ul>{wrong}</ul>")
+    wrong = html_rows([(line,) for line in (*causes(report), *symptoms(report))])
+    body.append(f"<h2>{problem(report)}</h2>{wrong}")
     if report.diff:
         lines = "\n".join(map(safe, diff_lines(report)))
         body.append(f"<h2>The change</h2><pre>{lines}</pre>")
