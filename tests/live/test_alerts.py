@@ -25,8 +25,9 @@ from tests.processes import started
 from traindx import config
 from traindx.config import Alerts
 from traindx.errors import ConfigError
+from traindx.live.alerts.channels import command as channel
 from traindx.live.alerts.delivery import Lane, Progress
-from traindx.live.alerts.messages import REPEATED, message
+from traindx.live.alerts.messages import REPEATED, NotDelivered, message
 from traindx.live.alerts.targets import Target, channel_of, targets
 from traindx.vocabulary.diagnosis import Finding
 from traindx.vocabulary.live import LiveEvent
@@ -42,7 +43,7 @@ def event(severity: str = "high", run: str = "a.log", kind: str = "finding") -> 
         code="LOS002", slug="loss-diverges", family="LOS", severity=severity, onset_step=1.0, last_step=2.0,
         where=None, message="train/loss rose",
     )  # fmt: skip
-    return LiveEvent(run=run, source=run, kind=kind, text="train/loss rose", finding=finding)
+    return LiveEvent(cursor="ab:1", run=run, source=run, kind=kind, text="train/loss rose", finding=finding)
 
 
 def lane(done: int = 0, sending: int = 0, digest: bool = False, at: float = 0.0, **settings: Any) -> Lane:
@@ -76,7 +77,7 @@ def test_events_wait_for_others_and_a_target_gets_one_message_a_minute() -> None
 def test_a_clock_that_was_set_back_stops_no_alert() -> None:
     waits = lane(at=NOW + 86400)
     assert not waits.due([event()], NOW, False)
-    assert waits.due([event()], NOW + 2, False)
+    assert waits.due([event()], NOW - 7200, False)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +93,63 @@ def test_quiet_hours_hold_all_but_what_is_critical(hours: str, quiet: bool) -> N
 def test_a_digest_comes_in_its_time() -> None:
     assert not lane(digest=True, at=NOW - 3600, digest_hours=24).due([event()], NOW, False)
     assert lane(digest=True, at=NOW - 86400, digest_hours=24).due([event()], NOW, False)
+
+
+def test_a_target_that_fails_for_weeks_is_tried_every_ten_minutes() -> None:
+    failing = lane()
+    failing.failures, failing.failed_at = 5000, NOW
+    assert not failing.due([event()], NOW + 599, False)
+    assert failing.due([event()], NOW + 600, False)
+
+
+def test_an_unexpected_error_is_named_without_its_text(tmp_path: Path) -> None:
+    made = lane()
+    made.receipt = tmp_path / "secret-folder/receipt"  # which is not there
+    made.deliver([event()], 1, lambda: None)
+    assert made.complaint == "not delivered to true: FileNotFoundError"
+    assert (made.failures, made.progress.done) == (1, 0)
+    made.receipt = tmp_path / "receipt"
+    made.deliver([event()], 1, lambda: None)
+    assert (made.failures, made.progress.done, made.complaint) == (0, 1, "")
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_message_in_doubt_stays_so_when_it_fails(tmp_path: Path, broken: bool) -> None:
+    made = Lane(
+        Target("command", "false" if broken else "true", "high"),
+        Alerts(),
+        Progress(0, 1),
+        tmp_path / "receipt",
+    )
+    made.deliver([event()], 1, lambda: None)
+    assert made.in_doubt is broken
+    assert made.progress.sending == 1
+    assert made.progress.done == (0 if broken else 1)
+
+
+def test_a_command_that_does_not_end_is_ended_with_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "LIMIT", 1.0)
+    script = tmp_path / "hangs.py"
+    script.write_text(
+        "import subprocess, sys\nchild = subprocess.Popen(['sleep', '300'])\n"
+        "open(sys.argv[1], 'w').write(str(child.pid))\nchild.wait()\n"
+    )
+    with pytest.raises(NotDelivered, match="did not end within 1 s"):
+        channel.send(
+            f"{sys.executable} {script} {tmp_path / 'child'}", message([event()], tmp_path / "receipt")
+        )
+    child = Path("/proc") / (tmp_path / "child").read_text() / "stat"
+    until(lambda: not child.exists() or child.read_text().split()[2] == "Z")
+
+
+def test_without_apprise_it_is_said_how_to_install_it(log: Path) -> None:
+    (log.parent / "apprise.py").write_text("raise ImportError('not installed')\n")
+    paths = f"{log.parent}{os.pathsep}{environment().get('PYTHONPATH', '')}"
+    env = {"XDG_STATE_HOME": str(log.parent / "state"), "PYTHONPATH": paths}
+    done = traindx("watch", log.name, "--once", "--notify", "json://localhost", cwd=log.parent, env=env)
+    assert (done.status, "pip install 'traindx[alerts]'" in done.err) == (2, True)
 
 
 def test_many_runs_with_one_finding_are_one_line() -> None:
@@ -275,7 +333,7 @@ def url(web: Web) -> str:
 def test_a_service_gets_a_message_and_no_secret_is_shown_or_kept(log: Path) -> None:
     pytest.importorskip("apprise")
     with server() as web:
-        web.statuses.append(500)
+        web.statuses.extend([500, 500])
         with watching(log, "--notify", "$HOOK", HOOK=url(web)):
             append(log, BROKEN)
             until(lambda: web.bodies)

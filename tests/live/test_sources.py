@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,6 +88,58 @@ def test_rename_and_create_anew_loses_nothing(log: Path) -> None:
     assert losses(growing) == expected(0, 90)
 
 
+def rename(log: Path, part: Path) -> None:
+    log.rename(part)
+    log.touch()
+
+
+def copy_and_truncate(log: Path, part: Path) -> None:
+    shutil.copy(log, part)
+    os.truncate(log, 0)
+
+
+def rename_and_compress(log: Path, part: Path) -> None:
+    part.with_name(f"{part.name}.gz").write_bytes(gzip.compress(log.read_bytes()))
+    rename(log, part)
+    part.unlink()
+
+
+@pytest.mark.parametrize("rotate", [rename, copy_and_truncate, rename_and_compress])
+def test_lines_written_just_before_a_rotation_are_not_lost(log: Path, rotate: Any) -> None:
+    log.write_text(lines(0, 50))
+    log.with_name("train.log.2").write_text(lines(0, 30))  # an older part, which has nothing to do with it
+    log.with_name("train.log.old").write_text(lines(0, 90))
+    growing = Growing(log)
+    assert losses(growing) == expected(0, 50)
+    append(log, lines(50, 60) + "step 60 | lo")
+    rotate(log, log.with_name("train.log.1"))
+    append(log, "ss 2.0164 | lr 0.01\n" + lines(61, 70))
+    assert losses(growing) == expected(0, 70)
+    append(log, lines(70, 75))
+    assert losses(growing) == expected(0, 75)
+
+
+def test_a_writer_that_leaves_a_hole_when_its_log_is_truncated(log: Path) -> None:
+    growing = Growing(log)
+    with log.open("w") as writer:  # not in append mode: it goes on where it was
+        for first in (0, 50, 52, 60):
+            if first == 50:
+                copy_and_truncate(log, log.with_name("train.log.1"))
+            writer.write(lines(first, {0: 50, 50: 52, 52: 60, 60: 61}[first]))
+            writer.flush()
+            assert losses(growing) == expected(0, {0: 50, 50: 52, 52: 60, 60: 61}[first])
+    assert log.read_bytes().startswith(b"\0")
+
+
+def test_two_writers_that_cut_each_other_lose_no_other_line(log: Path) -> None:
+    growing = Growing(log)
+    append(
+        log, lines(0, 40) + "step 40 | lo" + "step 41 | loss 2.0238 | lr 0.01\n" + "ss 2.0244 | lr 0.01\n"
+    )
+    append(log, lines(42, 60))
+    assert set(expected(0, 40) + expected(42, 60)) <= set(losses(growing))
+
+
 def test_a_shorter_log_in_its_place_is_a_second_run(log: Path) -> None:
     log.write_text(lines(0, 50))
     growing = Growing(log)
@@ -140,9 +193,19 @@ def test_a_clock_that_jumps_back_hides_nothing(log: Path) -> None:
     assert not growing.changed()
 
 
-def test_what_is_read_at_any_moment_is_what_the_prefix_reads(log: Path) -> None:
+TEXTS = {
+    "train.log": lines(0, 200),
+    "log.csv": "step,loss,lr\n" + "".join(f"{i},{2 + 1 / (1 + i):.4f},0.01\n" for i in range(200)),
+    "log.jsonl": "".join(
+        f'{{"step": {i}, "loss": {2 + 1 / (1 + i):.4f}, "lr": 0.01}}\n' for i in range(200)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_read_at_any_moment_is_what_the_prefix_reads(tmp_path: Path, name: str) -> None:
     """Appended in pieces of odd sizes, which end anywhere in a line."""
-    text, at = lines(0, 200).encode(), 0
+    text, at, log = TEXTS[name].encode(), 0, tmp_path / name
     growing = Growing(log)
     for size in np.random.default_rng(0).integers(1, 400, 40):
         with log.open("ab") as stream:
@@ -153,13 +216,27 @@ def test_what_is_read_at_any_moment_is_what_the_prefix_reads(log: Path) -> None:
         growing.take()
         if not whole:
             continue
-        prefix = log.with_name("prefix.log")
+        prefix = log.with_name(f"prefix{log.suffix}")
         prefix.write_bytes(whole)
         (now,), (then,) = growing.runs(), readers.read_all([prefix])
         assert list(now.series) == list(then.series)
         for name, series in now.series.items():
             np.testing.assert_array_equal(series.values, then.series[name].values)
             np.testing.assert_array_equal(series.steps, then.series[name].steps)
+
+
+def test_a_record_that_is_not_whole_waits(tmp_path: Path) -> None:
+    """An event file of TensorBoard that is cut anywhere, as it is while it grows."""
+    whole = Path(__file__).parents[1] / "logs/tensorboard_torch/events.out.tfevents.1795174304.vm.2594.0.0"
+    data, copy = whole.read_bytes(), tmp_path / whole.name
+    growing, points = Growing(copy), [0]
+    for end in [*np.linspace(len(data) // 3, len(data), 20).astype(int), len(data)]:
+        copy.write_bytes(data[:end])
+        growing.changed()
+        growing.take()
+        points.append(sum(run.points for run in growing.runs()))
+    assert points == sorted(points)
+    assert points[-1] == sum(run.points for run in readers.read_all([whole]))
 
 
 class Kept:
@@ -186,11 +263,28 @@ def test_runs_that_appear_in_a_folder_are_found(tmp_path: Path) -> None:
 
 
 def test_two_thousand_files_are_followed(tmp_path: Path) -> None:
+    """Only what changes is read again, and each run starts once."""
     for i in range(2000):
-        (tmp_path / f"run{i}.log").write_text(lines(0, 3))
+        (tmp_path / f"run{i}.log").touch()
     kept = Kept(tmp_path)
-    kept.follower.search()
+    assert kept.after(0) == []
     assert len(kept.follower.followed) == 2000
+    for i in range(0, 2000, 100):
+        (tmp_path / f"run{i}.log").write_text(lines(0, 3))
+    assert kept.after(60) == ["run-started"] * 20
+    assert kept.after(60) == []
+
+
+@pytest.mark.parametrize("rotate", [rename, copy_and_truncate, rename_and_compress])
+def test_silence_and_rotation_resolve_nothing(log: Path, rotate: Any) -> None:
+    log.write_text(lines(0, 60) + "step 60 | loss nan | lr 0.01\n" * 3)
+    kept = Kept(log)
+    assert "finding" in kept.after(0)
+    assert [kept.after(3600) for _ in range(5)] == [[]] * 5
+    rotate(log, log.with_name("train.log.1"))
+    assert [kept.after(3600) for _ in range(5)] == [[]] * 5
+    append(log, lines(61, 63))
+    assert "resolved" not in kept.after(3600)
 
 
 def test_a_failure_is_seen_at_once_however_long_a_look_takes(log: Path) -> None:

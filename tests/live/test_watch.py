@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
 import os
 import pty
@@ -11,9 +12,11 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from tests.cli.process import COMMAND, environment, traindx
@@ -46,7 +49,34 @@ def next_line(process: subprocess.Popen[bytes]) -> bytes:
 
 def next_event(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     event: dict[str, Any] = json.loads(next_line(process), parse_constant=lambda word: pytest.fail(word))
+    validator().validate(event)
     return event
+
+
+@cache
+def validator() -> jsonschema.Draft202012Validator:
+    """Of the schema that is shipped."""
+    shipped = importlib.resources.files("traindx.reports").joinpath("event.schema.json").read_text()
+    jsonschema.Draft202012Validator.check_schema(json.loads(shipped))
+    return jsonschema.Draft202012Validator(json.loads(shipped))
+
+
+def test_the_schema_of_events_refuses_what_is_wrong(log: Path) -> None:
+    append(log, BROKEN)
+    done = traindx("watch", log.name, "--json", "--once", cwd=log.parent, env=variables(log.parent))
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert {event["kind"] for event in events} == {"run-started", "finding", "decision"}
+    for event in events:
+        validator().validate(event)
+        for field, wrong in (
+            ("schema", "traindx.event/2"),
+            ("kind", "alarm"),
+            ("step", "9"),
+            ("text", None),
+        ):
+            assert not validator().is_valid({**event, field: wrong})
+        for field in event:
+            assert not validator().is_valid({key: value for key, value in event.items() if key != field})
 
 
 def watching(log: Path, *options: str) -> Any:

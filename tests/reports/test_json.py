@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema
@@ -101,14 +102,15 @@ def test_the_schema_asks_for_every_field() -> None:
     assert not jsonschema.Draft202012Validator(report.schema()).is_valid(document)
 
 
-def test_the_shipped_schema_is_current() -> None:
-    shipped = (
-        importlib.resources.files("traindx.reports")
-        .joinpath("diagnosis.schema.json")
-        .read_text(encoding="utf-8")
-    )
-    assert shipped == report.dumps(report.schema()), (
-        "python -m traindx.reports.json > traindx/reports/diagnosis.schema.json"
+@pytest.mark.parametrize(
+    ("file", "made", "arguments"),
+    [("diagnosis", report.schema, ""), ("event", report.event_schema, "event ")],
+)
+def test_the_shipped_schema_is_current(file: str, made: Callable[[], Any], arguments: str) -> None:
+    name = f"{file}.schema.json"
+    shipped = importlib.resources.files("traindx.reports").joinpath(name).read_text(encoding="utf-8")
+    assert shipped == report.dumps(made()), (
+        f"python -m traindx.reports.json {arguments}> traindx/reports/{name}"
     )
 
 

@@ -24,6 +24,8 @@ Way = tuple[str, ...]  # interventions that are tried together
 # A rate for Adam that suits a large net is too low for a small one that trains for a few epochs.
 DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     "lr=*0.1": ((("lr=*0.1",), ("lr=*0.01",)), (("lr=*0.001",), ("lr=*0.0001",))),
+    # The whole data set as one batch takes more than a quarter.
+    "batch=*0.25": ((("batch=*0.25",), ("batch=*0.0625",)), (("batch=*0.0156",),)),
     "lr=*10": ((("lr=*10",), ("lr=*100",)), (("lr=*1000",), ("lr=*10000",))),
     "clip=*10": ((("clip=*10",), ("clip=off",)),),
     "weight_decay=*0.01": ((("weight_decay=*0.01",), ("weight_decay=0",)),),

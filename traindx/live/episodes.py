@@ -155,6 +155,15 @@ class Episodes:
                 decision=decision,
             )
 
+    def next_answer(self, points: int) -> int | None:
+        """Points of the run at which a finding that is pending can be reported or another decision made; None after
+        the advice to stop and at the end."""
+        if self.over or self.state.action == "stop":
+            return None
+        other = self.state.other_since if self.state.other_action else points
+        pending = [e for e in self.state.episodes.values() if e.state == "pending"]
+        return min([DECIDED_AFTER.end(other), *(self.needed(e.finding).end(e.since) for e in pending)])
+
     def end(self, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         stopped = stops(diagnosis)
         if self.state.ended or not (self.over or stopped):

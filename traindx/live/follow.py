@@ -15,6 +15,7 @@ from traindx.errors import NotALog, ReadError
 from traindx.live.episodes import Episodes, State
 from traindx.live.looks import Looks, crowding
 from traindx.live.sources import Growing, discover, why_unreadable
+from traindx.live.waiting import pace_of, with_cost
 from traindx.vocabulary.diagnosis import RunDiagnosis
 from traindx.vocabulary.live import LiveEvent
 from traindx.vocabulary.run import Run
@@ -48,7 +49,7 @@ class Followed:
 
 class Follower:
     """Everything below some paths. `keep` is given each event with the state after it, and numbers it. `settled`:
-    there will be one look only, so every finding counts at once and the last line is read as it is."""
+    there will be one look only, so every finding counts at once and the last line is read as it is. `price`: of an hour."""
 
     def __init__(
         self,
@@ -57,10 +58,11 @@ class Follower:
         keep: Keep,
         states: Mapping[str, State] | None = None,
         settled: bool = False,
+        price: float | None = None,
     ) -> None:
         self.paths, self.config, self.keep = [Path(path) for path in paths], config, keep
         self.states = {} if settled else dict(states or {})
-        self.settled = settled
+        self.settled, self.price = settled, price
         self.followed: dict[Path, Followed] = {}
         self.searched = float("-inf")
 
@@ -94,7 +96,7 @@ class Follower:
     def look(self, followed: Followed, now: float) -> Iterator[LiveEvent]:
         """Read and judge one source."""
         begun = time.process_time()  # not wall time: on a busy machine that is many times as long
-        size = followed.source.size
+        size, followed.looks.at = followed.source.size, now
         try:
             followed.runs = followed.source.runs(
                 dict(self.config.aliases), followed.read_whole or self.settled
@@ -115,6 +117,9 @@ class Follower:
             followed.episodes[key] = Episodes(self.states.get(key), self.config.severity, self.settled)
         episodes = followed.episodes[key]
         for event in episodes.update(run.points, diagnosis):
+            if event.decision is not None and not episodes.over:
+                pace, answer = pace_of(run, followed.pace(run)), episodes.next_answer(run.points)
+                event = with_cost(event, run, pace, answer, self.price)
             yield self.keep(stamped(event), key, episodes.state)
 
     def complain(self, followed: Followed, error: ReadError) -> Iterator[LiveEvent]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
@@ -18,7 +19,11 @@ class Persistence(NamedTuple):
     points: int
 
     def met(self, since: int, now: int) -> bool:
-        return now >= max(since * self.growth, since + self.points)
+        return now >= self.end(since)
+
+    def end(self, since: int) -> int:
+        """The points at which it has lasted long enough."""
+        return max(math.ceil(since * self.growth), since + self.points)
 
 
 AT_ONCE = Persistence(1.0, 0)

@@ -17,6 +17,7 @@ import numpy as np
 from traindx import pipeline
 from traindx.features.shared import Features
 from traindx.live.follow import POLL, Follower
+from traindx.live.waiting import pace_of, steps_left
 from traindx.reports.labels import duration, number, step, visible
 from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent
@@ -244,16 +245,8 @@ def sparkline(values: Floats, cells: int = TREND_CELLS) -> str:
 def time_left(run: Run, pace: float | None) -> str:
     """How long the rest of the planned steps takes, by the logged times, or else at `pace` steps a second; "" where
     that is unknown."""
-    planned, last = run.setup.number("planned_steps"), run.last_step
-    timed = [s for s in run.series.values() if s.times is not None and len(s) > 1]
-    if timed:
-        series = max(timed, key=len)
-        assert series.times is not None
-        seconds = float(series.times[-1] - series.times[0])
-        pace = float(series.steps[-1] - series.steps[0]) / seconds if seconds > 0 else None
-    if not planned or last is None or not pace or planned <= last:
-        return ""
-    return duration((planned - last) / pace / 60)
+    pace, left = pace_of(run, pace), steps_left(run)
+    return duration(left / pace / 60) if left and pace else ""
 
 
 def event_line(event: LiveEvent, name: str) -> str:

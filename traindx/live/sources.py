@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +15,7 @@ import msgspec
 from traindx import readers
 from traindx.errors import NotALog, ReadError
 from traindx.readers.assembly.runs import assemble
+from traindx.readers.compressed import opened
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.run import Run
 
@@ -20,6 +23,7 @@ ROTATED = re.compile(
     r"(\.\d{1,3}|-\d{8})(\.gz)?$"
 )  # train.log.1, train.log-20261125.gz: older parts of train.log
 MOST_TAIL = 1 << 20  # bytes of what was appended that are searched for words of failure
+COMPARED = 256  # bytes at the end of what was read, by which a file is recognized
 MOST_TEXT = 256 << 20  # bytes of a text that are held in memory; a longer one is read from its file
 
 
@@ -81,7 +85,8 @@ class Growing:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.stamp: Stamp | None = None
-        self.inode, self.offset = 0, 0
+        # Bytes of the file that were read, and how many zeros at its start are no text.
+        self.inode, self.offset, self.hole = 0, 0, 0
         self.text: bytearray | None = None  # None: not a plain text, or not yet known
         self.noted: dict[Path, int] = {}  # files of events of a native record -> bytes that were read
 
@@ -111,16 +116,39 @@ class Growing:
             if self.text is None and not (found.st_size <= MOST_TEXT and is_lines(stream.read(HEAD_BYTES))):
                 return b""
             before = self.text or bytearray()
-            if found.st_ino != self.inode or found.st_size < self.offset:
-                self.offset = 0  # rotated, truncated or replaced: what was read before stays
-            elif not same_end(stream, self.offset, before):
-                self.offset, before = 0, bytearray()  # written anew
+            same = found.st_ino == self.inode and found.st_size >= self.offset
+            if not (same and same_end(stream, self.offset - self.hole, self.offset, before)):
+                stream.seek(0)
+                if same and stream.read(1) != b"\0":
+                    before = bytearray()  # written anew
+                else:  # rotated, truncated or replaced: what was read before stays
+                    before = before + self.missed(before)
+                self.offset = self.hole = 0
             self.inode = found.st_ino
             stream.seek(self.offset)
             new = stream.read()
-        self.offset += len(new)
+        size = len(new)
+        if self.offset == 0:  # a writer that is not in append mode goes on behind a hole after a truncation
+            new = new.lstrip(b"\0")
+            self.hole = size - len(new)
+        self.offset += size
         self.text = before + new if len(before) + len(new) <= MOST_TEXT else None
         return new[-MOST_TAIL:]
+
+    def missed(self, before: bytearray) -> bytes:
+        """What was written after the last read and is only in the part that was rotated away."""
+        for part in self.path.parent.glob(escape(self.path.name) + "?*"):
+            if self.offset == self.hole or not is_rotated(part):
+                continue
+            # A part that is not compressed yet, damaged or removed meanwhile: another may have it.
+            with contextlib.suppress(OSError, EOFError), opened(part) as stream:
+                text = stream.read()
+                if (
+                    text[self.hole : self.offset][-COMPARED:]
+                    == before[self.hole - self.offset :][-COMPARED:]
+                ):
+                    return text[self.offset :]
+        return b""
 
     def new_notes(self, file: Path) -> bytes:
         with open(file, "rb") as stream:
@@ -142,9 +170,9 @@ class Growing:
         return tuple(run for log in readers.merge_groups(logs) for run in assemble(log, mapping))
 
 
-def same_end(stream: BinaryIO, offset: int, text: bytearray, most: int = 256) -> bool:
-    """Whether the bytes before `offset` still are those that were read last."""
-    size = min(offset, most, len(text))
+def same_end(stream: BinaryIO, read: int, offset: int, text: bytearray) -> bool:
+    """Whether the bytes before `offset` still are those that were read last; `read` bytes of the text are of this file."""
+    size = min(read, COMPARED, len(text))
     stream.seek(offset - size)
     return stream.read(size) == bytes(text[len(text) - size :])
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from traindx.vocabulary.diagnosis import SCHEMA, Document
+from traindx.vocabulary.live import SCHEMA as EVENT_SCHEMA
+from traindx.vocabulary.live import LiveEvent
 
-STEP_FIELDS = frozenset({"first_step", "last_step", "onset_step", "step", "at_step", "best_step", "at"})
+STEP_FIELDS = frozenset(
+    {"first_step", "last_step", "onset_step", "step", "at_step", "best_step", "at", "until_step", "steps"}
+)  # fmt: skip
 COUNT_FIELDS = frozenset(
     {"batch_size", "accumulation", "dataset_size", "parameters", "classes", "planned_steps", "planned_epochs",
      "warmup_steps", "workers", "seed"}
@@ -83,33 +88,48 @@ def encodable(text: str) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `render` writes."""
-    made = msgspec.json.schema(Document, schema_hook=lambda kind: {"description": "any JSON value"})
-    definitions = made.pop("$defs")
-    for definition in definitions.values():
-        if "properties" in definition:
-            definition["required"] = sorted(definition["properties"])
-    definitions["Document"]["properties"]["schema"] = {"const": SCHEMA}
+    definitions = definitions_of(Document)
     definitions["RunInfo"]["properties"]["events"]["items"] = {"$ref": "#/$defs/Event"}
     definitions["Event"] = {
         "type": "object",
         "properties": {
             "kind": {"type": "string"},
-            "step": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+            "step": {"anyOf": [tolerant({"type": "number"}), {"type": "null"}]},
             "place": {"type": "string"},
             "message": {"type": "string"},
         },
         "required": ["kind", "message", "place", "step"],
     }
-    for field in ("probability", "confidence"):
-        for definition in definitions.values():
-            if field in definition.get("properties", {}):
-                definition["properties"][field] = {"type": "number", "minimum": 0, "maximum": 1}
+    return with_head("Document", SCHEMA, definitions)
+
+
+def event_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of a line of `traindx watch --json`."""
+    return with_head("LiveEvent", EVENT_SCHEMA, definitions_of(LiveEvent))
+
+
+def definitions_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
+    """The parts of a document's schema; every field is always written."""
+    made = msgspec.json.schema(shape, schema_hook=lambda kind: {"description": "any JSON value"})
+    definitions: dict[str, Any] = made["$defs"]
+    for definition in definitions.values():
+        properties = definition.get("properties", {})
+        if properties:
+            definition["required"] = sorted(properties)
+        for field in {"probability", "confidence"} & set(properties):
+            properties[field] = {"type": "number", "minimum": 0, "maximum": 1}
+    return {name: without_defaults(tolerant(definition)) for name, definition in definitions.items()}
+
+
+def with_head(root: str, name: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    """A whole schema of the document `name`, such as traindx.fix/1."""
+    definitions[root]["properties"]["schema"] = {"const": name}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:traindx:diagnosis:1",
-        "title": SCHEMA,
-        "$ref": "#/$defs/Document",
-        "$defs": {k: without_defaults(tolerant(v)) for k, v in sorted(definitions.items())},
+        "$id": f"urn:{name.replace('.', ':').replace('/', ':')}",
+        "title": name,
+        "$ref": f"#/$defs/{root}",
+        "$defs": dict(sorted(definitions.items())),
     }
 
 
@@ -137,5 +157,7 @@ def without_defaults(node: Any) -> Any:
     return node
 
 
-if __name__ == "__main__":  # prints what diagnosis.schema.json must hold
-    print(dumps(schema()), end="")
+if (
+    __name__ == "__main__"
+):  # prints what diagnosis.schema.json must hold, or with an argument event.schema.json
+    print(dumps(event_schema() if sys.argv[1:] else schema()), end="")

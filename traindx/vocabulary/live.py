@@ -22,6 +22,16 @@ EventKind = Literal[
 ]
 
 
+class Waiting(msgspec.Struct, frozen=True):
+    """What it costs to wait until `until_step`: the step from which on more can be said, and after the advice to stop the
+    planned end. `cost` is in the unit of `--price`; None: unknown."""
+
+    until_step: float
+    steps: float
+    hours: float | None
+    cost: float | None
+
+
 class LiveEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One line of `traindx watch --json`. `cursor` is opaque: given back, it yields the events after this one.
     `at` is ISO 8601 with a zone; `episode` is the same in all events of one finding's life."""
@@ -38,6 +48,7 @@ class LiveEvent(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     finding: Finding | None = None
     decision: Decision | None = None
+    waiting: Waiting | None = None
 
     def reaches(self, least: Severity) -> bool:
         """Whether this is news for somebody who asked for findings of at least this severity: such a finding, a failure

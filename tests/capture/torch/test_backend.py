@@ -18,4 +18,4 @@ def test_measures_know_no_optimizer() -> None:
     model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
     measures.layout.add(backend.parts(model, "net") or ())
     assert measures.layout.modules == ["net.0", "net.2", "net.4"]
-    assert len(measures.places(None)) == 6
+    assert len(measures.plan(None).places) == 6

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 import traindx  # noqa: E402
 from traindx import pipeline  # noqa: E402
-from traindx.capture.arrays.activations import host_rank  # noqa: E402
+from traindx.capture.arrays.activations import effective_rank  # noqa: E402
 
 STEPS = 12
 
@@ -123,8 +123,8 @@ def test_a_value_that_cannot_be_read_leaves_all_else(name: str, tmp_path: Path) 
 @pytest.mark.parametrize("scale", [1e-6, 1e-12, 1e-20, 1e-30, 1e-42])
 def test_the_rank_of_small_outputs_is_that_of_large_ones(scale: float) -> None:
     values = np.random.default_rng(0).standard_normal((32, 64)).astype(np.float32)
-    assert host_rank(values * np.float32(scale)) == pytest.approx(host_rank(values), rel=1e-3)
-    assert host_rank(np.zeros((8, 4), np.float32)) == 0.0
+    assert effective_rank(values * np.float32(scale)) == pytest.approx(effective_rank(values), rel=1e-3)
+    assert effective_rank(np.zeros((8, 4), np.float32)) == 0.0
 
 
 def test_a_measure_that_fails_is_left_out_alone_and_said_once(

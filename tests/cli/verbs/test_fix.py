@@ -249,6 +249,24 @@ def test_a_fault_that_the_run_itself_shows_gets_its_patch_though_nothing_is_gain
 
 
 @pytest.mark.slow
+def test_the_whole_data_set_as_one_batch_is_split(tmp_path: Path) -> None:
+    pytest.importorskip("libcst", reason="the extra `fix` is not installed")
+    here = tmp_path / "p"
+    here.mkdir()
+    head, _, loop = TRAIN.partition("for epoch")
+    loader = "DataLoader(TensorDataset(x[:384], y[:384]), batch_size=384, shuffle=True)"
+    head = f"from torch.utils.data import DataLoader, TensorDataset{head}loader = {loader}\n"
+    loop = loop.replace("for rows in torch.randperm(384).split(16):", "for xs, ys in loader:")
+    text = head + "for epoch" + loop.replace("(model(x[rows]), y[rows])", "(model(xs), ys)")
+    (here / "train.py").write_text(text.replace("float(sys.argv[1])", "0.02"))
+    done = traindx("fix", "-f", "json", "--", sys.executable, "train.py", cwd=here)
+    report = json.loads(done.out)
+    assert (report["verdict"], report["applied"]) == ("fixed", ["change-batch-size"]), done.err
+    assert report["after"]["mean"] < report["before"]["mean"] / 1.5
+    assert "+loader = DataLoader" in report["diff"]
+
+
+@pytest.mark.slow
 def test_ctrl_c_ends_it_with_all_that_it_started(tmp_path: Path) -> None:
     here, out = project(tmp_path / "p"), tmp_path / "proof"
     arguments = ["fix", "--out", str(out), "--", sys.executable, "train.py", "40"]

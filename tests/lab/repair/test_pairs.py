@@ -46,6 +46,15 @@ def test_arms_are_compared_at_the_step_that_both_reached() -> None:
     assert both.gain == 0
 
 
+def test_batches_of_another_size_are_compared_at_the_same_samples() -> None:
+    """A quarter of the batch takes four times the steps. Other changes that go on for longer gain nothing by it."""
+    short, long = arm(run(0.002, steps=50)), arm(run(0.002, steps=200))
+    assert paired(short, long._replace(interventions=("batch=*0.25",)), OBJECTIVE).gain > 0.3
+    assert paired(short, long._replace(interventions=("lr=*2",)), OBJECTIVE).gain == 0
+    both = long._replace(interventions=("batch=*0.25",))
+    assert paired(short._replace(interventions=("batch=*0.25",)), both, OBJECTIVE).gain == 0
+
+
 def test_the_noise_is_that_between_seeds_and_a_trial_reports_both_sides() -> None:
     arms = [arm(run(0.0005, seed)) for seed in (1, 2, 3)]
     noise = noise_of(arms, OBJECTIVE)

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from tests.make import run
 from tests.reports import made
 from traindx.reports.figures import curves as figures
+from traindx.reports.plots.curves import overlay_charts
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -84,8 +85,8 @@ def test_a_run_keeps_its_colour_in_every_panel() -> None:
         run({"train/loss": np.arange(9.0)}),
         run({"train/loss": np.arange(9.0), "val/loss": np.arange(9.0)}),
     )
-    figure = figures.overlay(both, ("before", "after"))
-    first, second = figure.axes
+    charts = overlay_charts(both, ("train/loss", "val/loss"), ("before", "after"))
+    first, second = (figures.single(chart).axes[0] for chart in charts)
     assert first.lines[1].get_color() == second.lines[0].get_color() != first.lines[0].get_color()
     assert [t.get_text() for t in second.get_legend().get_texts()] == ["after"]
 
@@ -99,7 +100,8 @@ def test_hostile_text_is_only_text(hostile: str) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figures.overview(runs[0], document.runs[0]).canvas.draw()
-        figures.overlay(runs, [hostile], ["train/loss"]).canvas.draw()
+        for chart in overlay_charts(tuple(runs), ("train/loss",), (hostile,)):
+            figures.single(chart).canvas.draw()
 
 
 def test_pyplot_is_never_used() -> None:

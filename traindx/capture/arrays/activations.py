@@ -77,7 +77,7 @@ def measured(rows: Array, kind: Kind, before: Array | None, part: Array | None) 
     values = rows.ravel("K")
     count = len(values)
     saturated = _saturated(values, kind, before) if kind else math.nan
-    rank = math.nan if part is None else host_rank(part)
+    rank = math.nan if part is None else effective_rank(part)
     squares = float(np.dot(values, values))
     if squares - squares != 0:
         with np.errstate(all="ignore"):
@@ -114,10 +114,12 @@ def rank_part(output: Any) -> Any:
     return features[:, :: max(1, features.shape[1] // RANK_COLUMNS)][:, :RANK_COLUMNS]
 
 
-def host_rank(part: Array | None) -> float:
-    """`effective_rank` of a `rank_part`. The product is of two arrays, and small: a product of a matrix
-    with its own transpose, or a larger one, is given to threads that wait for processors which the
-    training keeps busy."""
+def effective_rank(part: Array | None) -> float:
+    """Participation ratio of the covariance over the samples of a `rank_part`, (sum of eigenvalues)^2 / sum
+    of their squares: 1 when outputs lie on a line, 0 when they are the same for every sample (to
+    rounding), at most RANK_ROWS - 1. NaN below four samples. Needs no eigenvalues: both sums are traces."""
+    # The product is of two arrays, and small: a product of a matrix with its own transpose, or a larger one,
+    # is given to threads that wait for processors which the training keeps busy.
     if part is None:
         return float("nan")
     level = square_sum(part.ravel())

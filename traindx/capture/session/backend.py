@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from traindx.capture.session.layout import Part
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
-
-if TYPE_CHECKING:
-    pass
 
 Tell = Callable[..., None]  # code, message, aloud
 Failed = Callable[[str, Exception], None]

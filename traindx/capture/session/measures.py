@@ -123,10 +123,6 @@ class Measures:
             type(self.layout.parameters[place]) is Gone for place in self.held[id(optimizer)]
         )
 
-    def places(self, optimizer: Any) -> Ints:
-        """The places of `plan` alone."""
-        return self.plan(optimizer).places
-
     def gradients(self, optimizer: Any, factor: float) -> Any:
         """Norms of the gradients that a step is about to use (times `factor`, which undoes a loss
         scale). Returns the global norm over the optimizer's parameters (float, or a tensor)."""

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
 from traindx.capture.process.patches import Lines, Patches, remove_all
@@ -45,10 +45,7 @@ METHODS: dict[type, Callable[[Session, Any], None]] = {
 }
 
 
-class Report(Protocol):
-    """Reports to whoever started the discovery how far it got."""
-
-    def __call__(self, stage: str, **more: Any) -> None: ...
+Report = Callable[..., None]  # a stage, and more by name: how far it got, for whoever started the discovery
 
 
 @dataclass

@@ -184,19 +184,16 @@ class Watched:
                 factor /= ratio
         prefix = self._prefix(optimizer)
         due = self.pace.gradients(self.habits.steps)
-        if not due and not any(listener.waiting for listener in self.observers.steps):
-            if ratio is not None:
-                self.scalars |= {f"{prefix}grad_norm": norm, f"{prefix}clip_ratio": ratio}
-            return factor
-        found = self.measures.gradients(optimizer, factor)
+        measured = due or any(listener.waiting for listener in self.observers.steps)
+        found = self.measures.gradients(optimizer, factor) if measured else None
         if ratio is not None:
             self.scalars |= {f"{prefix}grad_norm": norm, f"{prefix}clip_ratio": ratio}
-            return factor
-        parts = (listener.local_norm(optimizer, factor) for listener in self.observers.steps)
-        part = next((part for part in parts if part is not None), None)
-        self.scalars[prefix + ("grad_norm" if part is None else "grad_norm_part")] = (
-            found if part is None else part
-        )
+        elif measured:
+            parts = (listener.local_norm(optimizer, factor) for listener in self.observers.steps)
+            part = next((part for part in parts if part is not None), None)
+            self.scalars[prefix + ("grad_norm" if part is None else "grad_norm_part")] = (
+                found if part is None else part
+            )
         return factor
 
     def _prefix(self, optimizer: Any) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from traindx.cli.options import config_options
 from traindx.cli.streams import note, stdout_colors
-from traindx.config import Alerts, Config
+from traindx.config import Alerts, Config, finite
 from traindx.errors import ConfigError, ReadError
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 
@@ -40,6 +40,13 @@ Exit status:
   1  findings
   2  could not work: nothing to follow, or bad options
 """
+
+
+def price_of(value: str) -> float:
+    amount = finite(value.removesuffix("/h"))
+    if amount is None or amount < 0:
+        raise click.BadParameter(f"{value!r} is not an amount for an hour, such as 2.5/h")
+    return amount
 
 
 @click.command(epilog=EXAMPLES)
@@ -75,6 +82,12 @@ Exit status:
     help="Send the same to a service by apprise. Secrets as '$VARIABLE' in the URL, or @FILE. Repeatable.",
 )
 @click.option(
+    "--price",
+    type=price_of,
+    metavar="AMOUNT/h",
+    help="What an hour of training costs, such as 2.5/h: decisions then say what waiting costs.",
+)
+@click.option(
     "--alerts",
     "from_settings",
     is_flag=True,
@@ -84,8 +97,8 @@ Exit status:
 @click.option("--no-color", is_flag=True, help="No colors, as with NO_COLOR set.")
 def watch(
     paths: tuple[str, ...], config: Config, as_json: bool, once: bool, until_done: bool, since: str | None,
-    quiet_until: Severity | None, on: tuple[tuple[Severity, str], ...], notify: tuple[str, ...], from_settings: bool,
-    no_color: bool,
+    quiet_until: Severity | None, on: tuple[tuple[Severity, str], ...], notify: tuple[str, ...], price: float | None,
+    from_settings: bool, no_color: bool,
 ) -> int:  # fmt: skip
     """Follow training runs that are still being written.
 
@@ -105,7 +118,7 @@ def watch(
         earlier = journal.since(since) if since else []
         settled = once and not since and not (alerts.on or alerts.notify)
         keep = journal.show if settled else add
-        follower = Follower(paths, config, keep, journal.states, settled=settled)
+        follower = Follower(paths, config, keep, journal.states, settled=settled, price=price)
         follower.search()
         if not follower.followed and (once or not any(path.is_dir() for path in follower.paths)):
             raise ReadError(

@@ -22,8 +22,8 @@ SAME = 1e-5  # relative: the same numbers, added in another order
 
 
 class Pair(NamedTuple):
-    """Two arms of one seed, with the objective's level of each by the last step that both reached, and the
-    gain."""
+    """Two arms of one seed, with the objective's level of each by the last step that both reached (by the end of
+    each, where a batch has another size: both have seen the same samples), and the gain."""
 
     before: Arm
     after: Arm
@@ -37,8 +37,11 @@ def paired(before: Arm, after: Arm, objective: Objective) -> Pair:
     if before.run is None or after.run is None:
         known = CAP * ((after.run is not None) - (before.run is not None))
         return Pair(before, after, (float("nan"), float("nan")), known)
-    until = min(before.last, after.last)
-    levels = level(before.run, objective, until), level(after.run, objective, until)
+    ends = (before.last, after.last)
+    added = set(after.interventions) - set(before.interventions)
+    if not any(spec.startswith("batch=") for spec in added):
+        ends = (min(ends), min(ends))
+    levels = level(before.run, objective, ends[0]), level(after.run, objective, ends[1])
     if before.ok != after.ok:
         return Pair(before, after, levels, CAP if after.ok else -CAP)
     if same(before.run, after.run) and not objective.signal.startswith(("val", "test", "time", "mem")):

@@ -19,7 +19,7 @@ from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.documented import documented
 from traindx.lab.repair.search import Search
-from traindx.lab.repair.source import outside
+from traindx.lab.repair.source import Source, outside
 from traindx.redaction import redact, redact_text
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
@@ -51,9 +51,6 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     if source is None or not isinstance(found, Patch) or not found.after:
         tried = search.bench.in_time(lambda: begun(search, base, None, folder), None, "")
         return Patched(proof if tried is None else answered(proof, tried, search), None, None)
-    path = folder / PATCH
-    path.write_text(diff(found), encoding="utf-8")
-    tree(source.files | found.after, folder / TREE)
     edited, like = found, None
     first = search.bench.in_time(lambda: begun(search, (), edited, folder), None, "")
     if first is not None:
@@ -67,10 +64,22 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
         line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
         proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
     if like is not None and like.broken:
-        path.unlink()
         return Patched(proof, None, like)
-    report = msgspec.structs.replace(proof.report, patch=str(path), diff=redact_text(diff(found)))
-    return Patched(proof._replace(report=report), found, like)
+    return Patched(with_edit(proof, found, source, folder), found, like)
+
+
+def with_edit(proof: Proof, found: Patch, source: Source, folder: Path, basis: str = "") -> Proof:
+    """The proof with its source edit, which is written below `folder`. The patch is exact, because it must
+    apply; reports show it without secrets."""
+    path = folder / PATCH
+    path.write_text(diff(found), encoding="utf-8")
+    for name, text in (source.files | found.after).items():
+        target = folder / TREE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+    shown = redact_text(diff(found))
+    report = msgspec.structs.replace(proof.report, patch=str(path), diff=shown, patch_basis=basis)
+    return proof._replace(report=report)
 
 
 def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
@@ -87,29 +96,14 @@ def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
     started = search.bench.in_time(lambda: begun(search, (), found, folder), None, "")
     if started is None or started.run is None:
         return proof
-    path = folder / PATCH
-    path.write_text(diff(found), encoding="utf-8")
-    tree(source.files | found.after, folder / TREE)
     basis = f"Correct by {basis}. Its effect on this run is not shown."
-    return proof._replace(
-        report=msgspec.structs.replace(
-            proof.report, patch=str(path), diff=redact_text(diff(found)), patch_basis=basis
-        )
-    )
+    return with_edit(proof, found, source, folder, basis)
 
 
 def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
     """The proof with the measured speed of the fixed model."""
     found = answering(first, arm_threads(search.bench))
     return proof._replace(report=msgspec.structs.replace(proof.report, answering=found))
-
-
-def tree(files: dict[str, str], place: Path) -> None:
-    """The project's texts with the edits."""
-    for path, text in files.items():
-        target = place / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
 
 
 def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, folder: Path) -> Attempt:

@@ -45,7 +45,7 @@ class Lane:
         self.target, self.settings, self.progress = target, settings, progress
         self.receipt, self.digest = receipt, digest
         self.in_doubt = progress.sending > progress.done
-        self.failures, self.retry_at, self.seen_at = 0, 0.0, 0.0
+        self.failures, self.failed_at, self.seen_at = 0, 0.0, 0.0
         self.complaint = ""
 
     def pending(self, events: Sequence[LiveEvent]) -> list[LiveEvent]:
@@ -64,7 +64,9 @@ class Lane:
             return False
         self.seen_at = self.seen_at or now
         if not closing and self.failures:
-            return now >= self.retry_at
+            return abs(now - self.failed_at) >= min(
+                FIRST_RETRY * (1 << min(self.failures - 1, 16)), LAST_RETRY
+            )
         if self.in_doubt:
             return True
         waited = abs(now - self.progress.at)  # the clock may have been set back
@@ -73,7 +75,7 @@ class Lane:
         grave = any(event.finding and event.finding.severity == "critical" for event in pending)
         if self.settings.is_quiet(datetime.fromtimestamp(now)) and not grave:
             return False
-        settled = now - self.seen_at >= self.settings.group_seconds
+        settled = abs(now - self.seen_at) >= self.settings.group_seconds
         return closing or (settled and waited >= self.settings.least_seconds)
 
     def deliver(self, events: Sequence[LiveEvent], upto: int, save: Callable[[], None]) -> None:
@@ -81,21 +83,18 @@ class Lane:
         progress, repeated = self.progress, self.in_doubt
         progress.sending = upto
         save()
-        self.in_doubt = False
-
         try:
             made = message(events, self.receipt, repeated=repeated, digest=self.digest)
             self.target.module.send(self.target.address(), made)
         except Exception as error:  # noqa: BLE001 - whatever a channel raises, the watch and other targets go on
-            progress.sending = 0
+            progress.sending = upto if repeated else 0  # the attempt before a restart is still in doubt
             # The text of an unexpected error may hold the address.
             why = str(error) if isinstance(error, NotDelivered | ConfigError) else type(error).__name__
             self.complaint = f"not delivered to {self.target.shown}: {why}"
-            self.retry_at = time.time() + min(FIRST_RETRY * 2**self.failures, LAST_RETRY)
-            self.failures += 1
+            self.failures, self.failed_at = self.failures + 1, time.time()
         else:
             progress.done, progress.at = upto, time.time()
-            self.failures, self.complaint, self.seen_at = 0, "", 0.0
+            self.failures, self.complaint, self.seen_at, self.in_doubt = 0, "", 0.0, False
         save()
 
 

@@ -54,22 +54,10 @@ def diagnosis_json(report: FixReport) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `to_json` writes; that of a diagnosis is part of it."""
-    made = msgspec.json.schema(FixReport, schema_hook=lambda kind: {"description": "any JSON value"})
-    definitions = made.pop("$defs")
+    definitions = documents.definitions_of(FixReport)
     known = documents.schema()["$defs"]
-    for name, definition in definitions.items():
-        if "properties" in definition:
-            definition["required"] = sorted(definition["properties"])
-        definitions[name] = documents.without_defaults(documents.tolerant(definition))
     definitions |= {name: known[name] for name in known if name in definitions or name == "Event"}
-    definitions["FixReport"]["properties"]["schema"] = {"const": FIX_SCHEMA}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:traindx:fix:1",
-        "title": FIX_SCHEMA,
-        "$ref": "#/$defs/FixReport",
-        "$defs": dict(sorted(definitions.items())),
-    }
+    return documents.with_head("FixReport", FIX_SCHEMA, definitions)
 
 
 def level(side: Side | None) -> str:
@@ -343,8 +331,8 @@ tr,td{display:block}tr{margin-bottom:.8em}td:empty{display:none}td::before{conte
 def html(report: FixReport, picture: bytes = b"") -> str:
     """The whole report as one HTML page without scripts or other files. `picture`: a PNG, or nothing."""
     body = [f'<h1 class="{report.verdict}">{TITLES[report.verdict]}</h1><p>{safe(report.reason)}</p>']
-    wrong = "".join(f"<li>{safe(line)}</li>" for line in (*causes(report), *symptoms(report)))
-    body.append(f"<h2>{problem(report)}</h2><ul>{wrong}</ul>")
+    wrong = html_rows([(line,) for line in (*causes(report), *symptoms(report))])
+    body.append(f"<h2>{problem(report)}</h2>{wrong}")
     if report.diff:
         lines = "\n".join(map(safe, diff_lines(report)))
         body.append(f"<h2>The change</h2><pre>{lines}</pre>")

@@ -4,7 +4,6 @@ its global state and its backends are never used."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from traindx.reports import labels
 from traindx.reports.digest import grouped_findings
-from traindx.reports.plots.curves import Chart, Line, overlay_charts, run_charts
+from traindx.reports.plots.curves import Chart, Line, run_charts
 from traindx.vocabulary.diagnosis import RunDiagnosis
 from traindx.vocabulary.run import Run
 
@@ -68,24 +67,6 @@ def save(run: Run, diagnosis: RunDiagnosis | None, directory: Path, *, prefix: s
     if phase is not None:
         figures["lr_loss"] = phase
     return [write(figure, directory / f"{prefix}{name}.png") for name, figure in figures.items()]
-
-
-def overlay(runs: Sequence[Run], names: Sequence[str], signals: Sequence[str] | None = None) -> Figure:
-    """Several runs over each other, one panel per signal (all losses and the objective when not given):
-    for comparisons, and for before and after. `names` are the runs' labels."""
-    wanted = tuple(signals) if signals is not None else shared_signals(runs)
-    charts = overlay_charts(tuple(runs), wanted, tuple(labels.name(n, 40) for n in names))
-    figure = blank(10.0, max(3.6 * len(charts), 2.0))
-    for i, chart in enumerate(charts):
-        axes = figure.add_subplot(len(charts), 1, i + 1)
-        draw(axes, chart)
-    return figure
-
-
-def shared_signals(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Training and validation loss, as far as any run has them; else the first signal of the first run."""
-    have = [n for n in ("train/loss", "val/loss") if any(n in run.series for run in runs)]
-    return tuple(have or list(runs[0].series)[:1])
 
 
 def charts_of(run: Run, diagnosis: RunDiagnosis | None) -> tuple[Chart, ...]:

@@ -20,7 +20,6 @@ from traindx.capture.arrays.activations import (
     TANH_EDGE,
     Array,
     Kind,
-    host_rank,
     rank_part,
     rows_of,
 )
@@ -230,13 +229,6 @@ def host_part(output: torch.Tensor) -> Array | None:
     if part is None:
         return None
     return np.array(part.float().numpy() if isinstance(part, torch.Tensor) else part, np.float32)
-
-
-def effective_rank(output: torch.Tensor) -> float:
-    """Participation ratio of the covariance over samples, (sum of eigenvalues)^2 / sum of their
-    squares: 1 when outputs lie on a line, 0 when they are the same for every sample (to rounding),
-    at most RANK_ROWS - 1. NaN below four samples. Needs no eigenvalues: both sums are traces."""
-    return host_rank(host_part(output))
 
 
 def _rank_there(output: torch.Tensor | None) -> torch.Tensor | float:
