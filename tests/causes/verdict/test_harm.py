@@ -17,6 +17,7 @@ from traindx.vocabulary.run import Run
 LIKELY = {"double-softmax": 0.9, "healthy": 0.1}
 SOFTMAX = ("probabilities-fed-to-cross-entropy", "ARC006")
 SORTED = ("batches-sorted-by-class", "DAT006")
+CONSTANT = ("inputs-have-constant-features", "DAT014")
 LEAK = ("train-and-validation-overlap", "DAT011")
 
 
@@ -41,6 +42,7 @@ def trained(
         (SOFTMAX, {"val__accuracy": 0.5}, "sick"),  # it does not carry over
         (SORTED, {"val__accuracy": 0.95}, "healthy"),
         (SORTED, {}, "sick"),  # only other samples would show the harm
+        (CONSTANT, {}, "healthy"),  # the training samples would show the harm
         (LEAK, {"val__accuracy": 0.95}, "sick"),  # the good score is the harm
     ],
 )
