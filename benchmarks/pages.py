@@ -22,7 +22,7 @@ from traindx.features.shared import Features
 from traindx.readers.assembly.runs import assemble
 from traindx.reports.diagnosis import text
 from traindx.vocabulary.diagnosis import Document, RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import STANDARD_INPUT, Run
 
 WIDTH, LINES = 80, 36
 TREES = ("catboost", "xgboost", "lightgbm", "boosting")
@@ -111,9 +111,7 @@ def runs_of(place: Path) -> tuple[Run, ...]:
 
 def piped(log: str) -> tuple[Run, ...]:
     """The runs of a pasted text."""
-    logs = readers.read_source(
-        readers.Source("standard input", data=log.encode(), head=log.encode()[:65536])
-    )
+    logs = readers.read_source(readers.Source(STANDARD_INPUT, data=log.encode(), head=log.encode()[:65536]))
     return tuple(run for raw in readers.merge_groups(logs) for run in assemble(raw))
 
 

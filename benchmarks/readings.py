@@ -26,7 +26,7 @@ from traindx.readers import read_source
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
 from traindx.vocabulary.diagnosis import SEVERITIES, Hypothesis, RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import STANDARD_INPUT, Run
 
 HALVES = ("development", "opened", "last")
 LOUD = SEVERITIES[: SEVERITIES.index("low") + 1]  # said as more than a note
@@ -55,7 +55,9 @@ def read_runs(folder: Path, label: Mapping[str, Any]) -> list[Run]:
     if label["path"].startswith("threads/"):
         text = json.loads(path.read_text())["text_log"].encode()
         return [
-            run for log in read_source(Source("-", data=text, head=text[:65536])) for run in assemble(log)
+            run
+            for log in read_source(Source(STANDARD_INPUT, data=text, head=text[:65536]))
+            for run in assemble(log)
         ]
     with tempfile.TemporaryDirectory() as alone:
         copy = Path(alone) / path.name

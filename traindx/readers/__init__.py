@@ -32,7 +32,7 @@ from traindx.readers.assembly.runs import assemble
 from traindx.readers.assembly.script_output import PRINTED
 from traindx.readers.files.text_blocks import UTF16, plain
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
-from traindx.vocabulary.run import ENDINGS, Event, Run
+from traindx.vocabulary.run import ENDINGS, STANDARD_INPUT, Event, Run
 
 Progress = Callable[[str], None]
 START = 4096  # bytes in which formats that have zero bytes have one
@@ -123,7 +123,7 @@ def expand(path: str) -> list[str]:
 
 
 def read_stdin() -> list[RawLog]:
-    return read_source(piped("standard input", sys.stdin.buffer))
+    return read_source(piped(STANDARD_INPUT, sys.stdin.buffer))
 
 
 def read_place(place: Path) -> list[RawLog]:

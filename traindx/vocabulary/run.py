@@ -61,6 +61,7 @@ class Event(msgspec.Struct, frozen=True):
     code: str = ""
 
 
+STANDARD_INPUT = "standard input"  # the source of a run that was piped or pasted
 TREES = frozenset({"catboost", "xgboost", "lightgbm"})
 
 

@@ -13,7 +13,7 @@ from traindx.features.shared import Features
 from traindx.rules.findings import findings
 from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, RunDiagnosis
 from traindx.vocabulary.rule import Outcome
-from traindx.vocabulary.run import Event, Panel, Run
+from traindx.vocabulary.run import STANDARD_INPUT, Event, Panel, Run
 from traindx.vocabulary.setup import Setup
 
 GAP = "validation-gap-grows"
@@ -197,6 +197,16 @@ def test_grokking_goes_on() -> None:
 def test_too_short_is_watched_and_goes_on() -> None:
     health, decision = decided(run=plain_run(train__loss=[2.0, 1.9, 1.7]))
     assert (health, decision.action) == ("watch", "continue")
+
+
+def test_one_pasted_row_is_inspected_and_one_row_of_a_file_goes_on() -> None:
+    row = plain_run(train__loss=[2.0])
+    assert decided(run=row)[1].action == "continue"
+    pasted = decided(run=msgspec.structs.replace(row, source=STANDARD_INPUT))[1]
+    assert pasted.action == "inspect"
+    assert "one value of train/loss" in pasted.reason
+    two = plain_run(train__loss=[2.0, 1.9])
+    assert decided(run=msgspec.structs.replace(two, source=STANDARD_INPUT))[1].action == "continue"
 
 
 def test_finished_and_converged_may_stop() -> None:

@@ -21,7 +21,7 @@ from traindx.causes.wording import certainty, lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import STANDARD_INPUT, Run
 
 LATE = (
     "delayed-generalization",
@@ -173,6 +173,8 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
     if curve is None or curve.n == 0:
         missing = "the log has no loss and no score, so it does not show whether the model learns"
         return Decision("inspect", missing, 0.5)
+    if curve.n == 1 and case.run.source == STANDARD_INPUT:  # a pasted row asks what it means
+        return Decision("inspect", f"one value of {curve.name} cannot show whether the model learns", 0.5)
     if (
         curve.n > 1
         and curve.oriented[-1] >= curve.oriented[0]
