@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from traindx import causes, fixes, readers, rules
 from traindx.config import Config
@@ -37,7 +38,7 @@ from traindx.vocabulary.diagnosis import (
 )
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary.setup import Fact, Setup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -335,12 +336,22 @@ WORTH_A_FIX = 0.02  # probability of a cause below which nobody would act on it:
 
 
 def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]:
+    setup = with_highest_rate(run)
     return tuple(
-        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup, run.boosted))
+        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, setup, run.boosted))
         if h.probability >= WORTH_A_FIX
         else h
         for h in ranked
     )
+
+
+def with_highest_rate(run: Run) -> Setup:
+    """The setup of a run, with the highest rate that it used: a rate that was raised on the way is the one to change."""
+    rates, known = run.series.get("lr"), run.setup.lr
+    if rates is None or known is None:
+        return run.setup
+    used = rates.values[np.isfinite(rates.values)]
+    return msgspec.structs.replace(run.setup, lr=max(known, float(used.max(initial=0.0))))
 
 
 def describe(run: Run) -> RunInfo:

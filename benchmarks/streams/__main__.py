@@ -44,8 +44,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes at a time")
     parser.add_argument("--rows", type=Path, help="keep every event, one JSON line each")
     options = parser.parse_args()
-    wanted = [case for folder in options.folders for case in cases(folder, options.records)]
-    found, unread = replay_all(wanted, options.workers)
+    wanted = {case.name: case for folder in options.folders for case in cases(folder, options.records)}
+    found, unread = replay_all(list(wanted.values()), options.workers)  # a run in two folders counts once
     print(
         f"{len(found)} runs, {sum(one.looks for one in found)} beginnings; {unread} not read or too short\n"
     )

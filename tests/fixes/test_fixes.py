@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import make
 from tests.causes.names import FIXES
+from traindx import pipeline
 from traindx.causes import catalogue as causes
 from traindx.fixes import EASE, catalogue, find, offers
+from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.fix import Fix
 from traindx.vocabulary.setup import FACT_FIELDS, Setup
 
@@ -122,3 +125,19 @@ def test_trees_get_no_advice_about_nets() -> None:
     words = " ".join(o.change for slug in KNOWN for o in offers(slug, Setup(), boosted=True)).lower()
     assert words
     assert not [w for w in ("adam", "dropout", "momentum", "warm", "layer", "gradient") if w in words]
+
+
+@pytest.mark.parametrize(
+    ("rates", "words"),
+    [
+        ([0.02] * 20 + [5.0] * 20, "from 5 to 0.5"),  # raised on the way
+        ([0.02 * 0.9**i for i in range(40)], "from 0.02 to 0.002"),  # a schedule that only falls
+    ],
+)
+def test_the_rate_to_lower_is_the_highest_that_was_used(rates: list[float], words: str) -> None:
+    run = make.run({"train/loss": [1.0] * 40, "lr": rates}, setup=Setup(lr=0.02))
+    cause = Hypothesis(cause="learning-rate-too-high", title="", probability=0.9)
+    (named,) = pipeline.with_fixes([cause], run)
+    assert next(offer.change for offer in named.fixes if offer.fix == "lower-learning-rate").endswith(
+        f"{words} (x0.1)"
+    )

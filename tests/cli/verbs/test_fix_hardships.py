@@ -51,8 +51,9 @@ def test_arms_that_hang_or_have_no_memory_are_results(tmp_path: Path) -> None:
     assert "memory" in ways["lr=*0.1"]["why"]
     assert not ways["lr=*0.01"]["ok"]
     assert "time limit" in ways["lr=*0.01"]["why"]
-    assert pipe.read() == b"here"
-    assert pipe.read() == b"", "a child of the arm that hung is left"
+    hung = sum("time limit" in entry["why"] for entry in diary(out))  # again on top of a change that helped
+    assert [pipe.read() for _ in range(hung)] == [b"here"] * hung
+    assert pipe.read() == b"", "a child of an arm that hung is left"
     pipe.close()
 
 
