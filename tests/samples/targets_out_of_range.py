@@ -24,6 +24,9 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "rare_class"),
+        "words of a sentence, with classes in the middle of the outputs": with_facts(
+            "healthy", label_min=0, label_max=28, outputs_width=5, classes=29
+        ),
         "half of the labels masked": with_facts("healthy", label_min=-100, label_negative_share=0.5),
         "soft targets": with_facts(
             "healthy_values", loss_name="binary_cross_entropy", targets_min=0.02, targets_max=0.98

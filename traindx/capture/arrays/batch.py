@@ -151,13 +151,14 @@ class Data:
             self._facts.pop(name, None)
 
     def outputs(self, output: Array) -> None:
-        """What the loss is fed with: its width, range, and whether rows are probabilities."""
+        """What the loss is fed with: its width, range, and whether rows are probabilities. Two losses of one kind may
+        have outputs of different widths, and their labels are counted together: the widest is kept."""
         part = output.reshape(-1, output.shape[-1]) if output.ndim > 1 else output.reshape(-1, 1)
         if output.ndim > 3:
             part = np.moveaxis(output, 1, -1).reshape(-1, output.shape[1])
         rows = part[: max(1, READ // max(part.shape[1], 1))].astype(np.float32, copy=False)
         low, high = float(rows.min()), float(rows.max())
-        self._facts["outputs_width"] = int(part.shape[1])
+        self._facts["outputs_width"] = max(part.shape[1], int(self._facts.get("outputs_width", 0)))
         self._facts["outputs_min"] = min(low, float(self._facts.get("outputs_min", low)))
         self._facts["outputs_max"] = max(high, float(self._facts.get("outputs_max", high)))
         summed = part.shape[1] > 1 and bool(np.abs(rows.sum(1) - 1).max() < 1e-3)

@@ -38,7 +38,9 @@ def targets_out_of_range(
     https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html.
     """
     setup = run.setup
-    loss, width = setup.word("loss_name") or setup.word("loss"), setup.number("outputs_width")
+    loss = setup.word("loss_name") or setup.word("loss")
+    # Classes may be in the middle of the outputs (batch, classes, positions), where the width is that of positions.
+    width = max(setup.number("outputs_width") or 0.0, setup.number("classes") or 0.0)
     low, high = setup.number("label_min"), setup.number("label_max")
     if "binary" in loss:
         if low is None:
@@ -49,12 +51,12 @@ def targets_out_of_range(
         hidden = setup.number("label_negative_share")
         classed = "cross_entropy" in loss or "nll" in loss
         empty = hidden is not None and hidden >= masked
-        beyond = classed and width is not None and width > 1 and high is not None and high >= width
+        beyond = classed and width > 1 and high is not None and high >= width
         wrong = empty or beyond
         what = (
             "all labels are negative, so every one is masked"
             if empty
-            else f"labels go up to {high}, but there are {width} outputs"
+            else f"labels go up to {high}, but there are {width:g} outputs"
         )
         aspect = "all-masked" if empty else "beyond-outputs"
     if not wrong:

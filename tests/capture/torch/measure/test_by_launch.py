@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+import traindx
 from tests.capture.launch.launching import attached
 from traindx.vocabulary.run import Run
 
@@ -205,3 +206,20 @@ def test_the_loader_of_a_batch_that_outlives_it(
     assert run.setup.number("batches_distinct") == (
         1 if known else 5
     )  # so many batches are read however busy the machine is
+
+
+def test_labels_of_two_losses_of_one_kind_are_not_out_of_range(tmp_path: Path) -> None:
+    """As in BERT: a yes-or-no loss and one over a vocabulary. Labels of both are counted together."""
+    script = """
+words, heads = torch.randint(0, 29, (240,)), nn.ModuleList([nn.Linear(6, 29), nn.Linear(6, 2)])
+optimizer.add_param_group({"params": heads.parameters()})
+for i in range(20):
+    optimizer.zero_grad()
+    part = slice(i * 24 % 240, i * 24 % 240 + 24)
+    loss = F.cross_entropy(heads[0](x[part]).reshape(-1, 4, 29).transpose(1, 2), words[part].reshape(-1, 4))
+    (loss + F.cross_entropy(heads[1](x[part]), (y[part] > 0).long())).backward()
+    optimizer.step()
+"""
+    run = run_of(script, tmp_path)
+    slugs = {finding.slug for finding in traindx.diagnose(run).first.findings}
+    assert "targets-out-of-range" not in slugs
