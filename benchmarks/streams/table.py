@@ -21,20 +21,20 @@ def table(found: list[Replayed]) -> str:
 
 
 def row(tool: str, found: list[Replayed]) -> tuple[str, ...]:
-    early = [one for one in of(found, "sick") if one.first.get(tool, 1.0) < 1.0]
+    early = [one for one in runs_of(found, "sick") if one.first.get(tool, 1.0) < 1.0]
     shares = [one.first[tool] for one in early]
     steps = [one.first[tool] * one.last for one in early]
     return (
         tool,
-        alarmed(tool, of(found, "fine")),
-        alarmed(tool, of(found, "harmless")),
-        f"{len(early)} of {len(of(found, 'sick'))}",
+        alarmed(tool, runs_of(found, "fine")),
+        alarmed(tool, runs_of(found, "harmless")),
+        f"{len(early)} of {len(runs_of(found, 'sick'))}",
         f"{np.median(shares):.2f}" if early else "",
         f"{np.median(steps):,.0f}" if early else "",
     )
 
 
-def of(found: Iterable[Replayed], kind: str) -> list[Replayed]:
+def runs_of(found: Iterable[Replayed], kind: str) -> list[Replayed]:
     return [one for one in found if one.kind == kind]
 
 
@@ -46,7 +46,7 @@ def saved(found: list[Replayed]) -> str:
     """The share of all compute that ending each run at its first advice to stop would have saved."""
     lines = []
     for kind, said in (("sick", "saves"), ("harmless", "costs"), ("fine", "costs")):
-        runs = of(found, kind)
+        runs = runs_of(found, kind)
         if runs:
             share = np.mean([1 - one.first.get(STOP, 1.0) for one in runs])
             lines.append(f"- {kind} runs: stopping at the advice {said} {share:.1%} of their compute")
