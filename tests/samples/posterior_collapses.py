@@ -20,6 +20,9 @@ def fires() -> dict[str, Run]:
         "lost in the first steps": autoencoder(GONE),
         "by another name": autoencoder(GONE, "train/kld"),
         "late": autoencoder(np.where(T < 25, 5.0, 1e-4)),
+        "weights of the network are logged": autoencoder(
+            GONE, weight_norm=20 + T, weight_decay=0 * T + 0.01
+        ),
     }
 
 

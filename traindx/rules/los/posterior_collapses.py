@@ -17,6 +17,7 @@ from traindx.rules.api import (
 DIVERGENCES = {"kl", "kld", "kldiv"}
 RECONSTRUCTIONS = {"recon", "reconstruction", "reconstructions", "rec", "reconst", "nll", "bce", "mse"}
 WEIGHTS = {"weight", "beta", "coef", "anneal"}
+OTHERS = {"norm", "decay"}  # with these, the weights are those of the network
 
 
 @rule(
@@ -65,7 +66,7 @@ def posterior_collapses(
     other = features.curve(others[0]) if others else None
     if other is None or other.n < least:
         raise CannotJudge("needs a reconstruction loss next to the divergence")
-    if any(words_of(name) & WEIGHTS for name in run.series):
+    if any(words_of(name) & WEIGHTS and not words_of(name) & OTHERS for name in run.series):
         return
     level = float(median(np.abs(other.values[-(other.n // 3) :])))
     for name in names:
