@@ -70,21 +70,11 @@ params, losses = jax.jit(lambda params: jax.lax.scan(step, params, (x, y)))(para
 over(params, losses)
 """
 # The loss itself holds derivatives by the inputs, as in a physics-informed net: they are no steps.
-PHYSICS = """
+PHYSICS = f"""
 def slope_loss(params, x, y):
     slopes = jax.vmap(jax.grad(lambda row: net(params, row)))(x)
     return loss_of(params, x, y) + jnp.mean(slopes ** 2)
-
-@jax.jit
-def step(params, x, y):
-    loss, gradients = jax.value_and_grad(slope_loss)(params, x, y)
-    return moved(params, gradients), loss
-losses = []
-for rows, wanted in zip(x, y):
-    params, loss = step(params, rows, wanted)
-    losses.append(float(loss))
-over(params, losses)
-"""
+{COMPILED.replace("loss_of", "slope_loss")}"""
 
 
 def started(folder: Path, script: str, *under: str, statuses: tuple[int, ...] = (0, 1)) -> str:
