@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.experiment.applies import applies
-from traindx.capture.experiment.rates import rate_factor
+from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
 from traindx.capture.interventions.values import Change, Span
 from traindx.capture.torch.experiment.settings import Optimizer, like
