@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx import pipeline, rules, survey
-from traindx.checks.data_catalogue import DATA_CHECKS, OF_FOLDERS
+from traindx.checks.catalogue import DATA_CHECKS, OF_FOLDERS
 from traindx.checks.judge import results
 from traindx.config import Config
 from traindx.errors import ConfigError

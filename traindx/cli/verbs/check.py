@@ -12,9 +12,7 @@ import click
 from traindx import pipeline
 from traindx.checks.judge import picked
 from traindx.checks.plan import planned
-from traindx.cli.checks.data import DataRequest, check_data, data_options
-from traindx.cli.checks.pages import listing, rendered
-from traindx.cli.checks.scripts import Bench, gather
+from traindx.cli.checks import Bench, DataRequest, check_data, data_options, gather, listing, rendered
 from traindx.cli.options import (
     FENCE_OPTIONS,
     Output,
