@@ -29,7 +29,10 @@ def edit(project: Project, _value: str) -> None:
     if settings:
         return keep_checkpoint(project, settings[0])
     if trainers:
-        made: tuple[str, ...] = f'EarlyStopping(monitor="{{0}}", patience={PATIENCE})', 'ModelCheckpoint(monitor="{0}")'
+        made: tuple[str, ...] = (
+            f'EarlyStopping(monitor="{{0}}", patience={PATIENCE})',
+            'ModelCheckpoint(monitor="{0}")',
+        )
         library = trainers[0].source.name(trainers[0].call.func).partition(".")[0]
         home = "lightning.pytorch.callbacks" if library == "lightning" else f"{library}.callbacks"
         return add_callbacks(project, trainers[0], home, made, logged(project))
