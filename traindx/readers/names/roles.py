@@ -41,6 +41,7 @@ LOSS_LIKE = (
     "merror",
     "huber",
 )
+FEW = 2  # points, which are no curve where another name of the same signal has one
 SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
 
 
@@ -59,10 +60,16 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         (Role(fixed, -1) if fixed is not None else in_game(role_of(name), name, duel=duel), i, name)
         for i, (fixed, name) in enumerate(offers)
     )
+    points = {name: len(column.values) for name, column in raw.columns.items()}
+    most: dict[str, int] = {}
+    for role, _, name in ranked:
+        most[role.signal] = max(points[name], most.get(role.signal, 0))
     ranked.sort(
         key=lambda item: (
+            # A final `test_loss` is no rival of the `val_loss` of every epoch.
+            points[item[2]] <= FEW < most[item[0].signal] / 2,
             item[0].rank,
-            -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0,
+            -points[item[2]] if item[0].rank > 0 else 0,
             item[1],
         )
     )
