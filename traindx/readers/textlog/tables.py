@@ -10,7 +10,8 @@ from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.records import Records
 
 CELL = re.compile(
-    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|no log|all",
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan"
+    r"|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|no log|all",
     re.IGNORECASE,
 )
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
