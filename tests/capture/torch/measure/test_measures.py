@@ -325,20 +325,6 @@ def test_pace_keeps_the_cost_in_bounds() -> None:
     assert [pace.sampled(5000 + i) for i in range(3)] == [True] * 3
 
 
-def test_what_is_left_out_is_still_measured_late() -> None:
-    """Samples that cost 50 ms in steps of 10 us: families are left out, yet the last third has a sample of all."""
-    pace, whole = Pace(), []
-    for step in range(1, 4001):
-        pace.stepped(step, 1e-5)
-        if pace.sampled(step):
-            if pace.left_out and all(pace.wants(kind) for kind in pace.left_out):
-                whole.append(step)
-            pace.measured(step, 0.05)
-    assert pace.left_out
-    assert whole[-1] > 4000 * 2 / 3
-    assert len(whole) < 20
-
-
 def spent_share(budget: float, each_step: float, sample: float, steps: int = 20_000) -> tuple[float, Pace]:
     """Of steps of 10 ms, the share that capture takes which needs so many seconds for the phases and the gradients of
     every step (two thirds are the gradients') and for a sample, over the second half of the run."""
