@@ -74,7 +74,10 @@ def test_data_that_was_looked_at_is_no_log():
 
 
 def test_the_error_that_ended_it_is_kept():
-    trace = ["Traceback (most recent call last)", "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB"]
+    trace = [
+        "Traceback (most recent call last)",
+        "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB",
+    ]
     failed = {"output_type": "error", "ename": "RuntimeError", "evalue": "", "traceback": trace}
     (log,) = read_source(memory(document(stream(PRINTED), failed), "train.ipynb"))
     assert "out-of-memory" in {event.kind for event in log.events}

@@ -41,7 +41,9 @@ def read(source: Source) -> list[RawLog]:
     damage: list[Event] = []
     lines = [line for cell in cells_of(document(source, damage)) for line in printed(cell)]
     if not lines:
-        raise NotALog(source.name, "is a notebook without outputs", hint="run it, and save it with its outputs")
+        raise NotALog(
+            source.name, "is a notebook without outputs", hint="run it, and save it with its outputs"
+        )
     data = "\n".join(lines).encode("utf-8", "replace")
     logs = text.read(replace(source, path=None, data=data, head=data[:HEAD_BYTES]))
     logs[0].events += damage
@@ -78,12 +80,17 @@ def printed(cell: dict[str, Any]) -> Iterator[str]:
 
 def joined(value: Any, between: str = "") -> str:
     """A text that a notebook keeps whole or as a list of its lines."""
-    return between.join(map(str, value)) if isinstance(value, list) else value if isinstance(value, str) else ""
+    return (
+        between.join(map(str, value)) if isinstance(value, list) else value if isinstance(value, str) else ""
+    )
 
 
 def progress_rows(table: str) -> list[str]:
     """The rows of an HTML table whose headings name an epoch, a step or a loss."""
-    rows = [[html.unescape(TAG.sub("", cell)).strip() for cell in CELL.findall(row)] for row in ROW.findall(table)]
+    rows = [
+        [html.unescape(TAG.sub("", cell)).strip() for cell in CELL.findall(row)]
+        for row in ROW.findall(table)
+    ]
     rows = [row for row in rows if row]
     if not rows or not any(PROGRESS.search(name) for name in rows[0]):
         return []
