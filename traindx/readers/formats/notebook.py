@@ -67,7 +67,8 @@ def listed(value: dict[str, Any], name: str) -> list[dict[str, Any]]:
 def printed(cell: dict[str, Any]) -> Iterator[str]:
     """The text of a cell's outputs: streams, tracebacks, results and tables of progress."""
     for output in listed(cell, "outputs"):
-        data = output.get("data") if isinstance(output.get("data"), dict) else output
+        data = output.get("data")
+        data = data if isinstance(data, dict) else output
         table = joined(data.get("text/html", data.get("html")))
         if rows := progress_rows(table):
             yield from rows
