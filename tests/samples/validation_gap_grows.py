@@ -11,6 +11,9 @@ from tests.trainer import Recipe, cosine, train
 from traindx.vocabulary.run import Run
 
 
+RETURNS = np.array([2.8, 7.8, 4.6, 10.9, 3.0, 11.5, 10.2])
+
+
 def fall(n: int, start: float, floor: float, pace: float = 30.0) -> np.ndarray:
     return floor + (start - floor) * (1 + pace * np.arange(n) / n) ** -1.0
 
@@ -104,9 +107,7 @@ def stays_quiet() -> dict[str, Run]:
         "rises and falls again": both(fall(60, 2.3, 0.01), hump),
         "levels off": both(fall(60, 2.3, 0.5), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
         "four noisy points": both(fall(400, 1.4, 0.6), np.array([1.20, 1.13, 1.15, 1.14]), 100),
-        "scattered evaluations, one back near the first": both(
-            fall(700, 9.0, 4.0), np.array([2.8, 7.8, 4.6, 10.9, 3.0, 11.5, 10.2]), 100
-        ),
+        "scattered evaluations, one near the first": both(fall(700, 9.0, 4.0), RETURNS, 100),
         "both losses near zero": both(
             fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6
         ),
