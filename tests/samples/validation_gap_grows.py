@@ -10,7 +10,6 @@ from tests import make
 from tests.trainer import Recipe, cosine, train
 from traindx.vocabulary.run import Run
 
-
 RETURNS = np.array([2.8, 7.8, 4.6, 10.9, 3.0, 11.5, 10.2])
 
 
