@@ -1,37 +1,15 @@
-"""Stops when the validation loss has not improved for a while (fix `stop-early`).
-
-`steps=*2`: twice as many epochs, the outermost loop of the training."""
+"""`steps=*2`: twice as many epochs, the outermost loop of the training."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from traindx.lab.edits.epochs import epochs, validation_loss
+from traindx.lab.edits.epochs import epochs
 from traindx.lab.edits.kind import writes
 from traindx.lab.edits.origins import certain, put, trace
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.training import schedules
 from traindx.lab.edits.values import scaled_or_set
-
-BEST, WAITED, PATIENCE = "best_validation", "epochs_without_gain", 5
-
-
-@writes("stop", fixes=("stop-early",))
-def stop_early(project: Project, _value: str) -> None:
-    source, loop = epochs(project)
-    if any(name.value == BEST for name in source.all(cst.Name)):
-        return
-    name, assigned = validation_loss(source, loop)
-    if not isinstance(loop.body, cst.IndentedBlock):
-        raise source.doubt(loop, "early stopping", "the loop is one line")
-    last = loop.body.body[-1]
-    lines = (
-        f"if {name} < {BEST}:\n    {BEST}, {WAITED} = {name}, 0\nelse:\n    {WAITED} += 1\n",
-        f"if {WAITED} >= {PATIENCE}:\n    break\n",
-    )
-    source.insert_before(loop, f'{BEST}, {WAITED} = float("inf"), 0')
-    source.insert_after(last.body[0] if isinstance(last, cst.SimpleStatementLine) else last, *lines)
-    project.say(source, source.line(assigned), f"stops when {name} has not fallen for {PATIENCE} epochs")
 
 
 @writes("steps")
