@@ -7,10 +7,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
-
-import click
+from typing import NamedTuple
 
 from traindx import pipeline
 from traindx.atomic_write import make_folder
@@ -21,10 +18,21 @@ from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.checks import facts as check_facts
 from traindx.checks.catalogue import BLANK, FIRST, ONE_BATCH
 from traindx.checks.plan import Planned, limit, steps_for
-from traindx.cli.options import Output, with_options
-from traindx.cli.streams import emit, note, progress, stdout_width, write_file
-from traindx.config import Config
-from traindx.errors import ConfigError, ReadError
+from traindx.cli.api import (
+    Any,
+    Config,
+    ConfigError,
+    Output,
+    Path,
+    ReadError,
+    click,
+    emit,
+    note,
+    progress,
+    stdout_width,
+    with_options,
+    write_file,
+)
 from traindx.lab.conduct import environment as surroundings
 from traindx.lab.conduct.attempts import conduct
 from traindx.lab.conduct.experiment import Conducted, Reach

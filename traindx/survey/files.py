@@ -11,21 +11,14 @@ import os
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
-from traindx.errors import ReadError
 from traindx.survey import hashes, headers
-from traindx.survey.gather import Progress
+from traindx.survey.api import Fact, Iterator, Measured, Progress, ReadError, listing, np, spellings, twins
 from traindx.survey.hashes import Seen
 from traindx.survey.headers import HEAD, TAIL, Medium, medium_of
-from traindx.survey.labels import spellings, twins
-from traindx.survey.measurement import Measured
-from traindx.survey.names import listing
-from traindx.vocabulary.setup import Fact
 
 MOST_FILES = 1_000_000
 DECODE_SECONDS = 60.0

@@ -4,24 +4,26 @@ settled on the first block, and kept to."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import msgspec
-import numpy as np
 
-from traindx.errors import ConfigError
-from traindx.survey.names import escaped, listing
-from traindx.survey.table import (
+from traindx.survey.api import (
     MOST_FIELDS,
+    Any,
+    Callable,
     Chunk,
     Codes,
+    ConfigError,
     Field,
     Floats,
+    Iterator,
     Kind,
     Objects,
     Table,
     Wanted,
+    escaped,
+    listing,
+    np,
     rows_a_chunk,
 )
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
-
+from traindx.cli.api import (
+    Any,
+    Config,
+    Output,
+    Path,
+    click,
+    command_argument,
+    config_options,
+    emit,
+    note,
+    output_options,
+    stdout_width,
+)
 from traindx.cli.fix_progress import ProgressLines, Starts, direction, proof_options
-from traindx.cli.options import Output, command_argument, config_options, output_options
 from traindx.cli.questions.changes import Asking
-from traindx.cli.streams import emit, note, stdout_width
-from traindx.config import Config
 from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import (
+    Event,
+    Floats,
+    Iterator,
+    NamedTuple,
+    NotALog,
+    Path,
+    RawColumn,
+    RawLog,
+    ReadError,
+    Source,
+    np,
+)
 from traindx.readers.files.text_blocks import whole_text
-from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.readers.setup_facts import facts_from, flat_yaml, small_text
 from traindx.readers.tables.columns import text_number
-from traindx.vocabulary.run import Event, Floats
 
 NAME = "mlflow"
 FILES = ("*.db", "*.sqlite", "*.sqlite3")

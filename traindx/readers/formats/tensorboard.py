@@ -14,19 +14,25 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
-from pathlib import Path
-from typing import NamedTuple
 
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import (
+    Event,
+    Mapping,
+    NamedTuple,
+    NotALog,
+    Path,
+    RawColumn,
+    RawLog,
+    ReadError,
+    Source,
+    source_of,
+)
 from traindx.readers.assembly.joined_files import joined
 from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, varint
-from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.readers.setup_facts import facts_from, facts_from_files
 from traindx.readers.tfevents.crc import of_bytes
 from traindx.readers.tfevents.files import Decoded, Text, decode
 from traindx.readers.tfevents.frames import HEAD, WALL_KEY, has_record
-from traindx.vocabulary.run import Event
 
 NAME = "tensorboard"
 FILES = ("*tfevents*", "*.v2")

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import numpy as np
 
-from traindx.errors import ConfigError, ReadError
 from traindx.survey import arrays, tabular
+from traindx.survey.api import Any, Chunk, ConfigError, Iterator, Mapping, ReadError, Table, Wanted, np
 from traindx.survey.arrays import Array, as_numpy
 from traindx.survey.reading import arrow as read_arrow
 from traindx.survey.reading import numpy as read_numpy
 from traindx.survey.reading.numpy import of_array
-from traindx.survey.table import Chunk, Table, Wanted
 
 Given = Any
 

@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import libcst as cst
 from libcst.metadata import Assignment
 
-from traindx.lab.edits.follow import DEEP, resolve
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import loaders, model_at, the_backward, training_loaders
+from traindx.lab.edits.api import (
+    DEEP,
+    Found,
+    Project,
+    Source,
+    cst,
+    dotted,
+    loaders,
+    model_at,
+    resolve,
+    the_backward,
+    training_loaders,
+    writes,
+)
 
 TENSORS = "torch.utils.data.TensorDataset"
 MEAN, STD = "input_mean", "input_std"
