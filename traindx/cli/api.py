@@ -1,7 +1,6 @@
 """What most verbs need, for one import: `from traindx.cli.api import click, emit`. It reads no log and knows no rule."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -28,7 +27,6 @@ from traindx.errors import ConfigError, ReadError
 __all__ = [
     "FENCE_OPTIONS",
     "OUTPUT_OPTIONS",
-    "Any",
     "Config",
     "ConfigError",
     "Format",

@@ -7,7 +7,8 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from traindx import pipeline
 from traindx.atomic_write import make_folder
@@ -19,11 +20,9 @@ from traindx.checks import facts as check_facts
 from traindx.checks.catalogue import BLANK, FIRST, ONE_BATCH
 from traindx.checks.plan import Planned, limit, steps_for
 from traindx.cli.api import (
-    Any,
     Config,
     ConfigError,
     Output,
-    Path,
     ReadError,
     click,
     emit,

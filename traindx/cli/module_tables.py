@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from traindx import pipeline, rules
 from traindx.cli.api import (
     OUTPUT_OPTIONS,
-    Any,
     Config,
     ConfigError,
     Format,
     Output,
-    Path,
     ReadError,
     click,
     emit,

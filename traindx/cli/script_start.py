@@ -11,6 +11,8 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from traindx.capture.launch.command import Ended, Request, check_program, environment, launch
 from traindx.capture.launch.folder import DIARY, Claim, forget_start, run_folder
@@ -18,10 +20,8 @@ from traindx.capture.launch.output import Relayed
 from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
 from traindx.cli.api import (
     FENCE_OPTIONS,
-    Any,
     ConfigError,
     Output,
-    Path,
     click,
     command_argument,
     note,

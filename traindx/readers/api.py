@@ -4,7 +4,7 @@ Only what reading any log loads anyway is exported."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,6 @@ __all__ = [
     "Floats",
     "Iterator",
     "Mapping",
-    "NamedTuple",
     "NotALog",
     "Path",
     "RawColumn",

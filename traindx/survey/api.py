@@ -1,6 +1,6 @@
 """What most measures and readers of a survey need, for one import: `from traindx.survey.api import Measured, Table`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ from traindx.vocabulary.setup import Fact
 __all__ = [
     "MOST_FIELDS",
     "Any",
-    "Callable",
     "Chunk",
     "Codes",
     "ConfigError",

@@ -10,23 +10,12 @@ import os
 import re
 import warnings
 import zlib
+from typing import Any
 
 import msgspec
+from numpy.typing import NDArray
 
-from traindx.survey.api import (
-    Any,
-    Fact,
-    Field,
-    Floats,
-    Gathered,
-    Measured,
-    NDArray,
-    Objects,
-    Sample,
-    Task,
-    indices,
-    np,
-)
+from traindx.survey.api import Fact, Field, Floats, Gathered, Measured, Objects, Sample, Task, indices, np
 
 FOLDS, LEAST_A_CLASS, LEAST = 5, 5, 100
 MOST_CLASSES, MOST_COLUMNS, MOST_ROWS = 200, 512, 20_000

@@ -4,19 +4,18 @@ settled on the first block, and kept to."""
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
 from traindx.survey.api import (
     MOST_FIELDS,
-    Any,
-    Callable,
     Chunk,
     Codes,
     ConfigError,
     Field,
     Floats,
-    Iterator,
     Kind,
     Objects,
     Table,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from traindx import pipeline
 from traindx.checks.judge import picked
@@ -13,7 +14,6 @@ from traindx.cli.api import (
     FENCE_OPTIONS,
     Config,
     Output,
-    Path,
     click,
     codes,
     command_argument,

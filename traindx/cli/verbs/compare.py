@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from traindx import pipeline
 from traindx.cli.api import (
     Config,
     ConfigError,
     Output,
-    Path,
     click,
     emit,
     output_options,

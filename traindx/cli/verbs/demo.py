@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from traindx import pipeline
-from traindx.cli.api import (
-    ConfigError,
-    Output,
-    Path,
-    click,
-    emit,
-    full_option,
-    note,
-    output_options,
-    progress,
-)
+from traindx.cli.api import ConfigError, Output, click, emit, full_option, note, output_options, progress
 from traindx.cli.demo_network import FAULTS, Fault, train
 from traindx.cli.diagnosis_output import draw, rendered
 from traindx.temporary import DEMO, room

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy  # noqa: F401 - first: after msgspec's typing_extensions its import takes a tenth longer
@@ -13,7 +14,6 @@ from traindx import pipeline
 from traindx.cli.api import (
     Config,
     Output,
-    Path,
     ReadError,
     click,
     config_options,

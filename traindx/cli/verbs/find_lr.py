@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from traindx.cli.api import (
     FENCE_OPTIONS,
     OUTPUT_OPTIONS,
-    Any,
     ConfigError,
     Format,
     Output,
-    Path,
     click,
     command_argument,
     emit,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from traindx.cli.api import (
-    Any,
     Config,
     Output,
-    Path,
     click,
     command_argument,
     config_options,

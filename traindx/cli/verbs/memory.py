@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from traindx import pipeline
 from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Request
 from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.checks.facts import memory_for
-from traindx.cli.api import (
-    Any,
-    Config,
-    Output,
-    click,
-    config_options,
-    emit,
-    full_option,
-    note,
-    output_options,
-)
+from traindx.cli.api import Config, Output, click, config_options, emit, full_option, note, output_options
 from traindx.cli.diagnosis_output import rendered, status
 from traindx.cli.script_start import Start, start_options
 from traindx.lab.conduct import environment

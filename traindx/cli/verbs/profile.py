@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from traindx import pipeline
 from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.stages import how_it_ended, stages, why_no_trace, why_nothing
-from traindx.cli.api import (
-    Any,
-    Config,
-    Output,
-    Path,
-    click,
-    config_options,
-    emit,
-    full_option,
-    note,
-    output_options,
-)
+from traindx.cli.api import Config, Output, click, config_options, emit, full_option, note, output_options
 from traindx.cli.diagnosis_output import rendered, status
 from traindx.cli.script_start import Start, start_options
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -20,11 +22,9 @@ from traindx.capture.launch.stages import (
 )
 from traindx.capture.session.loop import STOPPED
 from traindx.cli.api import (
-    Any,
     Config,
     ConfigError,
     Output,
-    Path,
     click,
     config_options,
     emit,

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from traindx.readers.api import (
-    Any,
-    Event,
-    NotALog,
-    Path,
-    RawColumn,
-    RawLog,
-    ReadError,
-    Source,
-    column,
-    np,
-    source_of,
-)
+from pathlib import Path
+from typing import Any
+
+from traindx.readers.api import Event, NotALog, RawColumn, RawLog, ReadError, Source, column, np, source_of
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.tables.columns import number
 from traindx.readers.tables.layout import peek

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
 
-from traindx.readers.api import (
-    Event,
-    Floats,
-    Iterator,
-    NamedTuple,
-    NotALog,
-    Path,
-    RawColumn,
-    RawLog,
-    ReadError,
-    Source,
-    np,
-)
+from traindx.readers.api import Event, Floats, NotALog, RawColumn, RawLog, ReadError, Source, np
 from traindx.readers.files.text_blocks import whole_text
 from traindx.readers.setup_facts import facts_from, flat_yaml, small_text
 from traindx.readers.tables.columns import text_number

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from traindx.readers.api import (
-    Any,
-    Event,
-    Floats,
-    NotALog,
-    Path,
-    RawColumn,
-    RawLog,
-    Source,
-    np,
-    source_of,
-)
+from traindx.readers.api import Event, Floats, NotALog, RawColumn, RawLog, Source, np, source_of
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.setup_facts import facts_from_files, small_text
 from traindx.readers.tables.columns import number

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from traindx.readers.api import (
-    Any,
     Event,
     Floats,
     NotALog,
-    Path,
     RawColumn,
     RawLog,
     ReadError,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import get_args
 
 import msgspec
@@ -18,7 +19,6 @@ from traindx.readers.api import (
     Event,
     EventKind,
     NotALog,
-    Path,
     RawColumn,
     RawLog,
     RawPanel,

@@ -14,19 +14,11 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
-from traindx.readers.api import (
-    Event,
-    Mapping,
-    NamedTuple,
-    NotALog,
-    Path,
-    RawColumn,
-    RawLog,
-    ReadError,
-    Source,
-    source_of,
-)
+from traindx.readers.api import Event, NotALog, RawColumn, RawLog, ReadError, Source, source_of
 from traindx.readers.assembly.joined_files import joined
 from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, varint
 from traindx.readers.setup_facts import facts_from, facts_from_files

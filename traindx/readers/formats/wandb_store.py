@@ -13,22 +13,11 @@ import json
 import struct
 from array import array
 from collections import deque
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 
-from traindx.readers.api import (
-    Event,
-    Floats,
-    Iterator,
-    Mapping,
-    NotALog,
-    Path,
-    RawColumn,
-    RawLog,
-    ReadError,
-    Source,
-    np,
-    source_of,
-)
+from traindx.readers.api import Event, Floats, NotALog, RawColumn, RawLog, ReadError, Source, np, source_of
 from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, signed, varint
 from traindx.readers.files.wandb_log import MAGIC, LogReader
 from traindx.readers.setup_facts import facts_from

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
 from traindx.survey import arrays, tabular
-from traindx.survey.api import (
-    Any,
-    ConfigError,
-    Iterator,
-    ReadError,
-    Table,
-    Wanted,
-    escaped,
-    listing,
-    np,
-    rows_a_chunk,
-)
+from traindx.survey.api import ConfigError, ReadError, Table, Wanted, escaped, listing, np, rows_a_chunk
 from traindx.survey.arrays import Array
 
 LABEL_BYTES = 1 << 28  # of a one-dimensional array, which is read as a whole
