@@ -16,29 +16,32 @@ Apply = Callable[
 
 
 class Applied(NamedTuple):
-    """How a framework applies the intervention `name` of the catalogue."""
+    """How a framework applies the intervention `name` of the catalogue; `unused` says why nothing was touched, if
+    nothing was."""
 
     name: str
     apply: Apply
+    unused: str
 
 
-def applies(name: str) -> Callable[[Apply], Applied]:
+def applies(name: str, unused: str = "") -> Callable[[Apply], Applied]:
     """Mark a function as the one that applies an intervention."""
-    return lambda apply: Applied(name, apply)
+    return lambda apply: Applied(name, apply, unused)
 
 
 @cache
-def implemented(package: str) -> dict[str, Apply]:
+def implemented(package: str) -> dict[str, Applied]:
     """By name, how the modules of a package apply interventions. Importing them loads the framework."""
-    return {one.name: one.apply for one in defined_in(package, Applied)}
+    return {one.name: one for one in defined_in(package, Applied)}
 
 
 def apply_given(site: Site, given: Given, package: str) -> None:
     """Apply an intervention as the framework of that package does, or refuse the experiment."""
-    apply = implemented(package).get(given.kind.name)
-    if apply is None:
+    found = implemented(package).get(given.kind.name)
+    if found is None:
         site.refuse(describe_missing(package))
-    apply(site, given.value)
+    site.unused = found.unused
+    found.apply(site, given.value)
 
 
 def describe_missing(package: str) -> str:

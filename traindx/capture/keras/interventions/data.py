@@ -52,7 +52,7 @@ def host(part: Any) -> Any:
     return part if isinstance(part, np.ndarray) else keras.ops.convert_to_numpy(part)
 
 
-@applies("batch")
+@applies("batch", unused="the batches already have this size")
 def batch(site: Site, wanted: Change) -> None:
     """The `batch_size` of `fit`, at most the number of samples. The rate stays. Refused for data sets, which make their
     batches themselves."""
@@ -66,10 +66,9 @@ def batch(site: Site, wanted: Change) -> None:
             site.touched("fits")
 
     site.on_data(resize)
-    site.unused = "the batches already have this size"
 
 
-@applies("data")
+@applies("data", unused="the data already has this order")
 def data(site: Site, kind: str) -> None:
     """`shuffle` and `fixed` set the `shuffle` of `fit`; `fixed` is the order of the arrays. `repeat-batch` trains on
     the first batch only, as many times as there are batches. Refused for data sets and generators."""
@@ -90,7 +89,6 @@ def data(site: Site, kind: str) -> None:
         site.touched("fits")
 
     site.on_data(order)
-    site.unused = "the data already has this order"
 
 
 @applies("labels")
@@ -108,7 +106,7 @@ def labels(site: Site, _value: str) -> None:
     site.on_data(permute)
 
 
-@applies("drop")
+@applies("drop", unused="no training sample is an outlier")
 def drop(site: Site, _value: str) -> None:
     """`outliers` leaves out training samples whose inputs hold NaN, infinities, or a value more than 20 robust
     deviations from its feature's median, judged over all samples. Evaluation keeps all its samples."""
@@ -126,7 +124,6 @@ def drop(site: Site, _value: str) -> None:
             site.touched("samples", int(bad.sum()))
 
     site.on_data(leave_out)
-    site.unused = "no training sample is an outlier"
 
 
 def far(values: Any) -> Any:
@@ -210,7 +207,7 @@ def moments(part: Any) -> tuple[Any, Any]:
     return np.nanmean(rows, axis=0), np.where(deviation > 0, deviation, np.inf)
 
 
-@applies("class_weights")
+@applies("class_weights", unused="the classes are balanced")
 def class_weights(site: Site, _value: str) -> None:
     """`class_weight` of `fit`: n / (classes x samples of the class), of all labels. The recorded training loss is
     weighted. Refused: data sets, losses without classes, and sample weights, which Keras cannot combine with it."""
@@ -232,4 +229,3 @@ def class_weights(site: Site, _value: str) -> None:
             site.touched("fits")
 
     site.on_data(weigh)
-    site.unused = "the classes are balanced"

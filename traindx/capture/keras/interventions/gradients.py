@@ -69,7 +69,7 @@ def clip_value(site: Site, limit: float) -> None:
     site.unused = f"no gradient had a value above {limit:g}"
 
 
-@applies("skip_nonfinite")
+@applies("skip_nonfinite", unused="all gradients were finite")
 def skip_nonfinite(site: Site, _value: str) -> None:
     """A step whose gradients hold an infinity or a NaN changes neither weights nor the optimizer's state."""
 
@@ -95,7 +95,6 @@ def skip_nonfinite(site: Site, _value: str) -> None:
 
     site.around_apply(guarded)
     site.on_step(count)
-    site.unused = "all gradients were finite"
 
 
 @applies("accumulate")

@@ -35,7 +35,7 @@ def drawn(site: Site, model: Any, places: Mapping[int, Sequence[Any]]) -> None:
     site.touched("layers", len(places))
 
 
-@applies("activation")
+@applies("activation", unused="no hidden activation was one to replace")
 def activation(site: Site, into: str) -> None:
     """The activation of hidden layers (layers that a layer with weights follows), as an argument or as a separate layer:
     sigmoid, tanh and similar ones become the one given, and ReLU becomes GELU or leaky ReLU. Recurrent layers and
@@ -55,7 +55,6 @@ def activation(site: Site, into: str) -> None:
         drawn(site, model, places)
 
     site.on_model(change_them)
-    site.unused = "no hidden activation was one to replace"
 
 
 def norm_for(layer: Any, kind: str) -> Any:
@@ -66,7 +65,7 @@ def norm_for(layer: Any, kind: str) -> Any:
     return keras.layers.GroupNormalization(groups=1) if many else keras.layers.LayerNormalization()
 
 
-@applies("normalize")
+@applies("normalize", unused="no layer's output goes straight into a hidden activation")
 def normalize(site: Site, kind: str) -> None:
     """Normalization between a hidden layer with weights and its activation (an argument, or the next layer): layer or
     batch normalization after dense layers; of all channels together, or of each over the batch, after convolutions.
@@ -92,7 +91,6 @@ def normalize(site: Site, kind: str) -> None:
         drawn(site, model, places)
 
     site.on_model(insert)
-    site.unused = "no layer's output goes straight into a hidden activation"
 
 
 @applies("dropout")

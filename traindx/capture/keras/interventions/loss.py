@@ -13,7 +13,7 @@ from traindx.capture.keras.interventions.api import (
 )
 
 
-@applies("logits")
+@applies("logits", unused="the loss gets what its `from_logits` says")
 def logits(site: Site, _value: str) -> None:
     """Where a cross-entropy with `from_logits=True` gets probabilities, the activation of the last layer is removed: the
     loss gets scores. Metrics and predictions then use scores, too."""
@@ -27,4 +27,3 @@ def logits(site: Site, _value: str) -> None:
             site.touched("layers")
 
     site.on_model(undo)
-    site.unused = "the loss gets what its `from_logits` says"

@@ -46,12 +46,11 @@ def replace_schedule(site: Site, schedule: Schedule) -> None:
     site.on_rate(lambda optimizer, own, step: own * 0 + rate(site.base(optimizer), step))
 
 
-@applies("lr.warmup")
+@applies("lr.warmup", unused="the warm-up was over before the first step")
 def warmup(site: Site, wanted: Span) -> None:
     """As in PyTorch."""
 
     def new(_optimizer: Any, own: Any, step: Any) -> Any:
         return own * ops.minimum((step + 1) / max(site.resolve(wanted, "lr.warmup=50"), 1), 1.0)
 
-    site.unused = "the warm-up was over before the first step"
     site.on_rate(new)

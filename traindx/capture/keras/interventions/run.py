@@ -16,7 +16,7 @@ HOMES = (
 )  # fmt: skip
 
 
-@applies("steps")
+@applies("steps", unused="the script ended earlier")
 def steps(site: Site, limit: int) -> None:
     """Ends the script after that many batches of training, as `--steps` does."""
 
@@ -27,10 +27,9 @@ def steps(site: Site, limit: int) -> None:
 
     site.stop_after(limit)
     site.at_end(end)
-    site.unused = "the script ended earlier"
 
 
-@applies("seed")
+@applies("seed", unused="the script sets this seed itself")
 def seed(site: Site, wanted: int) -> None:
     """`keras.utils.set_random_seed` when Keras is imported, and in place of the script's own seeds, as in PyTorch.
     Separate generators (`SeedGenerator(1)`, `numpy.random.default_rng`, `jax.random.key`) do not change."""
@@ -43,4 +42,3 @@ def seed(site: Site, wanted: int) -> None:
             site.wrap(home, name, partial(seeds.hook, module.partition(".")[0]))
     site.fact("seed", wanted)
     site.at_end(lambda: seeds.end(["random"]))
-    site.unused = "the script sets this seed itself"

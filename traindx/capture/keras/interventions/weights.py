@@ -19,7 +19,7 @@ def initializer(kind: str, seed: int) -> Any:
     return keras.initializers.Orthogonal(GAIN, seed=seed)
 
 
-@applies("init")
+@applies("init", unused="no layer of a known type was found")
 def init(site: Site, kind: str) -> None:
     """New weights before the first step, by the kind of layer, as in PyTorch: matrices and filters with the variance
     given, biases of 0, embeddings of variance 1 / width, norms at 1 and 0 with fresh statistics. Recurrent layers get
@@ -46,7 +46,6 @@ def init(site: Site, kind: str) -> None:
     for home in (keras.models, keras.saving):
         site.wrap(home, "load_model", load_whole)
     site.on_model(fresh)
-    site.unused = "no layer of a known type was found"
 
 
 def begin_anew(layer: Any, kind: str, seed: int) -> bool:
@@ -93,7 +92,7 @@ def fill(layer: Any, name: str, filler: Any) -> None:
         variable.assign(filler(variable.shape, dtype=variable.dtype))
 
 
-@applies("unfreeze")
+@applies("unfreeze", unused="no layer is frozen")
 def unfreeze(site: Site, _value: str) -> None:
     """All layers of a model are trained. What the script freezes later stays frozen."""
 
@@ -109,4 +108,3 @@ def unfreeze(site: Site, _value: str) -> None:
             site.touched("layers", len(held))
 
     site.on_model(thaw)
-    site.unused = "no layer is frozen"

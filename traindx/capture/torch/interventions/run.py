@@ -11,7 +11,7 @@ from traindx.capture.torch.alter.api import Site, applies, torch
 LIBRARIES = ("random", "numpy.random", "torch")
 
 
-@applies("seed")
+@applies("seed", unused="the script sets this seed itself")
 def seed(site: Site, wanted: int) -> None:
     seeds = Seeds(site, wanted)
 
@@ -28,10 +28,9 @@ def seed(site: Site, wanted: int) -> None:
         site.wrap(torch.cuda, name, partial(seeds.hook, "torch.cuda"))
     site.fact("seed", wanted)
     site.at_end(lambda: seeds.end([name for _, name in homes]))
-    site.unused = "the script sets this seed itself"
 
 
-@applies("steps")
+@applies("steps", unused="the script ended earlier")
 def steps(site: Site, limit: int) -> None:
     def end() -> None:
         if site.hooks.stream.scene.steps >= limit:
@@ -39,4 +38,3 @@ def steps(site: Site, limit: int) -> None:
 
     site.stop_after(limit)
     site.at_end(end)
-    site.unused = "the script ended earlier"

@@ -6,7 +6,7 @@ from traindx.capture.torch.alter.api import Any, Change, Site, applies, script_o
 from traindx.capture.torch.alter.loaders import is_stream, put, why_not_rebuilt
 
 
-@applies("batch")
+@applies("batch", unused="the batches already have this size, or are the whole data set")
 def batch(site: Site, wanted: Change) -> None:
     def resize(loader: Any) -> None:
         why = why_not_rebuilt(loader)
@@ -23,7 +23,6 @@ def batch(site: Site, wanted: Change) -> None:
     script = script_of(site)
     script.needs_loader(site)
     script.on_loader(site, resize, size=True)
-    site.unused = "the batches already have this size, or are the whole data set"
 
 
 @applies("workers")

@@ -23,18 +23,16 @@ BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 MOST = 100_000  # classes that are counted
 
 
-@applies("logits")
+@applies("logits", unused="no cross-entropy got probabilities")
 def logits(site: Site, _value: str) -> None:
     Logits(site, script_of(site))
-    site.unused = "no cross-entropy got probabilities"
 
 
-@applies("class_weights")
+@applies("class_weights", unused="the classes are balanced")
 def class_weights(site: Site, _value: str) -> None:
     script = script_of(site)
     script.needs_loss(site, CLASSES + BINARY, "a cross-entropy")
     Balance(site, script)
-    site.unused = "the classes are balanced"
 
 
 @applies("label_smoothing")

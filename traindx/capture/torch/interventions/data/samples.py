@@ -42,24 +42,21 @@ def data(site: Site, kind: str) -> None:
     site.unused = "the data is shuffled" if kind == "shuffle" else "every epoch had the same order"
 
 
-@applies("labels")
+@applies("labels", unused="no loss function of PyTorch was called with targets of several samples")
 def labels(site: Site, _value: str) -> None:
     Permute(site, script_of(site))
-    site.unused = "no loss function of PyTorch was called with targets of several samples"
 
 
-@applies("drop")
+@applies("drop", unused="no training sample is an outlier")
 def drop(site: Site, _value: str) -> None:
     Drop(site, script_of(site))
-    site.unused = "no training sample is an outlier"
 
 
-@applies("inputs")
+@applies("inputs", unused="no model was called with a tensor of several samples")
 def inputs(site: Site, kind: str) -> None:
     script = script_of(site)
     script.needs_model(site)
     Inputs(site, script, kind)
-    site.unused = "no model was called with a tensor of several samples"
 
 
 @applies("targets")

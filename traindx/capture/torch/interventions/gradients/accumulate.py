@@ -47,7 +47,7 @@ def accumulate(site: Site, wanted: int) -> None:
     site.unused = f"the script made fewer than {wanted} steps"
 
 
-@applies("loss")
+@applies("loss", unused="the script makes one backward pass for each step, or divides the loss itself")
 def accumulated_loss(site: Site, _value: str) -> None:
     passes = Passes(site)
     site.on_optimizer(passes.add)
@@ -55,7 +55,6 @@ def accumulated_loss(site: Site, _value: str) -> None:
     site.before_measuring(passes.divide)
     for owner in (torch.optim.Optimizer, torch.nn.Module):
         site.wrap(owner, "zero_grad", passes.zeroed)
-    site.unused = "the script makes one backward pass for each step, or divides the loss itself"
 
 
 class Passes:
@@ -104,7 +103,7 @@ class Passes:
         return original(owner, *args, **named)
 
 
-@applies("zero_grad")
+@applies("zero_grad", unused="the script zeroes its gradients itself")
 def zero_grad(site: Site, _value: str) -> None:
 
     used = Used(site)
@@ -113,7 +112,6 @@ def zero_grad(site: Site, _value: str) -> None:
     site.around_step(used.begins, used.optimizers.add)
     for owner in (torch.optim.Optimizer, torch.nn.Module):
         site.wrap(owner, "zero_grad", used.zeroed)
-    site.unused = "the script zeroes its gradients itself"
 
 
 class Used:

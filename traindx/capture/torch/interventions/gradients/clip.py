@@ -83,7 +83,7 @@ def clip_value(site: Site, limit: float) -> None:
     site.unused = f"no gradient had a value above {limit:g}"
 
 
-@applies("skip_nonfinite")
+@applies("skip_nonfinite", unused="all gradients were finite")
 def skip_nonfinite(site: Site, _value: str) -> None:
     def check(optimizer: Optimizer) -> None:
         grads = [p.grad for p in with_gradients(optimizer)]
@@ -93,4 +93,3 @@ def skip_nonfinite(site: Site, _value: str) -> None:
             site.touched("steps")
 
     site.on_gradients(check)
-    site.unused = "all gradients were finite"

@@ -12,7 +12,7 @@ LAYERS = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd)
 NORMS = (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm, nn.RMSNorm)
 
 
-@applies("init")
+@applies("init", unused="no module of a known type was called")
 def init(site: Site, kind: str) -> None:
 
     script = script_of(site)
@@ -30,7 +30,6 @@ def init(site: Site, kind: str) -> None:
 
     script.needs_model(site)
     script.before_pass(site, fresh)
-    site.unused = "no module of a known type was called"
 
 
 def reinitialize(model: nn.Module, kind: str, random: torch.Generator) -> tuple[Counter[str], int]:

@@ -13,7 +13,7 @@ from traindx.capture.torch.alter.rehearsal import CannotRehearse
 from traindx.capture.torch.alter.swaps import FUNCTIONS, AtCalls, exchange, instead, swapped
 
 
-@applies("activation")
+@applies("activation", unused="the models that the script calls have no hidden activation to replace")
 def activation(site: Site, into: str) -> None:
 
     script = script_of(site)
@@ -41,7 +41,6 @@ def activation(site: Site, into: str) -> None:
     script.needs_model(site)
     script.before_pass(site, rehearse)
     script.around_pass(site, enter)
-    site.unused = "the models that the script calls have no hidden activation to replace"
 
 
 def record_left(site: Site, calls: list[Call]) -> None:
@@ -55,7 +54,10 @@ REPLICATED = ("DistributedDataParallel", "FullyShardedDataParallel")
 NAME = "traindx_norm"  # of the module that is put into a layer
 
 
-@applies("normalize")
+@applies(
+    "normalize",
+    unused="no layer's output goes directly into a hidden activation in the models that the script calls",
+)
 def normalize(site: Site, kind: str) -> None:
 
     script = script_of(site)
@@ -80,9 +82,6 @@ def normalize(site: Site, kind: str) -> None:
 
     script.needs_model(site)
     script.before_pass(site, build)
-    site.unused = (
-        "no layer's output goes directly into a hidden activation in the models that the script calls"
-    )
 
 
 class BatchNorm(nn.modules.batchnorm._BatchNorm):  # type: ignore[misc]

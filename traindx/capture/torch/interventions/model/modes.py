@@ -24,15 +24,13 @@ from traindx.capture.torch.alter.rehearsal import CannotRehearse, is_compiled
 from traindx.capture.torch.alter.swaps import AtCalls, dropped
 
 
-@applies("mode")
+@applies("mode", unused="all models were in training mode when they were called with gradients on")
 def mode(site: Site, _value: str) -> None:
-    site.unused = "all models were in training mode when they were called with gradients on"
     site.around_calls(switching(site, gradients=True))
 
 
-@applies("eval_mode")
+@applies("eval_mode", unused="all models were in evaluation mode when they were called with gradients off")
 def eval_mode(site: Site, _value: str) -> None:
-    site.unused = "all models were in evaluation mode when they were called with gradients off"
     site.around_calls(switching(site, gradients=False))
 
 

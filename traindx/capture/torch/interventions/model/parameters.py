@@ -9,13 +9,12 @@ from traindx.capture.torch.discover.models import largest
 SEARCHED = 20  # backward passes in which parameters are searched for
 
 
-@applies("register")
+@applies("register", unused="the optimizer holds every parameter that the loss depends on")
 def register(site: Site, _value: str) -> None:
     found = Loose(site)
     site.on_optimizer(found.optimizers.append)
     site.on_backward(found.search)
     site.around_step(lambda _: None, found.clear)
-    site.unused = "the optimizer holds every parameter that the loss depends on"
 
 
 class Loose:
@@ -48,7 +47,7 @@ class Loose:
             p.grad = None
 
 
-@applies("unfreeze")
+@applies("unfreeze", unused="no parameter was frozen")
 def unfreeze(site: Site, _value: str) -> None:
 
     waiting: list[Optimizer] = []
@@ -68,4 +67,3 @@ def unfreeze(site: Site, _value: str) -> None:
 
     site.on_optimizer(waiting.append)
     site.around_calls(hook)
-    site.unused = "no parameter was frozen"

@@ -74,7 +74,7 @@ class Until:
 Groups = list[dict[str, Any]]
 
 
-@applies("lr.quantized")
+@applies("lr.quantized", unused="no weight was used quantized")
 def quantized(site: Site, wanted: Change) -> None:
 
     kept, layers = Kept(), Layers(site)
@@ -86,7 +86,6 @@ def quantized(site: Site, wanted: Change) -> None:
     for name in FUNCTIONS:
         site.wrap(functional, name, hook)
     parted = Parted(site, wanted.number)
-    site.unused = "no weight was used quantized"
     site.around_step(lambda optimizer: parted.enter(optimizer, layers.of(kept.parameters)), parted.leave)
 
 

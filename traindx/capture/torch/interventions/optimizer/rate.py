@@ -87,11 +87,10 @@ class Bases:
         return max(self.rate(optimizer, i) for i in range(len(optimizer.param_groups)))
 
 
-@applies("lr.warmup")
+@applies("lr.warmup", unused="the warm-up was over before the first step")
 def warmup(site: Site, wanted: Span) -> None:
     def new(optimizer: Optimizer, _: int, own: Any) -> Any:
         done, steps = site.step(optimizer) + 1, site.resolve(wanted, "lr.warmup=50")
         return own if done >= steps else own * (done / steps)
 
-    site.unused = "the warm-up was over before the first step"
     site.group("lr", new)

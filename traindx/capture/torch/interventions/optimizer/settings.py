@@ -28,7 +28,7 @@ def set_to(site: Site, key: str, wanted: Any) -> None:
     site.unused = "the script already uses this value"
 
 
-@applies("weight_decay")
+@applies("weight_decay", unused="the script already uses this value")
 def weight_decay(site: Site, wanted: Change) -> None:
     def new(optimizer: Optimizer, _: int, own: Any) -> Any:
         if wanted.relative:
@@ -36,7 +36,6 @@ def weight_decay(site: Site, wanted: Change) -> None:
         exempt = not own and any(group.get("weight_decay") for group in optimizer.param_groups)
         return own if exempt or own == wanted.number else wanted.number
 
-    site.unused = "the script already uses this value"
     if wanted.relative and wanted.number != 1:
         site.unused = "the script has no weight decay"
     site.group("weight_decay", new)
