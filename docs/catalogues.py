@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.threshold_answers import Answers, Score, saved_answers
 from benchmarks.thresholds import Changes, Effect, saved
-from traindx.cli.catalogue_pages import Page, cause_pages, fix_pages, pattern_pages, rule_pages, sections
+from traindx.cli.verbs.explain import Page, cause_pages, fix_pages, pattern_pages, rule_pages, sections
 from traindx.rules import catalogue
 from traindx.vocabulary.rule import Threshold
 from traindx.vocabulary.signals import SIGNALS

@@ -10,7 +10,7 @@ import importlib
 from functools import cache
 
 from docs import svg
-from traindx.cli.catalogue_pages import Page, rule_pages, sections
+from traindx.cli.verbs.explain import Page, rule_pages, sections
 from traindx.features.shared import Features
 from traindx.rules import catalogue, judge_one
 from traindx.vocabulary.rule import Outcome, Rule

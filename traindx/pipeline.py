@@ -18,8 +18,7 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.features.curves.forecast import forecast
 from traindx.features.log_artifacts import repaired, suspicions
-from traindx.features.performance.memory import memory_of
-from traindx.features.performance.profile import profile_of
+from traindx.features.performance.memory import memory_of, profile_of
 from traindx.features.shared import Features
 from traindx.redaction import redact
 from traindx.rules.findings import findings, not_evaluated

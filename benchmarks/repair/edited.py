@@ -14,7 +14,7 @@ from benchmarks.repair.runs import laid_out
 from traindx import pipeline
 from traindx.lab.conduct.attempts import conduct
 from traindx.lab.edits import edit
-from traindx.lab.judge.equivalence import SEED, compare
+from traindx.lab.judge.significance import SEED, compare
 from traindx.vocabulary.edit import Advice
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 

@@ -18,10 +18,8 @@ from traindx.errors import ConfigError, ReadError
 from traindx.survey import files, inputs, labels, leakage, noise, rows, shift, slices
 from traindx.survey.gather import Gathered, Progress, Sample, gather
 from traindx.survey.labels import Task
-from traindx.survey.measurement import Measured
-from traindx.survey.names import listing
 from traindx.survey.reading.objects import as_array, as_table
-from traindx.survey.table import Chunk, Codes, Table, Wanted
+from traindx.survey.table import Chunk, Codes, Measured, Table, Wanted, listing
 
 __all__ = ["Codes", "Measured", "Survey", "Table", "Wanted", "of", "of_table"]
 

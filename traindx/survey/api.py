@@ -1,4 +1,5 @@
-"""What most measures and readers of a survey need, for one import: `from traindx.survey.api import Measured, Table`."""
+"""What most measures and readers of a survey need, for one import: `from traindx.survey.api import Measured,
+Table`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,8 +10,6 @@ from numpy.typing import NDArray
 from traindx.errors import ConfigError, ReadError
 from traindx.survey.gather import Gathered, Progress, Sample
 from traindx.survey.labels import Task, spellings, twins
-from traindx.survey.measurement import Measured
-from traindx.survey.names import escaped, indices, listing
 from traindx.survey.table import (
     MOST_FIELDS,
     Chunk,
@@ -18,9 +17,13 @@ from traindx.survey.table import (
     Field,
     Floats,
     Kind,
+    Measured,
     Objects,
     Table,
     Wanted,
+    escaped,
+    indices,
+    listing,
     rows_a_chunk,
 )
 from traindx.vocabulary.setup import Fact

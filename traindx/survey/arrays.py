@@ -11,8 +11,17 @@ import numpy as np
 
 from traindx.errors import ConfigError
 from traindx.survey.hashes import sample_marks
-from traindx.survey.names import escaped, listing
-from traindx.survey.table import MOST_FIELDS, Chunk, Field, Floats, Table, Wanted, rows_a_chunk
+from traindx.survey.table import (
+    MOST_FIELDS,
+    Chunk,
+    Field,
+    Floats,
+    Table,
+    Wanted,
+    escaped,
+    listing,
+    rows_a_chunk,
+)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Blocks = Callable[[], Iterator[tuple[Array, Array | None]]]

@@ -9,9 +9,7 @@ import numpy as np
 from traindx.redaction import outward
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.inputs import far_out
-from traindx.survey.measurement import Measured
-from traindx.survey.names import escaped, listing
-from traindx.survey.table import Codes
+from traindx.survey.table import Codes, Measured, escaped, listing
 from traindx.vocabulary.setup import Fact
 
 Task = Literal["classes", "numbers"]

@@ -1,14 +1,18 @@
-"""What every source of data becomes: named fields, and chunks of rows as numbers."""
+"""What every source of data becomes: named fields, and chunks of rows as numbers; what a
+measurement of them gives; and names from data (columns, labels, files) made harmless."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from traindx.vocabulary.setup import Fact
 
 Floats = NDArray[np.float64]
 Marks = NDArray[np.uint64]
@@ -96,3 +100,52 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 def rows_a_chunk(width: int) -> int:
     return max(1, min(CELLS // max(width, 1), 1 << 17))
+
+
+LIMIT = 40  # characters of a name
+SHOWN = 6
+
+
+def escaped(name: object, limit: int = LIMIT) -> str:
+    """`name` on one line, at most `limit` characters, every control or invisible character spelled out."""
+    text = str(name)
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def listing(names: Sequence[object], most: int = SHOWN, *, limit: int = LIMIT, quotes: bool = True) -> str:
+    """ "a, b, c and 4 more", each at most `limit` characters; with `quotes`, names that hold a comma or
+    blank are quoted."""
+    shown = [quoted(escaped(n, limit)) if quotes else escaped(n, limit) for n in islice(names, most)]
+    rest = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def quoted(name: str) -> str:
+    return repr(name) if not name or any(c in name for c in ", ;'\"") else name
+
+
+def indices(rows: Iterable[int], most: int = 10) -> str:
+    """Row numbers (from 0) as a short list."""
+    every = [str(int(r)) for r in rows]
+    return listing(every, most)
+
+
+Ints = NDArray[np.int64]
+MOST_ROWS = 100_000
+
+
+class Measured(msgspec.Struct):
+    """`facts` by the names that rules read; `rows`: by the slug of the rule that reports them, worst first;
+    `reasons`: why facts are missing."""
+
+    facts: dict[str, Fact] = {}
+    rows: dict[str, Ints] = {}
+    reasons: dict[str, str] = {}
+
+    def add(self, other: Measured) -> None:
+        self.facts |= other.facts
+        self.rows |= {k: v[:MOST_ROWS] for k, v in other.rows.items() if len(v)}
+        self.reasons |= other.reasons

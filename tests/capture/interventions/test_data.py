@@ -14,7 +14,7 @@ from torch.utils.data import BatchSampler, DataLoader, IterableDataset, TensorDa
 
 from tests.capture.interventions.altering import run, same  # noqa: E402
 from tests.capture.interventions.small import STYLES, R, X, Y, by_hand, epochs, perceptron, squares  # noqa: E402
-from traindx.capture.torch.alter.outliers import Spread  # noqa: E402
+from traindx.capture.torch.alter.inputs import Spread  # noqa: E402
 
 MAKE = perceptron()
 KEYS = ("losses", "validation", "weights", "random")

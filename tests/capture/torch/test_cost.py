@@ -21,7 +21,7 @@ from traindx.capture.session import pace  # noqa: E402
 from traindx.capture.session.clock import Clock  # noqa: E402
 from traindx.capture.session.measures import Measures  # noqa: E402
 from traindx.capture.session.pace import PHASES, START_PHASES  # noqa: E402
-from traindx.capture.session.queue import PATIENCE, TOGETHER, Queue, Row  # noqa: E402
+from traindx.capture.session.steps import PATIENCE, TOGETHER, Queue, Row  # noqa: E402
 from traindx.capture.torch.hooks import CALLS  # noqa: E402
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe  # noqa: E402
 from traindx.capture.torch.measure.gradients import norms_and_updates as measure_parameters  # noqa: E402

@@ -105,7 +105,7 @@ def test_a_watch_lets_go_when_it_ends(tmp_path: Path) -> None:
 
 def test_the_names_of_a_function_hold_nothing_longer(tmp_path: Path) -> None:
     """Looking into a function for kept graphs leaves no copy of its variables, and `locals()` as it is."""
-    from traindx.capture.process.weak import variables_of
+    from traindx.capture.process.patches import variables_of
 
     class Thing:
         pass

@@ -12,7 +12,7 @@ import pytest
 
 import traindx
 from traindx.capture.process.patches import Lines
-from traindx.capture.session.queue import TOGETHER
+from traindx.capture.session.steps import TOGETHER
 from traindx.capture.session.stream import Stream
 
 torch = pytest.importorskip("torch")

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from tests.capture.launch.launching import PYTHON, SCRIPTS, environment, finished, launched  # noqa: E402
 from traindx import pipeline  # noqa: E402
-from traindx.capture.torch.discover.waits import COUNTED, READS  # noqa: E402
+from traindx.capture.torch.discover.extras import COUNTED, READS  # noqa: E402
 
 SCRIPT = SCRIPTS / "pretend_accelerator.py"
 

@@ -9,8 +9,7 @@ from tests.cli.logs import sick_log
 from tests.cli.process import traindx
 from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
-from traindx.cli.catalogue_pages import find, pages, sections
-from traindx.cli.verbs.explain import printed, wrapped
+from traindx.cli.verbs.explain import find, pages, printed, sections, wrapped
 
 
 def test_everything_has_a_page() -> None:

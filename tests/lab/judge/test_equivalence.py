@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.lab.judge.equivalence import WITHIN, agreement, compare
+from traindx.lab.judge.significance import WITHIN, agreement, compare
 
 LOSSES = np.array([2.0, 1.5, 1.0])
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from traindx.capture.process.weak import reference
+from traindx.capture.process.patches import reference
 from traindx.vocabulary.run import Ints
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from traindx.capture.process.weak import reference
+from traindx.capture.process.patches import reference
 from traindx.capture.session.backend import Backend, Updates
 from traindx.capture.session.layout import Gone, Layout
 from traindx.capture.signals import by_kind, by_parameter

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from traindx.capture.process.guard import FROM_HERE, described, guarded, say
+from traindx.capture.process.patches import reference
 from traindx.capture.process.ranks import processes_of_run
-from traindx.capture.process.weak import reference
 from traindx.capture.session.backend import Backend
 from traindx.capture.session.clock import live_clock
 from traindx.capture.session.facts import facts_of, script, signal_name, versions
@@ -18,8 +18,7 @@ from traindx.capture.session.habits import Habits
 from traindx.capture.session.losses import Losses
 from traindx.capture.session.pace import BUDGET as BUDGET_TIME
 from traindx.capture.session.pace import Pace
-from traindx.capture.session.queue import Queue, Row
-from traindx.capture.session.steps import Steps
+from traindx.capture.session.steps import Queue, Row, Steps
 from traindx.capture.session.watched import Watched
 from traindx.capture.store.recorder import Recorder
 from traindx.vocabulary.run import ENDINGS, Event, EventKind

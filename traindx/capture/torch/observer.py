@@ -13,9 +13,9 @@ from torch import nn
 from traindx.capture.process.patches import remove_all
 from traindx.capture.session.watched import Watched
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
-from traindx.capture.torch.measure.batches.arrays import batch_statistics, outputs_of
+from traindx.capture.torch.measure.batches.answers import batch_statistics, outputs_of
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
-from traindx.capture.torch.measure.loss.nonfinite_origin import first_nonfinite
+from traindx.capture.torch.measure.loss.graph import first_nonfinite
 from traindx.capture.torch.measure.models.tree import Tree, modal
 from traindx.capture.torch.measure.reruns.recorded_call import observed_by_others
 from traindx.capture.torch.measure.reruns.train_and_eval import Reruns

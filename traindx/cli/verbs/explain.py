@@ -1,13 +1,20 @@
-"""`traindx explain`: the page of a rule, cause, fix or pattern."""
+"""`traindx explain`: the page of a rule, cause, fix or pattern, in one shape. The generated docs are made of
+these pages, too."""
 
 from __future__ import annotations
 
+import difflib
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
+from traindx import causes, fixes, rules
+from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
+from traindx.causes.ranking.records import cause_words, rule_words, strongest_signs
 from traindx.cli.api import click, emit, stdout_width
-from traindx.cli.catalogue_pages import Page, find, pages, sections
+from traindx.errors import UnknownPage
+from traindx.live.persistence import persistence_words
 
 EXAMPLES = """\b
 Examples:
@@ -83,3 +90,164 @@ def contents(everything: Sequence[Page]) -> str:
         ]
         lines.append("")
     return "\n".join(lines).rstrip()
+
+
+SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
+
+ENDING = re.compile(r"(?<=\w{3})(?:t?ting|ning|ing|ed|es|s)$")
+
+
+class Page(NamedTuple):
+    """What can be explained. `code` is empty except for rules; `links` are other pages' slugs, by
+    what ties them; `facts` are short properties (severity, applicability ...)."""
+
+    kind: str
+    code: str
+    slug: str
+    title: str
+    text: str
+    facts: Mapping[str, str]
+    links: Mapping[str, tuple[str, ...]]
+
+
+def pages() -> tuple[Page, ...]:
+    """Every page there is: rules by code, then causes, patterns and fixes."""
+    return (*rule_pages(), *cause_pages(), *pattern_pages(), *fix_pages())
+
+
+def rule_pages() -> list[Page]:
+    spoken = speaks_to()
+    return [
+        Page(
+            "rule",
+            r.code,
+            r.slug,
+            first_line(r.page),
+            rest(r.page),
+            {
+                "severity": r.severity,
+                "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
+                "points": str(r.min_points),
+                "reported while training": persistence_words(r.persistence),
+                "record": rule_words(r.slug),
+            },
+            {
+                "speaks for or against": tuple(spoken.get(r.slug, ())),
+                "may follow from": existing(r.follows),
+            },
+        )
+        for r in rules.catalogue()
+    ]
+
+
+def cause_pages() -> list[Page]:
+    cures: dict[str, list[str]] = {}
+    for fix in fixes.catalogue():
+        for slug in fix.causes:
+            cures.setdefault(slug, []).append(fix.slug)
+    return [
+        Page(
+            "cause",
+            "",
+            c.slug,
+            c.title,
+            c.page,
+            {
+                "family": c.family,
+                **dict(zip(("speaks for it", "against it"), strongest_signs(c), strict=True)),
+                "record": cause_words(c.slug),
+            },
+            {"judged by": judged_by(c.weights), "fixes": tuple(cures.get(c.slug, ()))},
+        )
+        for c in causes.catalogue()
+    ]
+
+
+def pattern_pages() -> list[Page]:
+    return [Page("pattern", "", p.slug, p.title, p.page, {}, {}) for p in patterns()]
+
+
+def fix_pages() -> list[Page]:
+    return [
+        Page(
+            "fix",
+            "",
+            f.slug,
+            f.title,
+            f.page,
+            {"applicability": f.applicability, "expected": f.expected},
+            {"for": f.causes},
+        )
+        for f in fixes.catalogue()
+    ]
+
+
+def judged_by(weights: Iterable[str]) -> tuple[str, ...]:
+    """The rules whose outcome speaks for or against a cause, from the keys of its weights."""
+    return existing(key.split(":")[0] for key in weights)
+
+
+def existing(slugs: Iterable[str]) -> tuple[str, ...]:
+    """Those that are rules. Causes and rules may name rules that are still to come; links may not."""
+    known = {rule.slug for rule in rules.catalogue()}
+    return tuple(dict.fromkeys(slug for slug in slugs if slug in known))
+
+
+def speaks_to() -> dict[str, list[str]]:
+    """Rule slug -> causes that weigh its outcome."""
+    spoken: dict[str, list[str]] = {}
+    for cause in causes.catalogue():
+        for slug in judged_by(cause.weights):
+            spoken.setdefault(slug, []).append(cause.slug)
+    return spoken
+
+
+def first_line(page: str) -> str:
+    return " ".join(page.split("\n\n", 1)[0].split())
+
+
+def rest(page: str) -> str:
+    return page.partition("\n\n")[2].strip()
+
+
+def sections(text: str) -> list[tuple[str, str]]:
+    """A page's (heading, text) pairs; text before the first `## ` heading has the heading ""."""
+    parts = SECTION.split(text)
+    found = [("", parts[0].strip())] if parts[0].strip() else []
+    return found + [(h, t.strip()) for h, t in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def find(word: str) -> list[Page]:
+    """The pages of a code or slug, or those about some words. Raises UnknownPage with the nearest names."""
+    everything = pages()
+    wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
+    found = [page for page in everything if wanted in (page.code.lower(), page.slug)] or about(
+        wanted, everything
+    )
+    if found:
+        return found
+    near = nearest(wanted, everything)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`traindx explain --list` shows all"
+    raise UnknownPage(f"nothing is called {word!r}; {hint}")
+
+
+def about(wanted: str, everything: Sequence[Page], *, least: int = 3) -> list[Page]:
+    """Pages whose name or title has every word of `wanted` of `least` letters or more, but for its ending: "vanishing
+    gradients" finds gradients-vanish-with-depth. Those with the words in their name first, causes before rules."""
+    words = [ENDING.sub("", word) for word in wanted.split("-") if len(word) >= least]
+    starts = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in words]
+    matching = [
+        page for page in everything if starts and all(s.search(f"{page.slug} {page.title}") for s in starts)
+    ]
+    order = ("cause", "pattern", "rule", "fix")
+    return sorted(
+        matching, key=lambda p: (-sum(bool(s.search(p.slug)) for s in starts), order.index(p.kind))
+    )
+
+
+def nearest(wanted: str, everything: Sequence[Page]) -> list[str]:
+    """Up to three names like `wanted`: by spelling, else those that contain it."""
+    names = list(dict.fromkeys(name for page in everything for name in (page.code, page.slug) if name))
+    spelled = difflib.get_close_matches(wanted, [name.lower() for name in names], n=3, cutoff=0.6)
+    chosen = spelled or [name.lower() for name in names if len(wanted) > 2 and wanted in name.lower()][:3]
+    return [name for name in names if name.lower() in chosen]

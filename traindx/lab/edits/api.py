@@ -2,11 +2,9 @@
 
 import libcst as cst
 
-from traindx.lab.edits.epochs import VALIDATION, epochs, validation, validation_loss
 from traindx.lab.edits.follow import DEEP, resolve
 from traindx.lab.edits.keras_model import is_keras, match_loss, match_output
 from traindx.lab.edits.kind import Kind, writes
-from traindx.lab.edits.losses import OF_VALUES, Loss, losses, replace_loss, training_loss
 from traindx.lab.edits.model import (
     feeds_layer,
     forward_of,
@@ -20,7 +18,18 @@ from traindx.lab.edits.model import (
     uses_of,
 )
 from traindx.lab.edits.origins import Value, certain, close, entries_of, overridden, put, trace, words_of
-from traindx.lab.edits.outputs import KINDS, SQUASHING, last_activations, softmax_to_sigmoid, take_away
+from traindx.lab.edits.outputs import (
+    KINDS,
+    OF_VALUES,
+    SQUASHING,
+    Loss,
+    last_activations,
+    losses,
+    replace_loss,
+    softmax_to_sigmoid,
+    take_away,
+    training_loss,
+)
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import (
     Found,
@@ -34,7 +43,9 @@ from traindx.lab.edits.source import (
 )
 from traindx.lab.edits.training import (
     LOADER,
+    VALIDATION,
     backwards,
+    epochs,
     loaders,
     model_at,
     optimizer_of,
@@ -46,6 +57,8 @@ from traindx.lab.edits.training import (
     the_backward,
     the_step,
     training_loaders,
+    validation,
+    validation_loss,
 )
 from traindx.lab.edits.values import scaled_or_set
 

@@ -6,7 +6,7 @@ import math
 
 import libcst as cst
 
-from traindx.lab.edits.losses import OF_VALUES
+from traindx.lab.edits.outputs import OF_VALUES
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, argument, with_argument, without_argument
 

@@ -14,7 +14,7 @@ from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.edits import Advice, Patch
 from traindx.lab.edits.files import diff, write
 from traindx.lab.edits.undo import remember
-from traindx.lab.judge.equivalence import STEPS, Agreement, agreement, losses
+from traindx.lab.judge.significance import STEPS, Agreement, agreement, losses
 from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.documented import documented

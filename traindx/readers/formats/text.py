@@ -16,8 +16,7 @@ from traindx.readers.textlog.axis import Axis, find_axis
 from traindx.readers.textlog.columns import bits_to_nats, columns_of, roles_of
 from traindx.readers.textlog.counting import count_of, epoch_line
 from traindx.readers.textlog.lines import encoding_of, signed_lines
-from traindx.readers.textlog.outcome import events_of, framework_of
-from traindx.readers.textlog.passes import ends_of_passes
+from traindx.readers.textlog.outcome import ends_of_passes, events_of, framework_of
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.select import select
 from traindx.readers.textlog.shapes import Shape, is_prose, shapes_of

@@ -2,15 +2,22 @@
 
 A carriage return and a run of backspaces end a line, as a progress bar that redraws itself is a
 sequence of lines on one place of the screen. Line numbers count these pieces too.
-"""
+
+Boxed tables of two columns: `| loss | 0.41 |` between rules, one box a moment (Baselines,
+Stable-Baselines3, Spinning Up). A box is one row; a line without a value opens a section."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import BinaryIO
+
+from traindx.readers.textlog.grammar import Field
+from traindx.readers.textlog.keys import Key, metric_name
+from traindx.readers.textlog.records import Records
+from traindx.readers.textlog.words import counter_of
 
 BLOCK = 1 << 20  # bytes read at a time
 DIGITS_AND_BLANKS = b"0123456789 \t"
@@ -79,3 +86,67 @@ def signed_lines(stream: BinaryIO) -> Iterator[tuple[int, tuple[str, bytes]]]:
         return zip(block, signatures, strict=True)
 
     return enumerate(chain.from_iterable(map(pairs, blocks(stream))), 1)
+
+
+LINE = re.compile(
+    r"^[|│┃]([^|│┃]*[^\W\d_][^|│┃]*)[|│┃]\s*([-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?nan|[-+]?inf|[^|│┃]*)\s*[|│┃]$",
+    re.IGNORECASE,
+)
+
+
+WIDEST = 400  # characters
+
+
+class Boxes:
+    """Reads boxes line by line; a gap in the line numbers ends a box."""
+
+    def __init__(self, records: Records) -> None:
+        self.records = records
+        self.section = ""
+        self.first = self.last = -9
+        self.cells: dict[Field, float] = {}
+
+    def claims(self, line: str) -> Callable[[str, int], None] | None:
+        if len(line) >= WIDEST or line[:1] not in ("|", "│", "┃") or not LINE.match(line.rstrip()):
+            return None
+        headings = line[0] == "┃" and not any(c.isdigit() for c in line)  # Rich draws those of a table so
+        return None if headings else self.take
+
+    def take(self, line: str, row: int) -> None:
+        found = LINE.match(line.rstrip())
+        if row != self.last + 1:
+            self.flush()
+            self.first = row
+        self.last = row
+        if found is None:
+            return
+        name, value = found[1].strip(), found[2].strip()
+        if not value and name.endswith("/"):
+            self.section = name
+            return
+        indented = found[1].startswith("    ") and self.section
+        number = number_in(value)
+        if number is not None:
+            self.cells.setdefault(field_named(self.section + name if indented else name), number)
+
+    def flush(self) -> None:
+        """End the box: its cells become one record."""
+        cells = {f: v for f, v in self.cells.items() if f.name}
+        if cells:
+            self.records.put(tuple(cells), list(cells.values()), self.first)
+        self.cells, self.section = {}, ""
+
+
+def number_in(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def field_named(name: str) -> Field:
+    """The field a heading names: a counter or a metric; without a name when it is neither."""
+    counter = ("step", 1) if name == "#" else counter_of(name)  # spaCy heads its step column so
+    if counter:
+        return Field(counter[0], "counter", counter[1])
+    return Field(metric_name(Key(name, True, "", ""), ""), "metric")

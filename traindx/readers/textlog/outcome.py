@@ -1,14 +1,21 @@
-"""Events with their steps, and the tool that wrote the log, where it shows."""
+"""Events with their steps, and the tool that wrote the log, where it shows.
+
+Of progress that is reported again and again on one pass only the end is a result. A Keras bar redraws the
+running mean of the epoch, an evaluation prints `Test: [100/625]`; the last of each pass is kept."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 
 from traindx.readers.textlog.axis import Axis
+from traindx.readers.textlog.counting import EpochLine, epoch_column
+from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.shapes import Shape
-from traindx.vocabulary.run import ENDINGS, Event
+from traindx.vocabulary.run import ENDINGS, Event, Floats, Ints
 
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
 # (tool, what only its lines hold)
@@ -100,3 +107,88 @@ def suspects(kept: list[Shape]) -> list[tuple[int, Event]]:
                     )
                 ]
     return []
+
+
+EPOCH = Field("epoch", "counter", 3, whole=True)
+
+
+def ends_of_passes(shapes: list[Shape], epochs: EpochLine) -> tuple[list[Shape], EpochLine]:
+    """The shapes with bars and evaluations cut down to the ends of their passes, and the epochs
+    with those that bars without headings add."""
+    bars = [s for s in shapes if any(f.kind == "within" and f.name == "bar" for f in s.fields)]
+    others = [ends_of_evaluation(s) for s in shapes if not any(s is b for b in bars)]
+    if not bars:
+        return others, epochs
+    kept = ends_of_bars(bars, epochs)
+    return sorted([*others, *kept], key=lambda s: int(s.rows[0])), epochs
+
+
+def ends_of_bars(bars: list[Shape], epochs: EpochLine) -> list[Shape]:
+    """Of each pass of progress bars the last row, with its epoch as a counter."""
+    owner = np.concatenate([np.full(len(s), i) for i, s in enumerate(bars)])
+    rows = np.concatenate([s.rows for s in bars])
+    done = np.concatenate([s.data[:, bar_column(s)] for s in bars])
+    whole = np.concatenate([s.data[:, bar_column(s) + 1] for s in bars])
+    index = np.concatenate([np.arange(len(s)) for s in bars])
+    order = np.argsort(rows, kind="stable")
+    owner, rows, done, whole, index = owner[order], rows[order], done[order], whole[order], index[order]
+    named = epochs.at(rows)
+    ends = pass_ends([bars[o] for o in owner], done, whole, named)
+    if named is None:
+        finished = ends & (done >= whole)
+        ends = finished if finished.any() else ends
+    number = named if named is not None else np.concatenate(([1.0], 1.0 + np.cumsum(ends)[:-1]))
+    out = []
+    for i, shape in enumerate(bars):
+        chosen = ends & (owner == i)
+        if chosen.any() and shape.metrics():
+            out.append(with_epoch(shape.subset(index[chosen]), number[chosen]))
+    return out
+
+
+def bar_column(shape: Shape) -> int:
+    return next(i for i, f in enumerate(shape.fields) if f.kind == "within" and f.name == "bar")
+
+
+def pass_ends(
+    kinds: list[Shape], done: Floats, whole: Floats, named: Floats | None
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether each row is the last of its pass: the next one counts less, names another epoch, or
+    is finished like it and reports nothing new (a bar's last line may be printed
+    once without and once with the validation)."""
+    last = np.zeros(len(done), dtype=bool)
+    last[-1:] = True
+    last[:-1] = done[1:] < done[:-1]
+    if named is not None:
+        last[:-1] |= named[1:] != named[:-1]
+    for i in np.flatnonzero((done[1:] == done[:-1]) & (done[1:] == whole[1:])):
+        more = {f.name for f in kinds[i + 1].fields} - {f.name for f in kinds[i].fields}
+        last[i] |= not more
+    return last
+
+
+def with_epoch(shape: Shape, epoch: Floats) -> Shape:
+    """A shape whose counters are replaced by the epoch."""
+    keep = [i for i, f in enumerate(shape.fields) if f.kind == "metric"]
+    fields = (EPOCH, *(shape.fields[i] for i in keep))
+    data = np.column_stack([epoch, shape.data[:, keep]])
+    return replace(shape, fields=fields, data=data, steps=None)
+
+
+def ends_of_evaluation(shape: Shape) -> Shape:
+    """Progress of an evaluation (`Test: [100/625]`, `eval: batch 20/100`) cut to its last rows and
+    freed of the counter; any other shape as it is."""
+    inner = [
+        i for i, f in enumerate(shape.fields) if f.kind == "within" or (f.kind == "counter" and f.rank == 2)
+    ]
+    if shape.side != "val" or not inner or epoch_column(shape) is not None or not shape.metrics():
+        return shape
+    if any(f.kind == "counter" and f.rank < 2 for f in shape.fields):
+        return shape
+    done = shape.data[:, inner[0]]
+    ends: Ints = np.flatnonzero(np.append(done[1:] <= done[:-1], True))
+    kept = shape.subset(ends)
+    columns = kept.metrics()
+    kept.fields = tuple(kept.fields[i] for i in columns)
+    kept.data = kept.data[:, columns]
+    return kept

@@ -16,12 +16,11 @@ from array import array
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
-from traindx.readers.textlog.boxes import Boxes
 from traindx.readers.textlog.events import EventLog
 from traindx.readers.textlog.facts import Facts
 from traindx.readers.textlog.grammar import LONGEST_LINE, Field, Parsed, parse
 from traindx.readers.textlog.keys import Key, metric_name
-from traindx.readers.textlog.lines import signature
+from traindx.readers.textlog.lines import Boxes, signature
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tables import Tables
 from traindx.readers.textlog.variants import Variant

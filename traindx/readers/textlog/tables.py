@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from traindx.readers.textlog.boxes import field_named
 from traindx.readers.textlog.grammar import Field
+from traindx.readers.textlog.lines import field_named
 from traindx.readers.textlog.records import Records
 
 CELL = re.compile(

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from traindx.capture.torch.measure.batches.arrays import batch_statistics as recorded  # noqa: E402 - needs torch
+from traindx.capture.torch.measure.batches.answers import batch_statistics as recorded  # noqa: E402 - needs torch
 
 
 def overlap(train: object, held: object) -> object:

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch.utils.data import Subset, TensorDataset
 
+from traindx.capture.torch.alter.calls import LossCall
 from traindx.capture.torch.alter.chance import generator, unchanged
 from traindx.capture.torch.alter.loaders import is_stream, put
-from traindx.capture.torch.alter.losses import LossCall
 from traindx.capture.torch.alter.script import Script
 from traindx.capture.torch.experiment.site import Site
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from traindx.capture.torch.alter.activations import Call
-from traindx.capture.torch.alter.calls import After, Around, Before, Pass, Passes
+from traindx.capture.torch.alter.calls import After, Around, Before, LossCall, LossCalls, Pass, Passes
 from traindx.capture.torch.alter.loaders import Loaders
-from traindx.capture.torch.alter.losses import LossCall, LossCalls
 from traindx.capture.torch.alter.rehearsal import CannotRehearse, rehearse
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-from traindx.capture.torch.checks import memory, samples, structure
+from traindx.capture.torch.checks import memory, samples
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.reruns.restored_state import untouched
+from traindx.capture.torch.measure.reruns.recorded_call import untouched
 from traindx.vocabulary.setup import Fact
 
 SECONDS = 12.0  # for all probes together; those that come too late are left out
@@ -23,13 +23,13 @@ Probe = Callable[[Live], dict[str, Fact]]
 
 PROBES: tuple[tuple[str, Probe], ...] = (
     ("accelerator", memory.accelerator),
-    ("structure", structure.structure),
+    ("structure", memory.structure),
     ("leak", samples.leak),
     ("growth", samples.growth),
     ("modes", samples.modes),
     ("memory", memory.memory),
     ("room", memory.step_memory),
-    ("latency", structure.latency),
+    ("latency", memory.latency),
 )
 
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim import optimizer as optim
 
-from traindx.capture.process.patches import remove_all
-from traindx.capture.process.weak import LiveIds
+from traindx.capture.process.patches import LiveIds, remove_all
 from traindx.capture.session.events import (
     BackwardBegins,
     BackwardEnds,

@@ -20,8 +20,7 @@ from traindx.capture.arrays.batch import Data
 from traindx.capture.session.watched import Watched
 from traindx.capture.torch.measure.batches.answers import Answers
 from traindx.capture.torch.measure.by_pass import observers
-from traindx.capture.torch.measure.gradients.directions import Directions
-from traindx.capture.torch.measure.gradients.exchange import Exchange
+from traindx.capture.torch.measure.gradients.exchange import Directions, Exchange
 from traindx.capture.torch.measure.loss.curvature import Curvature
 from traindx.capture.torch.measure.loss.graph import FirstGraphs
 from traindx.capture.torch.measure.loss.retained_graphs import RetainedGraphs

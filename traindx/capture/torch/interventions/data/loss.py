@@ -12,8 +12,8 @@ from traindx.capture.torch.alter.api import (
     script_of,
     torch,
 )
+from traindx.capture.torch.alter.calls import LossCall
 from traindx.capture.torch.alter.labels import known_labels
-from traindx.capture.torch.alter.losses import LossCall
 
 MARK = "_traindx_scores"  # attribute of a tensor of probabilities
 LOOKED_AT = 5  # losses whose inputs are looked at where their origin was not seen

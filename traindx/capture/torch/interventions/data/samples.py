@@ -20,11 +20,10 @@ from traindx.capture.torch.alter.api import (
     script_of,
     torch,
 )
-from traindx.capture.torch.alter.inputs import Inputs, Moments, Place, named_tensors, replace
+from traindx.capture.torch.alter.calls import LossCall
+from traindx.capture.torch.alter.inputs import Drop, Inputs, Moments, Place, named_tensors, replace
 from traindx.capture.torch.alter.labels import Permute
 from traindx.capture.torch.alter.loaders import put, rebuilt, why_not_rebuilt
-from traindx.capture.torch.alter.losses import LossCall
-from traindx.capture.torch.alter.outliers import Drop
 
 REGRESSION = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 

@@ -17,8 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.capture.process.patches import Make
-from traindx.capture.process.weak import variables_of
+from traindx.capture.process.patches import Make, variables_of
 from traindx.capture.torch.hooks import something_is_compiled, traced
 from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
 from traindx.capture.torch.measure.tensors.views import isolated

@@ -23,8 +23,7 @@ from traindx.capture.arrays.activations import (
     rank_part,
     rows_of,
 )
-from traindx.capture.process.patches import remove_all
-from traindx.capture.process.weak import LiveIds
+from traindx.capture.process.patches import LiveIds, remove_all
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.models.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from traindx.capture.process.patches import Lines
-from traindx.capture.process.weak import variables_of
+from traindx.capture.process.patches import Lines, variables_of
 from traindx.capture.torch.measure.loss.graph import nodes_of
 from traindx.vocabulary.setup import Fact
 

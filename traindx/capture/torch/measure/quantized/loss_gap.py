@@ -19,8 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from traindx.capture.torch.measure.models.tree import compiled
-from traindx.capture.torch.measure.reruns.recorded_call import Call, RecordedCall
-from traindx.capture.torch.measure.reruns.restored_state import NotRerun, repeating
+from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, repeating
 from traindx.capture.torch.measure.tensors.views import first_tensor
 
 START_SECONDS, SHARE = 0.2, 0.01  # of the time since the first call, for calling models again

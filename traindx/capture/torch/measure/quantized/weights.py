@@ -22,8 +22,7 @@ from torch import nn
 from torch.fx import GraphModule
 
 from traindx.capture.arrays.levels import JUDGED, READ, quantized_levels
-from traindx.capture.process.patches import Make, Patches, remove_all
-from traindx.capture.process.weak import variables_of
+from traindx.capture.process.patches import Make, Patches, remove_all, variables_of
 from traindx.capture.torch.hooks import something_is_compiled, traced
 from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
 from traindx.capture.torch.measure.loss.graph import nodes_of

@@ -14,8 +14,7 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from traindx.capture.torch.measure.models.tree import compiled
-from traindx.capture.torch.measure.reruns.recorded_call import Call, RecordedCall
-from traindx.capture.torch.measure.reruns.restored_state import NotRerun, repeating
+from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, repeating
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 

@@ -18,8 +18,13 @@ from torch.nn import functional
 
 from traindx.capture.torch.measure.models.tree import compiled, modal
 from traindx.capture.torch.measure.reruns.future_tokens import FutureTokens
-from traindx.capture.torch.measure.reruns.recorded_call import Call, RecordedCall
-from traindx.capture.torch.measure.reruns.restored_state import NotRerun, repeating, untouched
+from traindx.capture.torch.measure.reruns.recorded_call import (
+    Call,
+    NotRerun,
+    RecordedCall,
+    repeating,
+    untouched,
+)
 from traindx.capture.torch.measure.tensors.shards import several_processes
 from traindx.capture.torch.measure.tensors.views import first_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
