@@ -129,8 +129,10 @@ def ultralytics(bar: str) -> list[str]:
     for r in range(1, 9):
         lines += [
             "      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size",
-            *(f"\x1b[K     {r}/8      1.68G     {loss(r)}      2.6      1.2        95        640: {part}"
-              for part in (bar.replace("100%", "50%"), bar)),
+            *(
+                f"\x1b[K     {r}/8      1.68G     {loss(r)}      2.6      1.2        95        640: {part}"
+                for part in (bar.replace("100%", "50%"), bar)
+            ),
             f"\x1b[K                 Class     Images  Instances      Box(P          R      mAP50  mAP50-95): {bar}",
             f"                   all         18         18      0.6      0.4      0.{40 + r}      0.3{r}",
         ]
