@@ -85,3 +85,24 @@ def test_rates_of_groups_are_no_runs(names: str, tmp_path: Path) -> None:
     count = names.count(",") + 1
     run = only(tmp_path / "x.csv", [f"epoch,{names}", *(",".join([str(r)] + ["0.5"] * count) for r in ROWS)])
     assert run.points == len(ROWS)
+
+
+MODEL_CARD = [
+    "| Training Loss | Epoch | Step | Validation Loss |",
+    "|:-------------:|:-----:|:----:|:---------------:|",
+    "| No log        | 1.0   | 100  | 0.71            |",
+    "| 0.62          | 2.0   | 200  | 0.55            |",
+    "| **0.41**      | **3.0** | **300** | **0.52**   |",
+    "| 0.33          | 4.0   | 400  | 0.58            |",
+]
+
+
+def test_a_model_card_keeps_rows_without_a_training_loss_and_the_row_in_bold(tmp_path: Path) -> None:
+    run = only(tmp_path / "README.md", MODEL_CARD)
+    assert run.series["train/loss"].values.tolist() == [0.62, 0.41, 0.33]
+    assert run.series["val/loss"].values.tolist() == [0.71, 0.55, 0.52, 0.58]
+
+
+def test_a_row_with_other_words_in_its_cells_is_none_of_the_table(tmp_path: Path) -> None:
+    run = only(tmp_path / "README.md", [line.replace("No log", "not yet") for line in MODEL_CARD])
+    assert run.series["val/loss"].values.tolist() == [0.55, 0.52, 0.58]

@@ -10,7 +10,8 @@ from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.records import Records
 
 CELL = re.compile(
-    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|all",
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan"
+    r"|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|no log|all",
     re.IGNORECASE,
 )
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
@@ -117,7 +118,7 @@ def row_cells(text: str) -> list[str]:
     if not text or not (text[0].isdigit() or text[0] in "|│┃+-.an"):
         return []
     split = SPLITS[0] if text[0] in "|│┃" or "|" in text else SPLITS[2] if "," in text else SPLITS[3]
-    cells = cut(split, text)
+    cells = [cell.strip("*~") for cell in cut(split, text)]  # Markdown sets the best row in bold
     return cells if all(CELL.fullmatch(c) for c in cells) and any(c[:1].isdigit() for c in cells) else []
 
 
