@@ -21,7 +21,11 @@ def fires() -> dict[str, Run]:
             {"train/loss": 0.6 - np.arange(60.0), "train/accuracy": np.full(60, 0.1)}
         ),
         "no part of a loss is computed": run(
-            {"train/loss_move": np.zeros(7), "train/loss_value": np.zeros(7), "train/success_rate": np.ones(7)}
+            {
+                "train/loss_move": np.zeros(7),
+                "train/loss_value": np.zeros(7),
+                "train/success_rate": np.ones(7),
+            }
         ),
         "an absurd loss": run({"train/loss": np.full(60, 5e26)}),
         "a player that died": run(
