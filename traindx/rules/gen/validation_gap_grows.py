@@ -71,7 +71,8 @@ def validation_gap_grows(
     curve may rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if
     half of the level or of the improvement is gone.
 
-    Two weaker signs are reported if validation does not rise:
+    Three evaluations are judged, too: the validation loss rises by 5 % at least each time while the training
+    loss falls by more (low). Two weaker signs are reported if validation does not rise:
 
     - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
       it or less (low; medium from a tenth).
@@ -117,7 +118,8 @@ def validation_gap_grows(
     if seen:
         return
     huge = np.inf if carries_over(features, apart) else huge
-    level = [e for p in candidates[:1] if (e := stalled(p, wide, huge, relative)) is not None]
+    level = [e for p in few[: not candidates] if (e := three_times(p, relative)) is not None]
+    level += [e for p in candidates[:1] if (e := stalled(p, wide, huge, relative)) is not None]
     level += [
         e for p in few if (e := wide_gap(features, p, (wide, huge, apart, torn), relative)) is not None
     ]
@@ -202,6 +204,27 @@ def improves(
     then, scale = float(metric.trend[start]), scale_of(metric.name, metric.values)
     missing = 0.0 if scale is None else abs(then - scale.perfect * metric.sign)
     return bool(metric.end < then - max(metric.noise, worth * missing))
+
+
+def three_times(pair: Pair, least: float) -> Evidence | None:
+    """A validation loss that rises at each of three evaluations (a short fine-tuning has no more of them)."""
+    val, train = pair.val.oriented, pair.train.oriented
+    if len(val) != 3 or len(train) < 2 or min(val.min(), train.min()) <= 0:
+        return None
+    rises, fall = np.diff(val) / val[:-1], 1 - float(train[-1] / train[0])
+    if rises.min() < least or fall < 4 * least or fall < rises.sum():
+        return None
+    first, last = (f"{float(v):.4g}" for v in pair.val.values[[0, -1]])
+    return Evidence(
+        onset=pair.val.step_at(0),
+        last=pair.val.step_at(2),
+        where=pair.val.name,
+        strength=0.5,
+        severity="low",
+        message=f"{pair.val.name} rose at each of its evaluations, from {first} to {last}, while "
+        f"{pair.train.name} fell",
+        points=(pair.val.point(-1), pair.train.point(-1)),
+    )
 
 
 def carries_over(features: Features, apart: float) -> bool:
