@@ -80,6 +80,14 @@ def fires() -> dict[str, Run]:
     }  # fmt: skip
 
 
+def other_epochs() -> dict[str, Run]:
+    return {
+        "three epochs without a trend": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.33, 0.36])),
+        "three epochs, hardly worse": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.385, 0.40])),
+        "three epochs in which both rise": both(np.array([0.5, 0.6, 0.8]), np.array([0.5, 0.7, 0.9])),
+    }
+
+
 def stays_quiet() -> dict[str, Run]:
     t = np.arange(60.0)
     healthy = fall(60, 2.3, 0.4)
@@ -89,9 +97,7 @@ def stays_quiet() -> dict[str, Run]:
     one_up = healthy.copy()
     one_up[-1] *= 1.3
     return {
-        "three epochs without a trend": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.33, 0.36])),
-        "three epochs, hardly worse": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.385, 0.40])),
-        "three epochs in which both rise": both(np.array([0.5, 0.6, 0.8]), np.array([0.5, 0.7, 0.9])),
+        **other_epochs(),
         "plenty of data, trained": train(Recipe(samples=20000)),
         "one of five classes gets worse": make.run(
             {
