@@ -37,15 +37,24 @@ def late(seed: int = 0) -> Run:
     return both(fall(9000, 2.3, 0.05) * (1 + noise(9000, 0.2, seed + 1)), val, 100)
 
 
+def three_epochs() -> dict[str, Run]:
+    return {
+        "three epochs of fine-tuning": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.47, 0.57])),
+        "three epochs, the first without a training loss": make.run(
+            {
+                "train/loss": (np.array([1, 2]), np.array([0.35, 0.15])),
+                "val/loss": np.array([0.38, 0.43, 0.5]),
+            }
+        ),
+    }
+
+
 def fires() -> dict[str, Run]:
     noisy = Recipe(samples=400, label_noise=0.4, hidden=64, steps=800)
     epochs = np.arange(30)
     val = 0.5 + 1.5 * np.exp(-epochs / 3)
     return {
-        "three epochs of fine-tuning": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.47, 0.57])),
-        "three epochs, the first without a training loss": make.run(
-            {"train/loss": (np.array([1, 2]), np.array([0.35, 0.15])), "val/loss": np.array([0.38, 0.43, 0.5])}
-        ),
+        **three_epochs(),
         "150 samples, 128 units, trained": train(Recipe(samples=100, hidden=64, apart=0.6, steps=600)),
         "40 % wrong labels, trained": train(noisy),
         "five validations, trained": train(replace(noisy, validate_every=160)),

@@ -117,12 +117,10 @@ def validation_gap_grows(
     if seen:
         return
     huge = np.inf if carries_over(features, apart) else huge
-    level = [e for p in few[: not candidates] if (e := three_times(p, relative)) is not None]
-    level += [e for p in candidates[:1] if (e := stalled(p, wide, huge, relative)) is not None]
-    level += [
-        e for p in few if (e := wide_gap(features, p, (wide, huge, apart, torn), relative)) is not None
-    ]
-    yield from level[:1]
+    signs = [three_times(p, relative) for p in few[: not candidates]]
+    signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
+    signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
+    yield from [sign for sign in signs if sign is not None][:1]
 
 
 def measured_rise(pair: Pair) -> Seen | None:
@@ -213,17 +211,12 @@ def three_times(pair: Pair, least: float) -> Evidence | None:
     rises, fall = np.diff(val) / val[:-1], 1 - float(train[-1] / train[0])
     if rises.min() < least or fall < 4 * least or fall < rises.sum():
         return None
-    first, last = (f"{float(v):.4g}" for v in pair.val.values[[0, -1]])
+    first, last = pair.val.point(0), pair.val.point(-1)
+    text = f"{pair.val.name} rose at each of its evaluations, from {val[0]:.4g} to {val[-1]:.4g}"
     return Evidence(
-        onset=pair.val.step_at(0),
-        last=pair.val.step_at(2),
-        where=pair.val.name,
-        strength=0.5,
-        severity="low",
-        message=f"{pair.val.name} rose at each of its evaluations, from {first} to {last}, while "
-        f"{pair.train.name} fell",
-        points=(pair.val.point(-1), pair.train.point(-1)),
-    )
+        onset=first.step, last=last.step, where=pair.val.name, strength=0.5, severity="low",
+        message=f"{text}, while {pair.train.name} fell", points=(last, pair.train.point(-1)),
+    )  # fmt: skip
 
 
 def carries_over(features: Features, apart: float) -> bool:
