@@ -10,6 +10,8 @@ from tests import make
 from tests.trainer import Recipe, cosine, train
 from traindx.vocabulary.run import Run
 
+RETURNS = np.array([2.8, 7.8, 4.6, 10.9, 3.0, 11.5, 10.2])
+
 
 def fall(n: int, start: float, floor: float, pace: float = 30.0) -> np.ndarray:
     return floor + (start - floor) * (1 + pace * np.arange(n) / n) ** -1.0
@@ -42,6 +44,9 @@ def fires() -> dict[str, Run]:
         "begins after thousands of rows": late(),
         "four epochs of fine-tuning": both(
             fall(400, 1.4, 0.1) + noise(400, 0.05), np.array([1.21, 1.15, 1.27, 1.42]), 100
+        ),
+        "scattered evaluations, all far above the first": both(
+            fall(700, 9.0, 4.0), np.array([2.8, 7.8, 4.6, 10.9, 6.5, 11.5, 10.2]), 100
         ),
         "loss below zero": both(fall(300, 1.0, -4.0), -2.0 + 2.5 * np.exp(-np.arange(30) / 3) + epochs * 0.05, 10),
         "heavy tails": both(
@@ -101,6 +106,7 @@ def stays_quiet() -> dict[str, Run]:
         "rises and falls again": both(fall(60, 2.3, 0.01), hump),
         "levels off": both(fall(60, 2.3, 0.5), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
         "four noisy points": both(fall(400, 1.4, 0.6), np.array([1.20, 1.13, 1.15, 1.14]), 100),
+        "scattered evaluations, one near the first": both(fall(700, 9.0, 4.0), RETURNS, 100),
         "both losses near zero": both(
             fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6
         ),

@@ -21,7 +21,7 @@ from traindx.capture.launch.stages import (
     stopped_on,
     why_nothing,
 )
-from traindx.capture.session.recorded_process import STOPPED
+from traindx.capture.session.loop import STOPPED
 from traindx.cli.cause_experiments import Settling
 from traindx.cli.diagnosis_output import draw, rendered, status
 from traindx.cli.live_judge import Judging, live_options

@@ -145,10 +145,18 @@ def grew(
     *,
     visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
     ranked: float = threshold(0.95, "of the pairs, U", "theory", "3 of 3 above 3 of 3: 1 in 20"),
+    doubled: float = threshold(
+        1.0, "of the lowest level", "convention", "twice the best loss is no scatter"
+    ),
+    few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
 ) -> bool:
     """Whether the rise is beyond noise (or so large that the last third is above nearly all points around
-    the low) and large enough to matter; two points must show more than many."""
+    the low, or that all of a few are far above it) and large enough to matter; two points must show more
+    than many."""
     large = seen.relative >= visible and seen.rise.apart >= ranked  # even if it scatters much
+    if few <= seen.rise.after and doubled <= seen.relative < np.inf:
+        later = seen.pair.val.oriented[seen.rise.at + 1 :]
+        large |= bool(later.min() > (1 + visible) * seen.rise.low > 0)
     if seen.rise.after < 2 or (seen.rise.z < noise and not large) or seen.lost < least:
         return False
     if 0 < seen.relative < 2 * least:  # a rise of a level that hardly moved before

@@ -1,4 +1,4 @@
-"""The learning rate: another value, or another schedule."""
+"""The learning rate, its schedule and its warm-up."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.experiment.applies import applies
-from traindx.capture.experiment.rates import rate_factor
+from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
-from traindx.capture.interventions.values import Change
+from traindx.capture.interventions.values import Change, Span
 from traindx.capture.torch.experiment.settings import Optimizer, like
 from traindx.capture.torch.experiment.site import Site
 
@@ -90,3 +90,13 @@ class Bases:
 
     def highest(self, optimizer: Optimizer) -> float:
         return max(self.rate(optimizer, i) for i in range(len(optimizer.param_groups)))
+
+
+@applies("lr.warmup")
+def warmup(site: Site, wanted: Span) -> None:
+    def new(optimizer: Optimizer, _: int, own: Any) -> Any:
+        done, steps = site.step(optimizer) + 1, site.resolve(wanted, "lr.warmup=50")
+        return own if done >= steps else own * (done / steps)
+
+    site.unused = "the warm-up was over before the first step"
+    site.group("lr", new)

@@ -1,17 +1,54 @@
-"""Losses that are stored with their graph are stored without it: `losses.append(loss)`, `total += loss` (fix
+"""Removes the only `.detach()` or `.data` of a forward pass (fix `reattach-graph`).
+
+Losses that are stored with their graph are stored without it: `losses.append(loss)`, `total += loss` (fix
 `release-graph`). They stay tensors, so whatever reads them still works."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.kind import writes
+from traindx.lab.edits.model import forward_of
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, Source
 from traindx.lab.edits.training import backwards
 
 
-def edit(project: Project, _value: str) -> None:
+@writes(fixes=("reattach-graph",))
+def reattach_graph(project: Project, _value: str) -> None:
+    cuts = [(source, node) for source in project.sources for node in in_forward(source)]
+    if len(cuts) != 1:
+        write = "no .detach(), .data, .item() or no_grad() between the layers and the loss"
+        why = f"{len(cuts)} cuts were found in forward passes"
+        raise cuts[0][0].doubt(cuts[0][1], write, why) if cuts else project.doubt(write, why)
+    source, node = cuts[0]
+    cut = node.func if isinstance(node, cst.Call) else node
+    assert isinstance(cut, cst.Attribute)
+    text, inner = source.code(node), cut.value
+    source.change(node, lambda _: inner)
+    project.say(source, source.line(node), f"{text} becomes {source.code(inner)}")
+
+
+def in_forward(source: Source) -> list[cst.CSTNode]:
+    """The cuts in forward passes of the project's modules."""
+    found: list[cst.CSTNode] = [
+        call for call in source.methods("detach") if forward_of(source, call) is not None and not call.args
+    ]
+    found += [
+        node
+        for node in source.all(cst.Attribute)
+        if node.attr.value == "data" and forward_of(source, node) is not None and own_value(source, node)
+    ]
+    return found
+
+
+def own_value(source: Source, node: cst.Attribute) -> bool:
+    """Whether `.data` is read from something computed, and not from a parameter."""
+    return not source.code(node.value).startswith("self.") or isinstance(node.value, cst.Call)
+
+
+@writes(fixes=("release-graph",))
+def release_graph(project: Project, _value: str) -> None:
     found = [(back.source, node) for back in backwards(project) for node in uses_that_retain(back)]
     freed = any(
         source.code(c).endswith(".detach())") for source in project.sources for c in source.methods("append")
@@ -61,6 +98,3 @@ def retains(source: Source, name: cst.Name, back: Found) -> bool:
         adding = source.parents.get(adding)
     later = source.line(name) > back.line
     return isinstance(adding, cst.AugAssign) and isinstance(adding.operator, cst.AddAssign) and later
-
-
-KIND = Kind(edit=edit, fixes=("release-graph",))

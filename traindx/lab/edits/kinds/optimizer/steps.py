@@ -1,17 +1,45 @@
-"""`zero_grad=each-step`: gradients are cleared right after the step that used them.
+"""The missing step after the backward pass (fix `step-the-optimizer`).
+
+`zero_grad=each-step`: gradients are cleared right after the step that used them.
 
 This is right with and without accumulation. A clearing between the backward pass and the step, which
 removes the gradients before they are used, is moved instead."""
 
 from __future__ import annotations
 
-from traindx.lab.edits.kind import Kind
+import libcst as cst
+
+from traindx.lab.edits.kind import writes
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import backwards, optimizer_of, steps
+from traindx.lab.edits.training import backwards, optimizer_of, optimizers, steps, the_backward
 
 
-def edit(project: Project, _value: str) -> None:
+@writes(fixes=("step-the-optimizer",))
+def step_optimizer(project: Project, _value: str) -> None:
+    if steps(project):
+        return
+    back, made = the_backward(project), optimizers(project)
+    source = back.source
+    clearing = [c for c in source.methods("zero_grad") if source.function(c) is source.function(back.call)]
+    names = {source.code(c.func.value) for c in clearing if isinstance(c.func, cst.Attribute)}
+    name = (
+        names.pop()
+        if len(names) == 1
+        else made[0].target
+        if len(made) == 1 and made[0].source is source
+        else ""
+    )
+    if len(made) != 1 or not name or name.rpartition(".")[2] != made[0].target.rpartition(".")[2]:
+        raise back.doubt(
+            "optimizer.step() after the backward pass", "cannot tell what the optimizer is called here"
+        )
+    source.insert_after(back.statement(f"{name}.step()", "the backward pass"), f"{name}.step()")
+    project.say(source, back.line, f"after the backward pass: {name}.step()")
+
+
+@writes("zero_grad")
+def zero_gradients(project: Project, _value: str) -> None:
     found = steps(project)
     if not found:
         raise project.doubt("clear the gradients after each step", "no optimizer.step() was found")
@@ -55,6 +83,3 @@ def between(project: Project, clearing: Found, step: Found) -> bool:
     same = source.parents[source.parents[clearing.small]] is block
     before = [b.line for b in backwards(project) if b.source is source and source.inside(b.call, block)]
     return same and any(line < clearing.line < step.line for line in before)
-
-
-KIND = Kind(edit=edit, interventions=("zero_grad",))

@@ -1,4 +1,4 @@
-"""Random numbers from another seed."""
+"""Runs that end early, and random numbers from another seed."""
 
 from __future__ import annotations
 
@@ -32,3 +32,14 @@ def seed(site: Site, wanted: int) -> None:
     site.fact("seed", wanted)
     site.at_end(lambda: seeds.end([name for _, name in homes]))
     site.unused = "the script sets this seed itself"
+
+
+@applies("steps")
+def steps(site: Site, limit: int) -> None:
+    def end() -> None:
+        if site.hooks.stream.scene.steps >= limit:
+            site.touched("runs")
+
+    site.stop_after(limit)
+    site.at_end(end)
+    site.unused = "the script ended earlier"
