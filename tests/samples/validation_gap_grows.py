@@ -95,12 +95,6 @@ def stays_quiet() -> dict[str, Run]:
         "too small to overfit, trained": train(Recipe(hidden=1, weight_decay=0.1)),
         "constant gap": both(healthy, healthy + 0.3 + noise(60, 0.01)),
         "gap grows while validation improves": both(fall(60, 2.3, 0.01), fall(60, 2.3, 0.5)),
-        "losses of single samples, mostly small": make.run(
-            {
-                "train/loss": 0.4 * make.rng(4).exponential(size=4000) ** 2.5 / 3.3,
-                "val/loss": ([3999.0], [0.41]),
-            }
-        ),
         "one uptick at the end": both(healthy, one_up),
         "one spike in the middle": both(healthy, np.where(t == 30, 2.0, healthy)),
         "noisy level": both(fall(60, 2.3, 0.4), 0.6 + 1.5 * np.exp(-t / 4) + noise(60, 0.05, 3)),

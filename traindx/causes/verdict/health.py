@@ -223,7 +223,8 @@ def is_doubtful(
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
-    nears = is_learning(case.features) is not False and curve is not None and shed(curve) >= part
+    nears = curve is not None and shed(curve) >= part and not young(case.run)
+    nears = nears and is_learning(case.features) is not False
     short = case.shape == "too-short-to-tell"
     nears = (nears or short) and clearly_improving(case)
     if case.recorded and (nears or works(case.run, case.features)):
