@@ -41,8 +41,7 @@ class Seen(NamedTuple):
     min_points=1,
     severity="medium",
     persistence="slow",
-    message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
-    "{then:.4g} to {now:.4g}{ends}",
+    message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} {course}{ends}",
     follows=("train-and-validation-overlap",),
 )
 def validation_gap_grows(
@@ -339,6 +338,12 @@ def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float,
     return float(then), float(now), ""
 
 
+def course(then: float, now: float) -> str:
+    """How a curve went, in words."""
+    same = f"{then:.4g}" == f"{now:.4g}"
+    return f"stayed at {now:.4g}" if same else f"went from {then:.4g} to {now:.4g}"
+
+
 def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
@@ -366,7 +371,7 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "then": then * other, "now": now * other, "ends": ends_are,
+            "course": course(then * other, now * other), "ends": ends_are,
         },
         points=(
             pair.val.point(turn),
