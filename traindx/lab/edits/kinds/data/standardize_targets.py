@@ -87,11 +87,10 @@ def ends_in_units(project: Project, made: Found, mean: float, std: float) -> Non
         new = made.call.args[-1].with_changes(value=cst.parse_expression(f"{RESCALE}()"))
         source.change(made.call, lambda call: call.with_changes(args=added(call.args, new)))
     else:
-        home, result = returned(project, made)
-        outer = home.owner(result)
-        home.insert_before(outer or result, units)
-        code = home.code(result)
-        home.replace(
+        within, result = returned(project, made)
+        within.insert_before(within.owner(result) or result, units)
+        code = within.code(result)
+        within.replace(
             result, f"{code if isinstance(result, (cst.Call, cst.Name)) else f'({code})'} * {STD} + {MEAN}"
         )
     project.say(source, made.line, f"the model returns output * {number(std)} + {number(mean)}")
@@ -147,7 +146,8 @@ def rescale_keras(project: Project, mean: float, std: float) -> None:
         source.replace(outer, f"{new}({source.code(outer)})")
     elif isinstance(outer, cst.Element):  # Sequential([..., Dense(1)])
         group, place = source.parents[outer], cst.Element(cst.parse_expression(new))
-        source.change(group, lambda found: found.with_changes(elements=added(found.elements, place)))
+        if isinstance(group, cst.List):
+            source.change(group, lambda found: found.with_changes(elements=added(found.elements, place)))
     elif isinstance(outer, cst.Arg) and isinstance(last.small, cst.Expr):  # model.add(Dense(1))
         source.insert_after(last.small, source.code(last.small).replace(source.code(call), new))
     else:

@@ -94,10 +94,13 @@ def labels_of(project: Project, loss: Loss) -> str:
     target, training = loss.target, training_loaders(project)
     if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
         return str(target.value.value)
-    data = training[0].given("dataset", 0) if len(training) == 1 else None
-    source, data = resolve(project, training[0].source, data) if data is not None else (loss.home, None)
-    tensors = isinstance(data, cst.Call) and source.name(data.func) == TENSORS and len(data.args) == 2
-    if not tensors or source is not loss.home:
+    given = training[0].given("dataset", 0) if len(training) == 1 else None
+    if given is None:
+        return ""
+    source, data = resolve(project, training[0].source, given)
+    if source is not loss.home or not isinstance(data, cst.Call) or source.name(data.func) != TENSORS:
+        return ""
+    if len(data.args) != 2:
         return ""
     code = source.code(data.args[1].value)
     return code if code.replace("[", "").replace(":", "").replace("]", "").isidentifier() else ""
