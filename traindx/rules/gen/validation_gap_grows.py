@@ -276,6 +276,8 @@ def wide_gap(
         floor = features.floor(pair.val.name)
         if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
             return None
+        # Losses of single samples are mostly small and sometimes large; validation is their mean.
+        train = max(train, float(np.mean(pair.train.values[-tail(pair.train.n) :])))
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
@@ -289,14 +291,19 @@ def wide_gap(
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
-        message=f"{sentence} (medians at the end), and the gap does not close",
+        message=f"{sentence} (levels at the end), and the gap does not close",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )
 
 
 def final_level(values: Floats) -> float:
     """The level at the end: the median of the last sixteenth, at least of three points."""
-    return float(median(values[-max(3, len(values) // (4 * 4)) :]))
+    return float(median(values[-tail(len(values)) :]))
+
+
+def tail(points: int) -> int:
+    """How many points are the end."""
+    return max(3, points // (4 * 4))
 
 
 def improving(pair: Pair, part: float) -> bool:
