@@ -147,3 +147,18 @@ def test_a_detector_with_either_progress_bar(bar: str, tmp_path: Path) -> None:
     assert run.series["train/box_loss"].values.tolist() == [loss(r) for r in range(1, 9)]
     assert run.series["val/map50"].values.tolist() == [round(0.4 + r / 100, 2) for r in range(1, 9)]
     assert run.series["val/map50_95"].steps.tolist() == list(range(1, 9))
+
+
+@pytest.mark.parametrize("rule", ["-|-|-|-|-", "---|:---:|---|---|---:"])
+def test_a_markdown_table_without_outer_bars_is_no_csv(rule: str, tmp_path: Path) -> None:
+    rows = [f"{r - 1}/24|{loss(r)}|0.5|0.7{r}|0.6{r}" for r in ROWS]
+    run = only(tmp_path / "results.md", ["epoch|loss|p|r|map", rule, *rows])
+    assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]
+    assert "val/recall" in run.series
+    assert "train/reward" not in run.series
+
+
+def test_a_table_of_bars_is_a_csv(tmp_path: Path) -> None:
+    run = only(tmp_path / "results.csv", ["epoch|loss|lr", *(f"{r}|{loss(r)}|0.1" for r in ROWS)])
+    assert run.format == "csv"
+    assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]
