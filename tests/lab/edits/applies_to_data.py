@@ -35,6 +35,7 @@ class Rescale(nn.Module):
     def forward(self, x):
         return x * target_std + target_mean
 """
+ATTENTION = "        scores = x @ x.transpose(-2, -1)\n        out = model(F.softmax(scores, dim=-1) @ x)\n"
 MORE = [
     Applies(
         "precision=bfloat16",
@@ -141,6 +142,17 @@ MORE = [
             ),
         ),
         facts={**UNITS, "targets_min": -67.0, "targets_max": -13.0},
+    ),
+    Applies(
+        "mask-the-future",
+        (
+            (
+                "        out = model(F.softmax",
+                '        scores = scores.masked_fill(scores.new_ones(scores.shape).tril() == 0, float("-inf"))\n'
+                "        out = model(F.softmax",
+            ),
+        ),
+        (("        out = model(x)\n", ATTENTION),),
     ),
     Applies("steps=*2", (("range(4)", "range(8)"),), facts={"planned_epochs": 4}),
     Applies(

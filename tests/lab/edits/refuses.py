@@ -90,6 +90,7 @@ REFUSES = [
     Refuses("step-the-optimizer", "calls of backward", (("        # the step\n" + STEP, BACK),)),
     Refuses("repair-schedule", "not seen"),
     Refuses("stop-early", "validation loss", (("val_loss = ", "seen = "), (", val_loss)", ", seen)"))),
+    Refuses("mask-the-future", "no attention"),
     Refuses("targets=standardize", "scale of the targets is unknown"),
     Refuses("steps=*2", "not over a range", (("range(4)", "(0, 1)"),)),
     Refuses(
