@@ -17,6 +17,7 @@ import contextlib
 import os
 import select
 import signal
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -130,7 +131,9 @@ class Judge:
         if self.request["notes"] >= 0 and event.kind in SPOKEN and not self.ended:
             from traindx.live.screen import event_line
 
-            self.tell("L", event_line(event, "traindx"))
+            spoken, width = event_line(event, "traindx"), columns(STDERR)
+            for part in textwrap.wrap(spoken, width - 1, subsequent_indent="  ") if width > 20 else [spoken]:
+                self.tell("L", part)
         if event.finding is not None and event.kind in ("finding", "escalated"):
             self.stop_on(event.finding.severity, event.text)
         return event

@@ -16,9 +16,12 @@ import time
 
 ERASE = b"\r\x1b[K"
 CARRIED = 16  # bytes of the end of what was printed in which a sequence may have begun
+LONGEST = 4096  # bytes of a line that are remembered
 DRAWN = 30.0  # seconds after the last bar that the script has drawn, in which the line stays away
 # Going back in a line or moving the cursor: any sequence but colors and links, as far as it is known.
 MOVES = re.compile(rb"\r(?!\r*\n|\r*\Z)|\x08|\x1b(?!\[[\d;:]*m|\[?[\d;:]*\Z|\]8;|\]8?\Z|\\\\)")
+
+UP = re.compile(rb"\x1b\[\d*A")
 
 
 def written(target: int, data: bytes) -> bool:
@@ -50,15 +53,14 @@ class StatusLine:
         self.target = target
         self.text, self.drawn = b"", False
         self.lasting: list[bytes] = []  # not printed yet
-        self.end, self.received = b"", b""
+        self.line, self.received = b"", b""  # the script's last line, and messages
         self.moved = -DRAWN
 
     def pass_on(self, data: bytes) -> bool:
         """Write what the script has printed. Whether that was possible."""
-        seen = self.end + data
-        if MOVES.search(seen):
+        if MOVES.search(self.line[-CARRIED:] + data):
             self.moved = time.monotonic()
-        self.end = seen[-CARRIED:]
+        self.line = (self.line + data)[-LONGEST:].rpartition(b"\n")[2]
         return self.write(data)
 
     def receive(self, data: bytes) -> None:
@@ -73,13 +75,10 @@ class StatusLine:
 
     def write(self, data: bytes) -> bool:
         """`data`, then what is waiting, then the status: at once, so that nothing flickers."""
-        open_line = bool(self.end) and not self.end.endswith(b"\n")
         stays = b""
         if self.lasting and self.is_free():
-            # Where the script has left its own last line open, ours begins below it.
-            stays = b"\n" * open_line + b"".join(self.lasting)
-            self.lasting, self.end, open_line = [], b"\n", False
-        shown = self.text and not open_line and time.monotonic() - self.moved >= DRAWN and self.is_free()
+            stays, self.lasting = self.placed(self.lasting), []
+        shown = self.text and not self.line and time.monotonic() - self.moved >= DRAWN and self.is_free()
         status = self.text[: max(columns(self.target) - 1, 0)] if shown else b""
         if data or stays or (self.drawn and not status):
             piece = ERASE * self.drawn + data + stays + status
@@ -87,6 +86,20 @@ class StatusLine:
             piece = b"\r" * self.drawn + status + b"\x1b[K" * bool(status)
         self.drawn = bool(status)
         return written(self.target, piece)
+
+    def placed(self, lines: list[bytes]) -> bytes:
+        """Lines that stay, where the script has printed so much: below its own last line, but above a bar."""
+        said, before = b"".join(lines), self.line.rstrip(b"\r")  # the rest may begin a line end
+        bar = self.line[before.rfind(b"\r") + 1 :]
+        if columns(self.target) and UP.search(
+            self.line
+        ):  # the topmost of several bars: all of them move down
+            return b"\r\x1b[%dL" % len(lines) + said
+        if columns(self.target) and bar != self.line:
+            return ERASE + said + bar
+        said = b"\n" * bool(self.line) + said
+        self.line = b""
+        return said
 
     def is_free(self) -> bool:
         """Whether nobody else uses the terminal: another job in the foreground, a prompt, an editor, a password."""

@@ -34,6 +34,7 @@ from traindx.lab.edits.source import (
 )
 from traindx.lab.edits.training import (
     LOADER,
+    TENSORS,
     backwards,
     loaders,
     model_at,
@@ -55,6 +56,7 @@ __all__ = [
     "LOADER",
     "OF_VALUES",
     "SQUASHING",
+    "TENSORS",
     "VALIDATION",
     "Found",
     "Kind",
