@@ -16,9 +16,8 @@ from traindx.lab.edits.follow import DEEP, resolve
 from traindx.lab.edits.kind import writes
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import loaders, model_at, the_backward, training_loaders
+from traindx.lab.edits.training import TENSORS, loaders, model_at, the_backward, training_loaders
 
-TENSORS = "torch.utils.data.TensorDataset"
 MEAN, STD = "input_mean", "input_std"
 
 
