@@ -212,13 +212,7 @@ def diagnosed(
             out.quiet,
         )
     note_end(folder, ended)
-    stopped = stopped_on(folder)
-    if stopped:
-        place = counted(b"\n".join(last_words(folder, name) for name in PRINTED))
-        made = f"{stopped.get('steps')} steps" + (f" ({place})" if place else "")
-        note(f"traindx: --stop-on ended the script after {made}: {stopped.get('why')}", out.quiet)
-    elif ended.shell_status:
-        note(f"traindx: {how_it_ended(ended)}", out.quiet)
+    report_end(folder, ended, out.quiet)
     found = found or pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
     way = ""
@@ -231,6 +225,17 @@ def diagnosed(
     note(f"{'The output' if unrecorded else 'The record'}: {folder}", out.quiet)
     # A script that failed before it trained is not well, though no rule has a finding.
     return 1 if unrecorded and ended.shell_status else status(diagnosis, config)
+
+
+def report_end(folder: Path, ended: Ended, quiet: bool) -> None:
+    """Say how the script ended, unless that was as it should."""
+    stopped = stopped_on(folder)
+    if stopped:
+        place = counted(b"\n".join(last_words(folder, name) for name in PRINTED))
+        made = f"{stopped.get('steps')} steps" + (f" ({place})" if place else "")
+        note(f"traindx: --stop-on ended the script after {made}: {stopped.get('why')}", quiet)
+    elif ended.shell_status:
+        note(f"traindx: {how_it_ended(ended)}", quiet)
 
 
 def printed(folder: Path, config: Config, ended: Ended) -> tuple[Run, ...]:
