@@ -71,7 +71,7 @@ def table(folder: Path, source: str) -> None:
     print("| training | half | health | first cause | findings |\n|---|---|---|---|---|")
     for case in (*HEALTHY, *FAULTS):
         out = folder / f"{case.script}.{case.name}"
-        if not out.exists() or well(case, out) == bool(case.causes):
+        if not (out / source).exists() or well(case, out) == bool(case.causes):
             continue
         found = traindx.diagnose(traindx.read(out / source)).first
         first = found.hypotheses[0]

@@ -13,7 +13,7 @@ FAULTS = (
     Case(PPO, "rate-too-high", (RATE,), (MOVES,), (("CLIP, ENT_COEF, VF_COEF, MAX_GRAD_NORM = 1e-3", "CLIP, ENT_COEF, VF_COEF, MAX_GRAD_NORM = 0.1"),)),
     Case(PPO, "clipping-off", (RATE, WRONG), (MOVES,), (
         ("-torch.min(advantage * ratio, advantage * ratio.clamp(1 - CLIP, 1 + CLIP)).mean()", "-(advantage * ratio).mean()"),
-        ("64, 70, 4, 4", "64, 70, 40, 4"),
+        ("64, 70, 4, 4", "64, 70, 20, 4"),
     )),
     Case(PPO, "entropy-punished", (WEIGHTS,), (EXPLORING,), (("0.2, 0.01, 0.5, 0.5", "0.2, -0.5, 0.5, 0.5"),)),
     Case(PPO, "sign-of-the-policy-loss", (WRONG,), (), (("policy_loss = -torch.min", "policy_loss = torch.min"),)),

@@ -99,6 +99,8 @@ class Features(Derived):
                 n for n in series if any(w in n.lower() for w in REWARD_WORDS) and "std" not in n.lower()
             ]
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
+            # Of preferences, the margin goes on rising after all pairs are in the right order.
+            rewards = [n for n in rewards if "margin" in n] or rewards
             if rewards:
                 return max(rewards, key=lambda n: len(series[n]))
         # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.
