@@ -78,7 +78,9 @@ def table(folder: Path, source: str) -> None:
         slugs = [finding.slug for finding in found.findings if finding.severity not in ("info", "low")]
         ill = found.health in ("sick", "failed")
         half = "held" if case.held else "developed"
-        row = counts.setdefault((PROGRAMS[case.script].kind, half if case.causes else "healthy"), [0, 0, 0, 0])
+        row = counts.setdefault(
+            (PROGRAMS[case.script].kind, half if case.causes else "healthy"), [0, 0, 0, 0]
+        )
         named = first.cause in case.causes or bool(set(case.findings) & set(slugs[:1]))
         right = named and found.health != "healthy" if case.causes else found.health == "healthy"
         for place, seen in enumerate((True, right, found.health == "healthy", ill)):

@@ -11,7 +11,9 @@ KL = 3e-4 * (1 + rng(4).random(60))
 
 
 def tuned(beta: float, reward: np.ndarray, kl: np.ndarray = KL) -> Run:
-    return run({"train/reward": reward, "train/loss": beta * kl, "train/kl": kl, "train/reward_std": 0.2 + 0 * T})
+    return run(
+        {"train/reward": reward, "train/loss": beta * kl, "train/kl": kl, "train/reward_std": 0.2 + 0 * T}
+    )
 
 
 def fires() -> dict[str, Run]:
@@ -23,7 +25,11 @@ def stays_quiet() -> dict[str, Run]:
         "learns": tuned(0.04, 0.5 + 0.005 * T + NOISE, 0.002 * T),
         "learns nothing, with a usual weight": tuned(0.04, 0.7 + NOISE),
         "learns despite a large weight": tuned(5.0, 0.5 + 0.005 * T + NOISE),
-        "other terms": run({
-            "train/reward": 0.7 + NOISE, "train/kl": KL, "train/loss": 0.3 + 0.1 * rng(6).standard_normal(60),
-        }),
+        "other terms": run(
+            {
+                "train/reward": 0.7 + NOISE,
+                "train/kl": KL,
+                "train/loss": 0.3 + 0.1 * rng(6).standard_normal(60),
+            }
+        ),
     }

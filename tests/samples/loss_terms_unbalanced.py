@@ -12,7 +12,9 @@ VALUE = 40 * np.exp(-T / 30) + 2 * rng(5).random(60)
 ENTROPY = 0.69 * np.exp(-T / 50) + 0.01 * rng(6).random(60)
 
 
-def agent(value: float = 0.5, entropy: float = -0.01, spread: float = 0.0, left: np.ndarray = ENTROPY) -> Run:
+def agent(
+    value: float = 0.5, entropy: float = -0.01, spread: float = 0.0, left: np.ndarray = ENTROPY
+) -> Run:
     """The total of the terms with these weights, and a `spread` of other samples."""
     total = POLICY + value * VALUE + entropy * left + spread * rng(7).standard_normal(60)
     return run({
@@ -45,6 +47,14 @@ def stays_quiet() -> dict[str, Run]:
         "usual weights, with the other sign": negative(0.01),
         "no bonus": agent(entropy=0.0),
         "the value loss counts once": agent(value=1.0),
+        "solved, so that nothing is left of the value loss": run(
+            {
+                "train/reward": REWARD,
+                "train/policy_loss": POLICY,
+                "train/value_loss": VALUE * 10 ** (-T / 8),
+                "train/loss": POLICY + 0.5 * VALUE * 10 ** (-T / 8) + 0.02 * rng(7).standard_normal(60),
+            }
+        ),
         "the log shows other samples": agent(entropy=0.5, spread=5.0),
         "a large bonus that fades": agent(entropy=-0.2),
     }

@@ -17,7 +17,9 @@ def fires() -> dict[str, Run]:
     gone = np.exp(-T / 5) * NOISE
     return {
         "both win": game(1.4 * gone, 0.3 * gone),
-        "the discriminator does not learn": game((1.5 + 2.4 * (1 - np.exp(-T / 5))) * NOISE, 0.07 + 1.3 * gone),
+        "the discriminator does not learn": game(
+            (1.5 + 2.4 * (1 - np.exp(-T / 5))) * NOISE, 0.07 + 1.3 * gone
+        ),
         "a critic without bound": game(-(1.4**T) * NOISE, 1.4**T * NOISE),
         "both fall without bound": game(-(1.4**T) * NOISE, -(1.4**T)),
     }

@@ -16,7 +16,10 @@ def tuned(direction: float, held: float | None = None) -> Run:
         "train/rewards_accuracies": np.clip(0.5 + 0.5 * np.tanh(4 * margins) + NOISE, 0, 1),
     }  # fmt: skip
     if held is not None:
-        signals |= {"val/rewards_margins": 0.05 * held * T, "val/rewards_accuracies": 0.5 + 0.5 * np.tanh(held * T)}
+        signals |= {
+            "val/rewards_margins": 0.05 * held * T,
+            "val/rewards_accuracies": 0.5 + 0.5 * np.tanh(held * T),
+        }
     return run(signals)
 
 

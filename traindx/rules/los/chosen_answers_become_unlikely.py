@@ -30,7 +30,9 @@ def chosen_answers_become_unlikely(
         0.25, "of the first level", "convention", "more than answers of other lengths explain"
     ),
     most: float = threshold(1.0, "of the first level", "convention", "each token takes twice as many nats"),
-    ruin: float = threshold(3.0, "of the first level", "convention", "each token takes four times as many nats"),
+    ruin: float = threshold(
+        3.0, "of the first level", "convention", "each token takes four times as many nats"
+    ),
     nats: float = threshold(0.5, "nats", "measured", "a certain model that tunes well loses 0.1 to 0.3"),
 ) -> Iterator[Evidence]:
     """Preference tuning makes the preferred answers unlikely, while their margin grows.

@@ -16,7 +16,9 @@ from traindx.rules.api import (
 )
 
 DIVERGENCES = frozenset({"kl", "kld", "kldiv"})
-RECONSTRUCTIONS = frozenset({"recon", "reconstruction", "reconstructions", "rec", "reconst", "nll", "bce", "mse"})
+RECONSTRUCTIONS = frozenset(
+    {"recon", "reconstruction", "reconstructions", "rec", "reconst", "nll", "bce", "mse"}
+)
 WEIGHTS = {"weight", "beta", "coef", "anneal"}
 OTHERS = {"norm", "decay"}  # with these, the weights are those of the network
 
@@ -70,7 +72,7 @@ def posterior_collapses(
     if curve is None or curve.n < least:
         raise CannotJudge("needs the divergence")
     late, first = curve.values[-(curve.n // 3) :], float(median(curve.values[: curve.n // 3]))
-    if 0 <= late.min() and late.max() <= little * level and median(late) <= rising * first:
+    if late.min() >= 0 and late.max() <= little * level and median(late) <= rising * first:
         last, limit = float(curve.values[-1]), little * level
         values = {"name": curve.name, "most": float(curve.values.max()), "last": last}
         yield Evidence(
@@ -83,5 +85,9 @@ def posterior_collapses(
 
 def named(run: Run, features: Features, words: frozenset[str], without: frozenset[str]) -> Curve | None:
     """The first training curve whose name has one of `words` and none of those `without`."""
-    names = (n for n in run.series if words_of(n) & words and not words_of(n) & without and not n.startswith("val/"))
+    names = (
+        n
+        for n in run.series
+        if words_of(n) & words and not words_of(n) & without and not n.startswith("val/")
+    )
     return features.curve(next(names, ""))

@@ -1,6 +1,17 @@
 """OBJ008 divergence-left-out."""
 
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, named
 
 

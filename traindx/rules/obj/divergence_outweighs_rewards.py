@@ -53,7 +53,12 @@ def divergence_outweighs_rewards(
     """
     loss, kl = features.needed_curve("train/loss"), features.needed_curve("train/kl")
     reward = features.objective
-    if not features.is_reinforcement or reward is None or min(loss.n, kl.n, reward.n) < least or loss.n != kl.n:
+    if (
+        not features.is_reinforcement
+        or reward is None
+        or min(loss.n, kl.n, reward.n) < least
+        or loss.n != kl.n
+    ):
         raise CannotJudge("needs rewards, a loss and a divergence")
     moved = kl.values > 0
     if moved.sum() < least:

@@ -35,6 +35,7 @@ def loss_terms_unbalanced(
     *,
     least: float = threshold(8, "points", "convention", "enough for a fit of two weights"),
     heavy: float = threshold(5.0, "x the value loss", "measured", "weights in use: 0.25 to 1"),
+    mostly: float = threshold(0.25, "of the points", "convention", "may be lower, by noise"),
     exact: float = threshold(0.01, "of the spread", "theory", "otherwise the log shows other samples"),
     sure: float = threshold(6.0, "standard errors", "theory", "chance in one of a billion"),
     wrong: float = threshold(1e-3, "weight", "convention", "less changes nothing"),
@@ -73,10 +74,10 @@ def loss_terms_unbalanced(
         raise CannotJudge("needs the loss of an agent and its terms")
     if not (total.n == policy.n == value.n):
         raise CannotJudge("the loss and its terms were logged at different steps")
-    rest, typical = total.values - policy.values, float(median(np.abs(value.values)))
-    weight = float(median(rest)) / typical if typical else 0.0
-    if weight > heavy:
-        yield evidence(total, value, weight, "value")
+    rest, known = total.values - policy.values, value.values > 0
+    weights = rest[known] / value.values[known]
+    if len(weights) >= least and float(np.quantile(weights, mostly)) > heavy:
+        yield evidence(total, value, float(median(weights)), "value")
     if entropy is None or entropy.n != total.n:
         return
     share, error = last_weight(rest, np.stack([value.values, entropy.values], axis=1), exact)
@@ -85,9 +86,8 @@ def loss_terms_unbalanced(
         return
     if share * float(np.sign(median(entropy.values))) > wrong:  # a certain policy has the lower loss
         yield evidence(total, entropy, share, "sign")
-    elif abs(share) * level > drowned * float(median(np.abs(policy.values))):
-        if level > random * start:
-            yield evidence(total, entropy, share, "entropy")
+    elif level > random * start and abs(share) * level > drowned * float(median(np.abs(policy.values))):
+        yield evidence(total, entropy, share, "entropy")
 
 
 def last_weight(total: Floats, terms: Floats, exact: float) -> tuple[float, float]:

@@ -74,7 +74,10 @@ def opponents_do_not_compete(
             if float(np.mean(late <= nothing)) >= stays and float(np.mean(last <= nothing)) >= stays:
                 yield evidence(maker, "agree", f"{maker.name} and {judge.name} both stay below {nothing:g}")
                 return
-            lost = median(late) <= gone * maker.start and median(last) >= risen * judge.start > 0
+            lost = (
+                median(late) <= gone * max(maker.start, maker.values[0])
+                and median(last) >= risen * judge.start > 0
+            )
             if lost and float(np.mean(last >= judge.start)) >= stays:
                 yield evidence(maker, "fooled", f"{maker.name} fell to {median(late):.3g}, and {judge.name} rose from "
                                f"{judge.start:.3g} to {median(last):.3g}: the discriminator does not answer")  # fmt: skip

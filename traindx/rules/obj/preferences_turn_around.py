@@ -54,7 +54,8 @@ def preferences_turn_around(
     judged = 0
     for split in ("train/", "val/"):
         right, margin = (
-            curve_of(run, features, split, *words) for words in (("rewards", "accurac"), ("rewards", "margin"))
+            curve_of(run, features, split, *words)
+            for words in (("rewards", "accurac"), ("rewards", "margin"))
         )
         if right is None or margin is None or min(right.n, margin.n) < least:
             continue

@@ -1,6 +1,16 @@
 """OBJ003 reference-moves-along."""
 
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -38,7 +48,9 @@ def reference_moves_along(
     ## Sources
     Rafailov et al. (2023), Direct preference optimization, arXiv:2305.18290.
     """
-    names = (name for name in run.series if name.startswith("train/") and "rewards" in name and "margin" in name)
+    names = (
+        name for name in run.series if name.startswith("train/") and "rewards" in name and "margin" in name
+    )
     curve, rate = features.curve(next(names, "")), features.curve("lr")
     if curve is None or curve.n < least:
         raise CannotJudge("needs the margin of the rewards")

@@ -16,7 +16,13 @@ from traindx.rules.api import (
     words_of,
 )
 
-OTHERS = {"cross", "target", "coef", "coefficient", "alpha"}  # with these, an entropy is not that of a policy
+OTHERS = {
+    "cross",
+    "target",
+    "coef",
+    "coefficient",
+    "alpha",
+}  # with these, an entropy is not that of a policy
 
 
 @rule(
@@ -37,7 +43,9 @@ def rewards_fall_by_small_steps(
     clear: float = threshold(4.0, "x the noise", "theory", "p < 0.0001 for one comparison"),
     gained: float = threshold(0.25, "of the fall", "convention", "it did learn something before"),
     small: float = threshold(0.05, "nats", "measured", "updates of runs that learn: 0.002 to 0.03"),
-    near: float = threshold(1.0, "nats per token", "measured", "from the reference: 0.01 to 0.3 in runs that learn"),
+    near: float = threshold(
+        1.0, "nats per token", "measured", "from the reference: 0.01 to 0.3 in runs that learn"
+    ),
     uncertain: float = threshold(0.2, "of the first entropy", "convention", "actions still vary"),
 ) -> Iterator[Evidence]:
     """The rewards of an agent fall, although each update is small.
