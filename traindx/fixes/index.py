@@ -27,7 +27,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.optimization.lower_learning_rate', 'runtime', ('learning-rate-too-high', 'unscaled-grad-accumulation', 'momentum-too-high', 'dead-relus', 'half-precision-range', 'quantized-layer-gradient-imbalance', 'missing-warmup')),
     ('traindx.fixes.optimization.lower_momentum', 'runtime', ('momentum-too-high',)),
     ('traindx.fixes.model.lower_weight_decay', 'runtime', ('weight-decay-too-high', 'insufficient-capacity')),
-    ('traindx.fixes.model.mask_the_future', 'advice', ('missing-causal-mask',)),
+    ('traindx.fixes.model.mask_the_future', 'patch', ('missing-causal-mask',)),
     ('traindx.fixes.model.match_output_to_loss', 'patch', ('wrong-output-activation', 'wrong-loss', 'double-softmax')),
     ('traindx.fixes.data.match_preprocessing', 'patch', ('val-preprocessing-mismatch', 'stale-normalization-statistics')),
     ('traindx.fixes.data.normalize_inputs', 'runtime', ('unnormalized-inputs', 'saturating-activations', 'bad-initialization')),

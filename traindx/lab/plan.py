@@ -17,7 +17,11 @@ SECOND = 0.6
 SHORT = (
     2.0  # seconds of training; a shorter one is not cut, because a cut costs another start at full length
 )
-LENGTHS = ("train-longer", "stop-early")  # fixes that do nothing within the steps of a trial
+# Fixes whose arms cannot be compared with the run, and why.
+INCOMPARABLE = {
+    "train-longer": "it changes the length of the training, so equal steps cannot be compared",
+    "mask-the-future": "the loss rises to what is possible, so it cannot be compared",
+}
 Way = tuple[str, ...]  # interventions that are tried together
 # Doses of a change: those tried together first, and those tried next if the last of these was best.
 # Cleared gradients are smaller than accumulated ones, so the rate chosen for the latter may be too low.
@@ -28,6 +32,9 @@ DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     "batch=*0.25": ((("batch=*0.25",), ("batch=*0.0625",)), (("batch=*0.0156",),)),
     "lr=*10": ((("lr=*10",), ("lr=*100",)), (("lr=*1000",), ("lr=*10000",))),
     "clip=*10": ((("clip=*10",), ("clip=off",)),),
+    "weight_decay=*3": ((("weight_decay=*3",), ("weight_decay=*10",)), (("weight_decay=*100",),)),
+    "weight_decay=0.01": ((("weight_decay=0.01",), ("weight_decay=0.1",)), (("weight_decay=1",),)),
+    "dropout=0.2": ((("dropout=0.2",), ("dropout=0.5",)),),
     "weight_decay=*0.01": ((("weight_decay=*0.01",), ("weight_decay=0",)),),
     "dropout=*0.33": ((("dropout=*0.33",), ("dropout=0",)),),
     "zero_grad=each-step": ((("zero_grad=each-step",), ("zero_grad=each-step", "lr=*10")),),
@@ -97,8 +104,8 @@ def why_not(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], 
     """Why a fix is not tried, from outside or in the source; "" where it can be tried in the source."""
     if fix.applicability == "advice":
         return "advice: only a person can do it"
-    if fix.slug in LENGTHS:
-        return "it changes the length of the training, so equal steps cannot be compared"
+    if fix.slug in INCOMPARABLE:
+        return INCOMPARABLE[fix.slug]
     source = no_source(fix.slug)
     outside = next(filter(None, map(refused, fix.interventions)), "")
     return f"{outside}; {source}" if outside and source else source

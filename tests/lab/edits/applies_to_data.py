@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.lab.edits.samples import BACK, INNER, LAST, LOOP, MADE, STEP, Applies
+from tests.lab.edits.samples import BACK, DIRECT, INNER, LAST, LOOP, MADE, STEP, Applies
+from traindx.vocabulary.setup import Fact
 
 INNER_BODY = "        out = model(x)\n"
 WEIGHED = (
@@ -12,6 +13,29 @@ WEIGHED = (
         "        loss = F.cross_entropy(out, Y[rows])",
     ),
 )
+LABELLED = '    print(f"{epoch} Val Loss: {seen}")\n'
+KEEPS = 'best_validation, best_weights, epochs_without_gain = float("inf"), None, 0\n\n# -----'
+STOPS = """\
+    if val_loss < best_validation:
+        best_validation, epochs_without_gain = val_loss, 0
+        best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+    else:
+        epochs_without_gain += 1
+    if epochs_without_gain >= 5:
+        break
+if best_weights is not None:
+    model.load_state_dict(best_weights)
+"""
+UNITS: dict[str, Fact] = {
+    "targets_std_max": 18.0, "targets_mean_abs": 40.2, "targets_min": 13.0, "targets_max": 67.0, "outputs_width": 1,
+}  # fmt: skip
+RESCALED = """\
+target_mean, target_std = 40.2, 18
+class Rescale(nn.Module):
+    def forward(self, x):
+        return x * target_std + target_mean
+"""
+ATTENTION = "        scores = x @ x.transpose(-2, -1)\n        out = model(F.softmax(scores, dim=-1) @ x)\n"
 MORE = [
     Applies(
         "precision=bfloat16",
@@ -79,14 +103,56 @@ MORE = [
     Applies(
         "stop-early",
         (
-            ("\n# -----", 'best_validation, epochs_without_gain = float("inf"), 0\n\n# -----'),
+            ("\n# -----", KEEPS),
+            (LAST, LAST + STOPS),
+        ),
+    ),
+    Applies(  # the loss is known by what it is printed as
+        "stop-early",
+        (
+            ("\n# -----", KEEPS),
+            (LABELLED, LABELLED + STOPS.replace("val_loss", "seen")),
+        ),
+        (("val_loss = sum", "seen = sum"), (LAST, LABELLED)),
+    ),
+    Applies(
+        "targets=standardize",
+        (
+            ("model = nn.Sequential", RESCALED + "model = nn.Sequential"),
+            ("    nn.Linear(16, 3),  # out\n", "    nn.Linear(16, 3),  # out\n    Rescale(),\n"),
+            ("loss.backward()", "(loss / 18 ** 2).backward()"),
+        ),
+        ((DIRECT, "F.mse_loss(out, y)"),),
+        facts=UNITS,
+    ),
+    Applies(  # of a class, where the loss is not squared
+        "targets=standardize",
+        (
+            ("class Net", "target_mean, target_std = -40.2, 18\nclass Net"),
+            ("return self.b(self.a(x))", "return self.b(self.a(x)) * target_std + target_mean"),
+            ("loss.backward()", "(loss / 18).backward()"),
+        ),
+        (
+            (DIRECT, "F.l1_loss(out, y)"),
             (
-                LAST,
-                LAST
-                + "    if val_loss < best_validation:\n        best_validation, epochs_without_gain = val_loss, 0\n"
-                "    else:\n        epochs_without_gain += 1\n    if epochs_without_gain >= 5:\n        break\n",
+                "model = nn.Sequential(\n    nn.Linear(8, 16),  # in\n    nn.Tanh(),\n    nn.Linear(16, 3),  # out\n)\n",
+                "class Net(nn.Module):\n    def __init__(self):\n"
+                "        super().__init__()\n        self.a, self.b = nn.Linear(8, 16), nn.Linear(16, 1)\n\n"
+                "    def forward(self, x):\n        return self.b(self.a(x))\n\n\nmodel = Net().to('cpu')\n",
             ),
         ),
+        facts={**UNITS, "targets_min": -67.0, "targets_max": -13.0},
+    ),
+    Applies(
+        "mask-the-future",
+        (
+            (
+                "        out = model(F.softmax",
+                '        scores = scores.masked_fill(scores.new_ones(scores.shape).tril() == 0, float("-inf"))\n'
+                "        out = model(F.softmax",
+            ),
+        ),
+        (("        out = model(x)\n", ATTENTION),),
     ),
     Applies("steps=*2", (("range(4)", "range(8)"),), facts={"planned_epochs": 4}),
     Applies(

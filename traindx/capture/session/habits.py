@@ -12,32 +12,65 @@ class Habits:
         self.backwards, self.steps = 0, 0  # since the last step; optimizer steps
         self.total_backwards, self.seen_steps = 0, 0  # steps whose backward passes were reported
         self.missing_zero, self.checked_zero = 0, 0
-        self.eval_steps, self.forwards = 0, 0
+        self.eval_steps, self.forwards = 0, 0  # of the backward passes, or of all passes with gradients
+        self._training: bool | None = None  # mode of the last pass with gradients
         self.held_out, self.held_out_training = 0, 0
-        self.samples = 0
+        self._samples = 0  # of the backward passes since the last step
+        self._last, self._together = 0, 0  # call since the last backward pass; samples of all such calls
+        self._shared = False  # whether one backward pass ever used several calls
         self.batch_size = 0.0
+
+    def batch(self, samples: int, alone: bool = False) -> None:
+        """A call with gradients enabled. Calls before one backward pass share their samples, as the positions
+        of a sequence do; the last of them counts, because validation and generation come before. Calls with
+        a backward pass each are micro-batches. `alone`: a step takes only one."""
+        self._last, self._together = samples, samples + (0 if alone else self._together)
+
+    @property
+    def samples(self) -> int:
+        """What has gone into the coming step so far. Without reports of backward passes, each call is one,
+        unless several were seen to share a pass."""
+        if self.backwards:
+            return self._samples
+        return self._last if self._shared else self._together
 
     def backward(self, stale: bool | None) -> None:
         """A backward pass begins; `stale`: the first one since a step finds gradients there."""
         if stale is not None and self.steps and not self.backwards:
             self.checked_zero += 1
             self.missing_zero += stale
+        if self._training is not None:
+            # What was called in eval mode with gradients enabled is an evaluation, unless it is differentiated.
+            first = not self.total_backwards
+            self.forwards, self.eval_steps = (0, 0) if first else (self.forwards, self.eval_steps)
+            self.forwards += 1
+            self.eval_steps += not self._training
+        self._shared = self._shared or self._together > self._last
+        self._samples += self._last
+        self._last = self._together = 0
         self.backwards += 1
         self.total_backwards += 1
+
+    def abandon(self) -> None:
+        """The step is not made."""
+        self._samples = self._last = self._together = self.backwards = 0
 
     def step(self) -> float:
         """An optimizer step is over; returns the samples that went into it (0: not known)."""
         self.steps += 1
         self.seen_steps += self.backwards > 0
-        samples, self.samples, self.backwards = self.samples, 0, 0
+        samples = self.samples
+        self.abandon()
         self.batch_size = max(self.batch_size, samples)
         return samples
 
     def forward(self, grad: bool, training: bool, has_modes: bool) -> None:
         """A pass of the whole model; `has_modes`: it has modules that differ between train and eval mode."""
         if grad:
-            self.forwards += 1
-            self.eval_steps += not training
+            self._training = training
+            if not self.total_backwards:
+                self.forwards += 1
+                self.eval_steps += not training
         elif has_modes:
             self.held_out += 1
             self.held_out_training += training

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
+from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.progress import is_learning
 from traindx.features.curves.score_scales import late, late_skills
 from traindx.features.shared import Features
@@ -19,6 +20,11 @@ KEPT = frozenset({"memory-grows", "out-of-memory"})  # these end a run on any de
 OWN_SCORES = ("outputs_accuracy", "outputs_explained")  # on the training batches
 # Families of findings about causes, which are notes where the model does its task.
 CAUSES = ("ACT", "ARC", "DAT", "GRD", "LOP", "LRS", "PRC", "QNT", "WGT")
+# How a curve got there does no harm where the end is good.
+COURSES = frozenset({
+    "loss-spikes-recur", "loss-spikes-and-recovers", "loss-plateaus", "loss-falls-slowly",
+    "loss-stands-at-saddle", "loss-improves-too-little-noise-considered",
+})  # fmt: skip
 # Harm by these shows only in scores on samples that the model was not trained on.
 UNSEEN = frozenset({
     "modes-disagree", "training-in-eval-mode", "validation-distribution-differs", "batches-sorted-by-class",
@@ -31,6 +37,8 @@ GENERALIZATION = frozenset({
     "repeated-batch", "val-preprocessing-mismatch", "eval-mode-training", "label-noise", "quantization-gap",
 })  # fmt: skip
 HIDDEN = frozenset({"class-imbalance", "train-val-leakage"})
+# Without a validation score, only the setup suggests these, and a setup does no harm by itself.
+ONLY_VALIDATED = frozenset({"too-little-data", "insufficient-regularization", "val-preprocessing-mismatch"})
 # With these, a good score does not show what the model can do, or they are the harm itself.
 DECEIVING = frozenset({
     "train-and-validation-overlap", "future-leaks-into-output", "feature-predicts-target", "quantized-much-worse",
@@ -55,8 +63,9 @@ def is_wasted(run: Run) -> bool:
 
 
 def is_note(finding: Finding, run: Run, features: Features) -> bool:
-    """Whether a finding is about a cause that has done no harm, because the model does its task."""
-    if not finding.code.startswith(CAUSES) or finding.slug in DECEIVING:
+    """Whether a finding is about a cause, or how the curve got there, and did no harm: the model does its task."""
+    related = finding.code.startswith(CAUSES) or finding.slug in COURSES
+    if not related or finding.slug in DECEIVING:
         return False
     return does_task(run, features, on_new_samples=finding.slug in UNSEEN)
 
@@ -87,12 +96,12 @@ def is_calibrated(
 ) -> bool:
     """Whether the loss is as low as the accuracy allows: that of a model which is as sure as it is right, for an
     accuracy lower by `less`."""
-    accuracy, loss = features.curve("outputs_accuracy"), features.curve("outputs_cross_entropy")
-    if accuracy is None or loss is None or not accuracy.n or not loss.n:
+    accuracy, loss = at_end(features, "outputs_accuracy"), at_end(features, "outputs_cross_entropy")
+    if accuracy is None or loss is None:
         return True
-    wrong = min(1.0, 1.0 - late(accuracy) + less)
+    wrong = min(1.0, 1.0 - accuracy + less)
     others = math.log(max(2, run.setup.classes or 2) - 1)
-    return late(loss) <= wrong * (others - math.log(wrong)) - (1 - wrong) * math.log(max(1 - wrong, 1e-9))
+    return loss <= wrong * (others - math.log(wrong)) - (1 - wrong) * math.log(max(1 - wrong, 1e-9))
 
 
 def falls_short(
@@ -141,6 +150,28 @@ def gaps(run: Run, features: Features) -> list[PredictorGap]:
     return [gap for gap in both if gap is not None]
 
 
+def at_end(
+    features: Features,
+    name: str,
+    *,
+    final: float = threshold(1 / 3, "of the run", basis="convention", source="as the levels of signals"),
+    share: float = threshold(
+        0.1, "of the earlier loss", basis="convention", source="as gradient-norm-explodes"
+    ),
+    score: float = threshold(4.0, "x noise", basis="convention", source="as gradient-norm-explodes"),
+) -> float | None:
+    """The late level of a signal. None where it was last measured before the final part of the run, unless
+    the objective shows that the model is no worse than it was then."""
+    curve, first, last = features.curve(name), features.run.first_step, features.run.last_step
+    if curve is None or not curve.n or first is None or last is None:
+        return None
+    measured, objective = float(curve.steps[-1]), features.objective
+    if measured >= last - final * (last - first):
+        return late(curve)
+    lost = objective is None or worsened_after(objective, measured, share=share, score=score)
+    return None if lost else late(curve)
+
+
 def is_good(
     run: Run,
     features: Features,
@@ -149,7 +180,7 @@ def is_good(
 ) -> bool:
     """Whether nearly all of its outputs are right at the end, counted from the most frequent answer."""
     base = run.setup.number("reference_trivial_accuracy") or 0.0
-    accuracy, explained = (features.curve(name) for name in OWN_SCORES)
-    if accuracy is not None and accuracy.n and late(accuracy) - base >= good * (1 - base):
+    accuracy, explained = (at_end(features, name) for name in OWN_SCORES)
+    if accuracy is not None and accuracy - base >= good * (1 - base):
         return True
-    return explained is not None and explained.n > 0 and late(explained) >= good
+    return explained is not None and explained >= good

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from traindx.capture.launch.stages import (
     stopped_on,
     why_nothing,
 )
-from traindx.capture.session.recorded_process import STOPPED
+from traindx.capture.session.loop import STOPPED
 from traindx.cli.cause_experiments import Settling
 from traindx.cli.diagnosis_output import draw, rendered, status
 from traindx.cli.live_judge import Judging, live_options
@@ -178,7 +179,7 @@ def judged(start: Start, request: Request, out: Output, config: Config, judging:
     """Run the script in the user's folder, judged while it trains where that is wanted."""
     request = request._replace(stop_on=judging.stop_on)
     with judging:
-        ended = start.launch(request, out, lambda: judging.begin(start.folder, config, out.quiet))
+        ended = start.launch(request, out, partial(judging.begin, request, config, out.quiet))
         note_end(start.folder, ended)
     return ended
 

@@ -12,11 +12,10 @@ from torch.utils.data import RandomSampler, SequentialSampler
 from traindx.capture.experiment.applies import applies
 from traindx.capture.torch.alter.calls import Pass
 from traindx.capture.torch.alter.chance import generator
-from traindx.capture.torch.alter.inputs import Inputs, Place, named_tensors, replace
+from traindx.capture.torch.alter.inputs import Inputs, Moments, Place, named_tensors, replace
 from traindx.capture.torch.alter.labels import Permute
 from traindx.capture.torch.alter.loaders import put, rebuilt, why_not_rebuilt
 from traindx.capture.torch.alter.losses import LossCall
-from traindx.capture.torch.alter.moments import Moments
 from traindx.capture.torch.alter.outliers import Drop
 from traindx.capture.torch.alter.script import Draw, Script, script_of
 from traindx.capture.torch.experiment.site import Site

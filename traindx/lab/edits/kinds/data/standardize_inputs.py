@@ -13,12 +13,11 @@ import libcst as cst
 from libcst.metadata import Assignment
 
 from traindx.lab.edits.follow import DEEP, resolve
-from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.kind import writes
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import loaders, model_at, the_backward, training_loaders
+from traindx.lab.edits.training import TENSORS, loaders, model_at, the_backward, training_loaders
 
-TENSORS = "torch.utils.data.TensorDataset"
 MEAN, STD = "input_mean", "input_std"
 
 
@@ -29,7 +28,8 @@ class Use(NamedTuple):
     part: str
 
 
-def edit(project: Project, value: str) -> None:
+@writes("inputs")
+def standardize_inputs(project: Project, value: str) -> None:
     if value != "standardize":
         raise project.doubt(f"inputs={value}", "this is an experiment, not a fix")
     back = the_backward(project)
@@ -166,6 +166,3 @@ def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Foun
     for name in names:
         if not made_before(source, name, place):
             raise back.doubt(f"({name.value} - mean) / std", "cannot tell where it is made")
-
-
-KIND = Kind(edit=edit, interventions=("inputs",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.kind import writes
 from traindx.lab.edits.origins import certain, put, trace, words_of
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found
@@ -16,6 +16,7 @@ NORM, EACH = "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"
 LIMITS = {"clip_grad_norm_": ("max_norm", 1), "clip_grad_value_": ("clip_value", 1)}
 
 
+@writes("clip")
 def norm(project: Project, value: str) -> None:
     if value == "off":
         return off(project)
@@ -27,6 +28,7 @@ def norm(project: Project, value: str) -> None:
     return add(project, NORM, given[1])
 
 
+@writes("clip.value")
 def each(project: Project, value: str) -> None:
     add(project, EACH, float(value))
 
@@ -108,7 +110,3 @@ def off(project: Project) -> None:
             raise one.doubt("no clipping here", "the norm that it returns is used")
         one.source.remove(one.small)
         project.say(one.source, one.line, f"removed: {one.source.code(one.call)}")
-
-
-CLIP_NORM = Kind(edit=norm, interventions=("clip",))
-CLIP_VALUES = Kind(edit=each, interventions=("clip.value",))
