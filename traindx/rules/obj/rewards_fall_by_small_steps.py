@@ -84,10 +84,9 @@ def rewards_fall_by_small_steps(
         return
     curve, kind = size
     level = float(median(curve.values))
+    calm = abs(level) < (small if kind == "update" else near)
     if kind == "entropy":
         calm = abs(level) > uncertain * abs(float(curve.values[0]))
-    else:
-        calm = abs(level) < (small if kind == "update" else near)
     if calm:
         values = {"reward": reward.name, "first": first, "last": last, "name": curve.name, "level": level}
         yield Evidence(
