@@ -33,8 +33,12 @@ from traindx.vocabulary.run import Run
 LABELS = ("healthy", "harmless", "hurts")
 SIGNS = ("own", "unknown", "behind", "short", "loss left", "not learning", "unseen", "gap", "gravest", "failed",
          "healthy")  # fmt: skip
+DRAWN = 5  # runs from which a point of the diagram means something
 RIDGE, ROUNDS = 1.0, 50  # of Newton's method
-HARM = 0.5  # from this probability on, harm is said
+HARM, WELL = (
+    0.5,
+    0.2,
+)  # from this probability on, harm is said; up to that one, health; between them, neither
 
 
 @dataclass
@@ -123,11 +127,13 @@ def report(found: Sequence[Case], figure: Path | None) -> str:
             ("today", today, np.array([c.health not in ("healthy", "watch") for c in part])),
             ("logistic", model, model >= HARM),
         ):
-            missed = np.array([c.health == "healthy" for c in part]) if name == "today" else model < HARM
+            missed = np.array([c.health == "healthy" for c in part]) if name == "today" else model <= WELL
             fine, bad = int((hurts == 0).sum()), int(hurts.sum())
             lines.append((half, name, share(int((says & (hurts == 0)).sum()), fine),
                           share(int((missed & (hurts == 1)).sum()), bad), f"{calibration(p, hurts):.3f}"))  # fmt: skip
-            drawn[f"{name}, {half}"] = reliability(p[:, None], hurts)
+            drawn[f"{name}, {half}"] = [
+                point for point in reliability(p[:, None], hurts) if point[2] >= DRAWN
+            ]
     if figure is not None:
         draw(drawn, figure)
     head = ("half", "decided by", "harmless called harmed", "harmful called healthy", "calibration error")
@@ -153,4 +159,4 @@ def draw(lines: dict[str, list[tuple[float, float, int]]], path: Path) -> None:
         axes.scatter(p, right, s=[3 * n**0.5 for n in runs])
     axes.set(xlabel="stated probability of harm", ylabel="share that was harmed")
     axes.legend(frameon=False)
-    figure.savefig(path, dpi=110, bbox_inches="tight")
+    figure.savefig(path, dpi=80, bbox_inches="tight")

@@ -28,7 +28,7 @@ from traindx.causes.verdict.harm import (
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.features.curves.gradient_norms import shed
-from traindx.features.curves.progress import is_learning, young
+from traindx.features.curves.progress import clearly_falls, is_learning, young
 from traindx.features.curves.score_scales import (
     ERRORS,
     HARD,
@@ -224,10 +224,11 @@ def is_doubtful(
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
     nears = curve is not None and shed(curve) >= part and not young(case.run)
-    nears = nears and is_learning(case.features) is not False
-    short = case.shape == "too-short-to-tell"
-    nears = (nears or short) and clearly_improving(case)
-    if case.recorded and (nears or works(case.run, case.features)):
+    behind = learns_well(case.run, case.features) is False  # simple predictors do better
+    nears = nears and is_learning(case.features) is not False and not behind
+    nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)
+    short = case.shape == "too-short-to-tell" and clearly_improving(case)
+    if case.recorded and (short or nears or works(case.run, case.features)):
         return ahead and leading is not None and leading.probability >= likely
     return ahead or healthy < hardly or (case.recorded and healthy < sure)
 
