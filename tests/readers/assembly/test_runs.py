@@ -45,6 +45,16 @@ def test_a_counter_within_epochs_is_counted_on() -> None:
     assert run.series["train/loss"].steps.tolist() == list(range(1, 201))
 
 
+def test_a_recall_is_no_reward() -> None:
+    losses = {"train_loss": np.linspace(2, 1, 30), "val_loss": np.linspace(2, 1.2, 30)}
+    score = np.linspace(0.4, 0.8, 30)
+    (run,) = assemble(log(epoch=np.arange(30), **losses, P=score, R=score))
+    assert run.originals["val/recall"] == "R"
+    assert not any("reward" in name for name in run.series)
+    (agent,) = assemble(log(epoch=np.arange(30), loss=losses["train_loss"], R=score))
+    assert agent.originals["train/reward"] == "R"
+
+
 def test_a_run_begins_with_the_first_of_its_names_in_event_files() -> None:
     raw = log()
     rows, steps = 3 * np.arange(40), np.tile(np.arange(20.0), 2)

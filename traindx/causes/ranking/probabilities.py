@@ -138,6 +138,8 @@ TERMS: Mapping[str, Mapping[str, float]] = {
         "unshuffled-data": -2.0, "unnormalized-inputs": -1.0,
     },
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
+    # What is 0 from the first point on was not computed; no step made it so.
+    "metric-constant-or-impossible:parts": {"fully-masked-labels": 2.5, "learning-rate-too-high": -2.0},
     "metric-constant-or-impossible:below-zero": {
         "wrong-output-activation": 2.5, "wrong-loss": 2.5, "misaligned-labels": 1.5,
     },

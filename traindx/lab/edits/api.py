@@ -43,6 +43,7 @@ from traindx.lab.edits.source import (
 )
 from traindx.lab.edits.training import (
     LOADER,
+    TENSORS,
     VALIDATION,
     backwards,
     epochs,
@@ -68,6 +69,7 @@ __all__ = [
     "LOADER",
     "OF_VALUES",
     "SQUASHING",
+    "TENSORS",
     "VALIDATION",
     "Found",
     "Kind",

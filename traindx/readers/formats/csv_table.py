@@ -147,7 +147,8 @@ def name_by_file(log: RawLog, source: Source) -> None:
         return
     stem = source.path.name.split(".")[0]
     tag = stem.rsplit("-tag-", 1)[-1]
-    if direction_of(role_of(tag).signal) != "none" or role_of(tag).signal in ("lr", "grad_norm"):
+    says = direction_of(role_of(tag).signal) != "none" or role_of(tag).signal in ("lr", "grad_norm")
+    if says or tag != stem:  # a tag is the name, also where it is of no loss: episode lengths are none
         column = log.columns[names[0]]
         log.columns = {tag: replace(column, steps=steps_of(column, log.columns.get(log.axis or "")))}
         log.axis_kind, log.axis = "row" if log.axis is None else "step", None

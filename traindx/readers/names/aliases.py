@@ -121,7 +121,7 @@ class Role(NamedTuple):
 def words_of(name: str) -> list[str]:
     """Words of a logged name, lower case; camelCase is cut, digits stay with their letters."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", in_english(name[:200]))
-    return [w for w in re.split(r"[^a-z0-9@.]+", spaced.lower()) if w]
+    return [w for w in re.split(r"[^a-z0-9@.]+|(?<=[a-z0-9])\.(?=[a-z])", spaced.lower()) if w]
 
 
 def split_of(words: list[str]) -> str:

@@ -41,6 +41,7 @@ LOSS_LIKE = (
     "merror",
     "huber",
 )
+RETRIEVAL = frozenset({"p", "precision", "f1"})  # next to one of these, R is a recall and no reward
 FEW = 2  # points, which are no curve where another name of the same signal has one
 SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
 
@@ -56,8 +57,9 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     taken = set(chosen.values())
     offers = [(raw.roles.get(name), name) for name in raw.columns if name not in taken]
     duel = is_duel(raw.columns)
+    retrieves = bool(RETRIEVAL & {name.lower() for name in raw.columns})
     ranked = [
-        (Role(fixed, -1) if fixed is not None else in_game(role_of(name), name, duel=duel), i, name)
+        (Role(fixed, -1) if fixed is not None else in_context(name, duel=duel, retrieves=retrieves), i, name)
         for i, (fixed, name) in enumerate(offers)
     ]
     for role, _, name in by_fit(ranked, raw):
@@ -87,8 +89,12 @@ def by_fit(offers: list[tuple[Role, int, str]], raw: RawLog) -> list[tuple[Role,
     return sorted(offers, key=order)
 
 
-def in_game(role: Role, name: str, *, duel: bool) -> Role:
-    """The role of a column where two nets play against each other: `D_A` and `cycle_A` are losses there."""
+def in_context(name: str, *, duel: bool, retrieves: bool) -> Role:
+    """The role of a column by its name and by what is logged with it: `D_A` and `cycle_A` are losses where two
+    nets play against each other, `R` is a recall where a precision or F1 is logged."""
+    role = role_of(name)
+    if retrieves and name.lower() == "r":
+        return Role("train/recall", 5)
     if not duel or role.signal != name or not is_term(name):
         return role
     words = [w for w in words_of(name) if w != "loss"]

@@ -13,6 +13,7 @@ from libcst.metadata import Assignment
 
 from traindx.lab.edits.api import (
     DEEP,
+    TENSORS,
     Found,
     Project,
     Source,
@@ -26,7 +27,6 @@ from traindx.lab.edits.api import (
     writes,
 )
 
-TENSORS = "torch.utils.data.TensorDataset"
 MEAN, STD = "input_mean", "input_std"
 
 

@@ -12,6 +12,7 @@ from libcst.metadata import Assignment
 
 from traindx.lab.edits.api import (
     OF_VALUES,
+    TENSORS,
     Found,
     Loss,
     Project,
@@ -26,10 +27,12 @@ from traindx.lab.edits.api import (
     match_loss,
     put,
     replace_loss,
+    resolve,
     take_away,
     the_backward,
     the_step,
     trace,
+    training_loaders,
     training_loss,
     with_argument,
     words_of,
@@ -103,17 +106,27 @@ def weights(project: Project, value: str) -> None:
 
 
 def labels_of(project: Project, loss: Loss) -> str:
-    """The name of the tensor that the training labels come from: `y` of `y[rows]`, or of the data set."""
-    target = loss.target
+    """The tensor of the training labels, as code: `y` of `y[rows]`, or `y[:300]` of the data set of tensors that
+    the training loader reads; "" where that is not certain."""
+    target, training = loss.target, training_loaders(project)
     if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
         return str(target.value.value)
-    return ""
+    given = training[0].given("dataset", 0) if len(training) == 1 else None
+    if given is None:
+        return ""
+    source, data = resolve(project, training[0].source, given)
+    if source is not loss.home or not isinstance(data, cst.Call) or source.name(data.func) != TENSORS:
+        return ""
+    if len(data.args) != 2:
+        return ""
+    code = source.code(data.args[1].value)
+    return code if code.replace("[", "").replace(":", "").replace("]", "").isidentifier() else ""
 
 
 def known_before(loss: Loss, labels: str) -> bool:
     """Whether the tensor of labels exists when the loss is made."""
     source = loss.home
-    scope = source.scopes.get(loss.made)
+    scope, labels = source.scopes.get(loss.made), labels.partition("[")[0]
     if scope is None or labels not in scope:
         return False
     lines = [source.line(a.node) for a in scope[labels] if isinstance(a, Assignment)]

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+from libcst.metadata import Assignment
+
 from traindx.lab.edits.api import (
     KINDS,
     OF_VALUES,
@@ -29,7 +31,6 @@ from traindx.lab.edits.api import (
     match_output,
     model_at,
     replace_loss,
-    resolve,
     softmax_to_sigmoid,
     take_away,
     training_loss,
@@ -93,11 +94,18 @@ def feed_logits(project: Project, _value: str) -> None:
     wanted = WANTED.get((loss.kind, found[0].kind))
     if wanted is None:
         raise loss.doubt("a loss that fits the output", f"{found[0].kind} before {loss.kind}")
+    if wanted == loss.kind == BINARY[1] and rounds(project):
+        return replace_loss(project, loss.kind, BINARY[0])  # what is rounded stays a probability
     readers(project, found[0].kind)
     take_away(project, found[0])
     if wanted != loss.kind:
         replace_loss(project, loss.kind, wanted)
     return None
+
+
+def rounds(project: Project) -> bool:
+    """Whether the script rounds something, which may be the output."""
+    return any(source.methods("round") or source.calls("torch.round") for source in project.sources)
 
 
 def readers(project: Project, what: str) -> None:
@@ -128,8 +136,10 @@ def reads_output(project: Project, source: Source, node: cst.CSTNode) -> bool:
     """Whether an expression holds a call of the model, or a name that was assigned one."""
     parts = list(leaves(node))
     for name in [n for n in parts if isinstance(n, cst.Name)]:
-        home, value = resolve(project, source, name)
-        parts += list(leaves(value)) if home is source and value is not name else []
+        scope = source.scopes.get(name)
+        made = scope[name.value] if scope is not None and name.value in scope else ()
+        for statement in (source.small(one.node) for one in made if isinstance(one, Assignment)):
+            parts += list(leaves(statement.value)) if isinstance(statement, cst.Assign) else []
     calls = [one for one in parts if isinstance(one, cst.Call)]
     return any(
         dotted(one.func) == model_at(project, Found(source, one)) != ""
