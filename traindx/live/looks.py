@@ -12,7 +12,7 @@ import re
 
 import msgspec
 
-SHARE = 0.02  # of one processor that one run may take
+SHARE = 0.015  # of one processor that one run may take; looking at sizes takes some more
 MOST = 0.4  # that all runs together may take
 GROWTH = 1.1  # times the bytes at the last look ...
 AHEAD = 0.2  # ... after which it is looked at in so much of the time that it would have to wait
