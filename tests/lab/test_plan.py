@@ -7,8 +7,7 @@ import pytest
 from traindx.causes.experiments import TRIED
 from traindx.fixes import catalogue
 from traindx.lab.plan import Candidate, candidates, merged, steps_for
-from traindx.lab.repair.conditions import refusal
-from traindx.lab.repair.search import CURES
+from traindx.lab.repair.conditions import CURES, refusal
 from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.setup import Setup
 

@@ -17,7 +17,7 @@ SECOND = 0.6
 SHORT = (
     2.0  # seconds of training; a shorter one is not cut, because a cut costs another start at full length
 )
-LENGTHS = ("train-longer", "stop-early")  # fixes that do nothing within the steps of a trial
+LENGTHS = ("train-longer",)  # fixes that do nothing within the steps of a trial
 Way = tuple[str, ...]  # interventions that are tried together
 # Doses of a change: those tried together first, and those tried next if the last of these was best.
 # Cleared gradients are smaller than accumulated ones, so the rate chosen for the latter may be too low.
@@ -28,6 +28,9 @@ DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     "batch=*0.25": ((("batch=*0.25",), ("batch=*0.0625",)), (("batch=*0.0156",),)),
     "lr=*10": ((("lr=*10",), ("lr=*100",)), (("lr=*1000",), ("lr=*10000",))),
     "clip=*10": ((("clip=*10",), ("clip=off",)),),
+    "weight_decay=*3": ((("weight_decay=*3",), ("weight_decay=*10",)), (("weight_decay=*100",),)),
+    "weight_decay=0.01": ((("weight_decay=0.01",), ("weight_decay=0.1",)), (("weight_decay=1",),)),
+    "dropout=0.2": ((("dropout=0.2",), ("dropout=0.5",)),),
     "weight_decay=*0.01": ((("weight_decay=*0.01",), ("weight_decay=0",)),),
     "dropout=*0.33": ((("dropout=*0.33",), ("dropout=0",)),),
     "zero_grad=each-step": ((("zero_grad=each-step",), ("zero_grad=each-step", "lr=*10")),),

@@ -12,6 +12,19 @@ WEIGHED = (
         "        loss = F.cross_entropy(out, Y[rows])",
     ),
 )
+LABELLED = '    print(f"{epoch} Val Loss: {seen}")\n'
+KEEPS = 'best_validation, best_weights, epochs_without_gain = float("inf"), None, 0\n\n# -----'
+STOPS = """\
+    if val_loss < best_validation:
+        best_validation, epochs_without_gain = val_loss, 0
+        best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+    else:
+        epochs_without_gain += 1
+    if epochs_without_gain >= 5:
+        break
+if best_weights is not None:
+    model.load_state_dict(best_weights)
+"""
 MORE = [
     Applies(
         "precision=bfloat16",
@@ -79,14 +92,17 @@ MORE = [
     Applies(
         "stop-early",
         (
-            ("\n# -----", 'best_validation, epochs_without_gain = float("inf"), 0\n\n# -----'),
-            (
-                LAST,
-                LAST
-                + "    if val_loss < best_validation:\n        best_validation, epochs_without_gain = val_loss, 0\n"
-                "    else:\n        epochs_without_gain += 1\n    if epochs_without_gain >= 5:\n        break\n",
-            ),
+            ("\n# -----", KEEPS),
+            (LAST, LAST + STOPS),
         ),
+    ),
+    Applies(  # the loss is known by what it is printed as
+        "stop-early",
+        (
+            ("\n# -----", KEEPS),
+            (LABELLED, LABELLED + STOPS.replace("val_loss", "seen")),
+        ),
+        (("val_loss = sum", "seen = sum"), (LAST, LABELLED)),
     ),
     Applies("steps=*2", (("range(4)", "range(8)"),), facts={"planned_epochs": 4}),
     Applies(

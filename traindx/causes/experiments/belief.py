@@ -54,6 +54,14 @@ def updated(
     return tuple(sorted(result, key=lambda h: (-h.probability, h.cause)))
 
 
+def without(hypotheses: Sequence[Hypothesis], causes: Collection[str]) -> tuple[Hypothesis, ...]:
+    """The hypotheses that are not of these causes, which sum to 1; empty where the others had no chance."""
+    left = [h for h in hypotheses if h.cause not in causes]
+    total = sum(h.probability for h in left)
+    changed = (msgspec.structs.replace(h, probability=h.probability / total, interval=None) for h in left)
+    return tuple(changed) if total > 0 else ()
+
+
 def chance(cause: str, cured: Collection[str], helped: Collection[str], verdict: Verdict) -> float:
     """P(verdict | the cause)."""
     yes, no = CHANCES[verdict]

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from traindx.capture.interventions import parse
+from traindx.causes.experiments import TRIED
 from traindx.errors import ConfigError
-from traindx.lab.repair.source import Source
-from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.lab.repair.best_stop import ANY
+from traindx.lab.repair.source import Source, outside
+from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.setup import Setup
 
+CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
+# Belief in a cause, and in `healthy`, between which an apparently healthy run is tried all the same.
+DOUBT, SURE = 0.2, 0.75
 SETTINGS = ("weight_decay", "momentum", "dropout")  # of which the setup gives the value that is used
 
 
@@ -21,10 +26,18 @@ def fine(diagnosis: RunDiagnosis) -> bool:
     )
 
 
+def doubted(hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
+    """The causes with a cure that are suspected, unless the run is almost certainly healthy."""
+    well = next((h.probability for h in hypotheses if h.cause == "healthy"), 0.0)
+    if well >= SURE:
+        return ()
+    return tuple(h.cause for h in hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
+
+
 def refusal(*specs: str) -> str:
     """Why interventions are impossible (together), or ""."""
     try:
-        parse(specs)
+        parse(outside(specs))
     except ConfigError as error:
         return str(error).partition(": ")[2] or str(error)
     return ""
@@ -45,6 +58,8 @@ def pointless(spec: str, setup: Setup, base: Sequence[str], source: Source | Non
     now = (
         setup.number(name) if name in SETTINGS and not (setup.number("parameter_groups") or 1) > 1 else None
     )
+    if spec == ANY:
+        return "its validation does not end worse than it was"
     if scaled and now == 0:
         return f"the {name} is 0, so there is nothing to scale"
     return f"the {name} is {now:g} already" if now is not None and not scaled and float(value) == now else ""

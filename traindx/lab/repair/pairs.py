@@ -23,7 +23,8 @@ SAME = 1e-5  # relative: the same numbers, added in another order
 
 class Pair(NamedTuple):
     """Two arms of one seed, with the objective's level of each by the last step that both reached (by the end of
-    each, where a batch has another size: both have seen the same samples), and the gain."""
+    each, where a batch has another size, so that both have seen the same samples, or where one stops early), and
+    the gain."""
 
     before: Arm
     after: Arm
@@ -39,7 +40,7 @@ def paired(before: Arm, after: Arm, objective: Objective) -> Pair:
         return Pair(before, after, (float("nan"), float("nan")), known)
     ends = (before.last, after.last)
     added = set(after.interventions) - set(before.interventions)
-    if not any(spec.startswith("batch=") for spec in added):
+    if not any(spec.startswith(("batch=", "stop=")) for spec in added):
         ends = (min(ends), min(ends))
     levels = level(before.run, objective, ends[0]), level(after.run, objective, ends[1])
     if before.ok != after.ok:

@@ -19,7 +19,7 @@ from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.documented import documented
 from traindx.lab.repair.search import Search
-from traindx.lab.repair.source import Source, outside
+from traindx.lab.repair.source import MARK, Source, outside
 from traindx.redaction import redact, redact_text
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
@@ -56,7 +56,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     if first is not None:
         answers = answered(proof, first, search)
         proof = search.bench.in_time(lambda: utilized(answers, edited, search, folder), answers, "")
-    if outside(base) == base:
+    if not any(spec.startswith(MARK) for spec in base):
         like = Agreement(why=search.bench.used_up())
         like = like if first is None else behaves(search, base, first)
         proof = noted(proof, describe(like))

@@ -9,20 +9,20 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from traindx import fixes, pipeline
-from traindx.causes.experiments import TRIED
-from traindx.causes.experiments.belief import updated
+from traindx.causes.experiments.belief import updated, without
 from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import MORE, Judged, hopeless, least_gain, near
 from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_record
 from traindx.lab.repair.bench import Arm, Bench, Long, truncated
+from traindx.lab.repair.best_stop import Stop, best_stop, placed
 from traindx.lab.repair.combinations import AND, Applied, try_two
-from traindx.lab.repair.conditions import fine, pointless, refusal
+from traindx.lab.repair.conditions import CURES, doubted, fine, pointless, refusal
 from traindx.lab.repair.documented import documented
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.options import Options
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
-from traindx.lab.repair.source import MARK, THERE, Source, outside
+from traindx.lab.repair.source import MARK, THERE, Source
 from traindx.lab.repair.variants import Way, by_speed, sooner
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
@@ -34,12 +34,9 @@ REACHED = 0.8  # of the steps that the first start made within its time
 PROMISING = 0.36  # a gain of 30 % and more: the run at full length starts together with the proof
 ENOUGH = 0.69  # a gain of 50 % and more, in a healthy run: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
-# Belief in a cause, and in `healthy`, between which an apparently healthy run is tried all the same.
-DOUBT, SURE = 0.2, 0.75
 AGAIN = 3  # in a second round by the new belief, and at full length where a shortened run was inconclusive
 UNWANTED = "you declined it (--ask)"
 MEASURED = {"steps": "the same end; in steps to it ", "error": "in errors left, "}
-CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 
 class Search:
@@ -70,6 +67,7 @@ class Search:
         self.seeds: tuple[int, ...] = ()
         self.notes: list[str] = []
         self.vain: list[tuple[Way, Verdict]] = []
+        self.stop: Stop | None = None  # where early stopping would end the run, as changed so far
         self.superseded = 0  # trials that were too short to be conclusive
         self.proved_by: list[Objective] = []  # of the confirmed changes, in order
 
@@ -102,12 +100,9 @@ class Search:
 
     def rule_out(self, causes: Sequence[str]) -> None:
         """Drop these causes, because the user knows better."""
-        left = [h for h in self.hypotheses if h.cause not in causes]
-        total = sum(h.probability for h in left)
-        if causes and total > 0:
-            self.hypotheses = tuple(
-                replace(h, probability=h.probability / total, interval=None) for h in left
-            )
+        left = without(self.hypotheses, causes)
+        if causes and left:
+            self.hypotheses = left
             self.believe(f"without {', '.join(causes)}")
 
     def believe(self, what: str) -> None:
@@ -120,11 +115,8 @@ class Search:
         return fine(self.diagnosis) and not self.doubted()
 
     def doubted(self) -> tuple[str, ...]:
-        """The causes with a cure that are suspected of a run that is more likely healthy than not."""
-        well = next((h.probability for h in self.hypotheses if h.cause == "healthy"), 0.0)
-        if not fine(self.diagnosis) or well >= SURE:
-            return ()
-        return tuple(h.cause for h in self.hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
+        """The causes that are suspected of a run that is more likely healthy than not."""
+        return doubted(self.hypotheses) if fine(self.diagnosis) else ()
 
     def proceed(self) -> None:
         """Round after round, until the run is healthy or nothing more helps."""
@@ -150,7 +142,7 @@ class Search:
             shown = after.hypotheses
             now = {h.cause: round(h.probability, 4) for h in shown}
             self.belief.append((f"after {AND.join(w.fix for w in winners)}", now))
-            if fine(after):
+            if fine(after) or (self.stop is not None and self.stop.spec in self.base):
                 return
 
     def renewed(self) -> tuple[Candidate, ...]:
@@ -195,9 +187,11 @@ class Search:
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
         """What to try, most promising first, without what failed already."""
         assert self.first.run is not None
+        if self.stop is None or self.stop.spec not in self.base:
+            self.stop = self.best_stop()
         found, left = candidates(
-            hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record, self.no_source,
-            partial(pointless, setup=self.first.run.setup, base=self.base, source=self.bench.source),
+            hypotheses, placed(fixes.catalogue(), self.stop), self.first.run.setup, CURES, refusal, self.record,
+            self.no_source, partial(pointless, setup=self.first.run.setup, base=self.base, source=self.bench.source),
         )  # fmt: skip
         for one in left:
             if one.why != THERE:
@@ -209,12 +203,19 @@ class Search:
         vain = {t.fix for t in final if t.verdict != "confirmed"}
         return tuple(c for c in found if c.fix not in vain and not self.clash(c))[:SCREENED]
 
+    def best_stop(self) -> Stop | None:
+        """Where the run, as changed so far, should have stopped."""
+        arm = self.bench.known.get(((self.base, self.seeds[0]), self.bench.steps)) if self.seeds else None
+        run = truncated(self.first.run, self.bench.steps) if arm is None else arm.run
+        asked, least = self.options.metric is not None, self.options.min_effect
+        return None if run is None else best_stop(run, self.objective(run, (), ""), least, asked)
+
     def clash(self, candidate: Candidate) -> str:
         """Why a candidate cannot be combined with what is applied, or ""."""
         doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
         if set(candidate.interventions) & set(self.base) and candidate.interventions[0].startswith(MARK):
             return THERE
-        return next(filter(None, (refusal(*outside(merged(self.base, dose))) for dose in doses)), "")
+        return next(filter(None, (refusal(*merged(self.base, dose)) for dose in doses)), "")
 
     def no_source(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
@@ -299,7 +300,8 @@ class Search:
             if arm.run is None:
                 self.leave(candidate, arm.why)
             elif idle := arm.idle():
-                self.record_trial(candidate, dose, [], Judged(0.0, (0.0, 0.0), 1.0, "refuted", idle))
+                if dose is doses[0]:
+                    self.record_trial(candidate, dose, [], Judged(0.0, (0.0, 0.0), 1.0, "refuted", idle))
             elif not objective.signal:
                 self.leave(candidate, objective.why)
             else:
@@ -308,6 +310,8 @@ class Search:
 
     def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective:
         """What a change of this run is compared by."""
+        if self.stop is not None and self.stop.spec in interventions:
+            return self.stop.objective
         spared = ("test/",) if self.options.test else ()
         return objectives.choose(run, interventions, cause, self.options.metric, spared)
 

@@ -124,5 +124,5 @@ def fix_behind(spec: str, fixes: Sequence[str]) -> str:
 
 
 def outside(interventions: Sequence[str]) -> tuple[str, ...]:
-    """The interventions that are applied from outside."""
-    return tuple(spec for spec in interventions if not spec.startswith(MARK))
+    """The interventions that are applied from outside. To stop early is to make so many steps."""
+    return tuple(spec.replace("stop=", "steps=") for spec in interventions if not spec.startswith(MARK))

@@ -1,0 +1,62 @@
+"""What a page must not say: contradictions, numbers that are not the log's, missing signals that are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from benchmarks import page_numbers, pages
+from traindx import pipeline
+from traindx.reports.diagnosis import text
+from traindx.vocabulary.diagnosis import Document, RunDiagnosis
+from traindx.vocabulary.run import Run
+
+SIZES = re.compile(r"\d+ lines$|wider than asked")
+MISSING = re.compile(
+    r"(?:[Nn]o|without(?: an?)?|[Aa]dd an?|[Ll]og (?:the|an?)) "
+    r"(validation loss|validation set|learning rate|gradient norm|accuracy)\b"
+)
+ABSENT = re.compile(r"not (?:recorded|logged)|there is no|missing")
+SIGNALS = {
+    "validation loss": ("val/loss",), "validation set": ("val/",), "learning rate": ("lr",),
+    "gradient norm": ("grad_norm",), "accuracy": ("train/accuracy", "val/accuracy"),
+}  # fmt: skip
+
+
+def wrong_claims(run: Run) -> Iterator[tuple[str, str]]:
+    """(kind, sentence) of each fault of a run's page."""
+    diagnosis = pipeline.diagnose(run)
+    described, run = diagnosis.first, diagnosis.runs[0]
+    alone = Document(traindx_version=diagnosis.document.traindx_version, runs=(described,))
+    page = text.render(alone, (run,), width=pages.WIDTH)
+    for fault in pages.faults(page, described, run):
+        yield ("too long" if SIZES.search(fault) else "contradiction"), fault
+    for form in page_numbers.forms(pipeline.Diagnosis(alone, (run,))).values():
+        yield from (("number", words) for words in page_numbers.wrong_numbers(form, described, run))
+    yield from (("missing", words) for words in missing(page, described, run))
+
+
+def missing(page: str, described: RunDiagnosis, run: Run) -> Iterator[str]:
+    """Signals that are asked for or called absent, and that the run has."""
+    for rule in described.not_evaluated:
+        for name in rule.needs:
+            if name in run.series and ABSENT.search(rule.reason) and name in rule.reason:
+                yield f"{rule.slug}: {rule.reason!r}, and {name} is there"
+    words = " ".join(page.split())
+    for found in MISSING.finditer(words):
+        for name in SIGNALS[found[1]]:
+            if any((n.startswith(name) if name.endswith("/") else n == name) for n in run.series):
+                yield f"{found[0]!r}, and {name} is there: {words[max(found.start() - 40, 0) : found.end() + 60]!r}"
+
+
+def said(run: Run) -> set[str]:
+    """The sentences of a page, with # for each number and no names of signals."""
+    diagnosis = pipeline.diagnose(run)
+    words = " ".join(diagnosis.to_text(width=pages.WIDTH).split())
+    for original in sorted({*run.series, *run.originals.values()}, key=len, reverse=True):
+        words = words.replace(original, "S")
+    return {
+        re.sub(r"\d[\d.,e+-]*", "#", sentence).strip()
+        for sentence in re.split(r"(?<=[.;:]) ", words)
+        if len(sentence) > 30
+    }

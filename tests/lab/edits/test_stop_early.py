@@ -1,0 +1,86 @@
+"""Early stopping in the sources of frameworks, by their own callbacks and settings."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("libcst")
+
+from traindx.lab.edits import Advice, Patch, edit
+
+STOPPING = 'EarlyStopping(monitor="val_loss", patience=5, restore_best_weights=True)'
+KERAS = """\
+import keras
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile(optimizer="adam", loss="mse")
+model.fit(x, y, epochs=9, validation_split=0.2)
+"""
+LIGHTNING = """\
+import lightning as L
+
+class Net(L.LightningModule):
+    def validation_step(self, batch, at):
+        self.log("val/loss", self.loss(batch))
+
+trainer = L.Trainer(max_epochs=9)
+trainer.fit(Net())
+"""
+TRANSFORMERS = """\
+from transformers import Trainer, TrainingArguments
+args = TrainingArguments("out", eval_strategy="epoch")
+Trainer(model, args).train()
+"""
+
+
+def stopped(text: str) -> Patch | Advice:
+    return edit({"train.py": text}, "train.py", "stop-early", ["stop=31"])
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (
+            KERAS,
+            "model.fit(x, y, epochs=9, validation_split=0.2)",
+            "from keras.callbacks import EarlyStopping\n"
+            f"model.fit(x, y, epochs=9, validation_split=0.2, callbacks=[{STOPPING}])",
+        ),
+        (
+            KERAS.replace("=0.2)", "=0.2, callbacks=mine)"),
+            "model.fit(x, y, epochs=9, validation_split=0.2, callbacks=mine)",
+            "from keras.callbacks import EarlyStopping\n"
+            f"model.fit(x, y, epochs=9, validation_split=0.2, callbacks=[*mine, {STOPPING}])",
+        ),
+        (
+            LIGHTNING,
+            "trainer = L.Trainer(max_epochs=9)",
+            "from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint\n"
+            'trainer = L.Trainer(max_epochs=9, callbacks=[EarlyStopping(monitor="val/loss", patience=5), '
+            'ModelCheckpoint(monitor="val/loss")])',
+        ),
+        (
+            TRANSFORMERS,
+            '"epoch")',
+            '"epoch", save_strategy="epoch", load_best_model_at_end=True)',
+        ),
+    ],
+)
+def test_a_framework_stops_by_its_own_means(text: str, old: str, new: str) -> None:
+    found = stopped(text)
+    assert isinstance(found, Patch), found
+    assert found.after == {"train.py": text.replace(old, new)}
+    again = stopped(found.after["train.py"])
+    assert isinstance(again, Patch)
+    assert again.after == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KERAS.replace(", validation_split=0.2", ""),
+        LIGHTNING.replace("val/loss", "loss"),
+        TRANSFORMERS.replace("epoch", "no"),
+    ],
+)
+def test_nothing_stops_what_does_not_validate(text: str) -> None:
+    assert isinstance(stopped(text), Advice)
