@@ -65,7 +65,7 @@ class Watch(Listener):
         """The diagnosis of the record so far. Raises ReadError before the first step."""
         if self.session is not None:
             self.session.flush()
-        folder = self._out or "." if self.session is None else self.session.folder
+        folder = self._out or Path(".") if self.session is None else self.session.folder
         return diagnose(newest(folder), self._checks.config)
 
     def close(self) -> None:
