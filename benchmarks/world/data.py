@@ -104,5 +104,57 @@ def write_arrays(path: Path) -> None:
     )  # fmt: skip
 
 
+def write_binary(path: Path) -> None:
+    """Black and white digits, as arrays of 784 zeros and ones."""
+    made = digits()
+    parts = {"train_data": made["train-images-idx3-ubyte"], "valid_data": made["t10k-images-idx3-ubyte"]}
+    np.savez(path, **{name: (a.reshape(len(a), -1) > 127).astype(np.float32) for name, a in parts.items()})
+
+
+def write_ratings(path: Path) -> None:
+    """MovieLens's file of 300 users and 200 films: a rating follows from four hidden tastes and some noise."""
+    chance = np.random.default_rng(0)
+    users, films = chance.normal(size=(300, 4)), chance.normal(size=(200, 4))
+    pairs = chance.choice(300 * 200, 20_000, replace=False)
+    score = (users[pairs // 200] * films[pairs % 200]).sum(1) + chance.normal(size=len(pairs))
+    stars = np.clip(np.round(3.5 + score / 2), 1, 5).astype(int)
+    lines = (f"{p // 200 + 1}::{p % 200 + 1}::{s}::0\n" for p, s in zip(pairs, stars, strict=True))
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def write_series(path: Path) -> None:
+    """Three hourly series of 3,000 hours: days, weeks, a slow drift and noise."""
+    chance = np.random.default_rng(0)
+    hours = np.arange(3000)
+    head, columns = "date", []
+    for shift, name in enumerate(("first", "second", "OT")):
+        head += f",{name}"
+        day, week = np.sin(2 * np.pi * (hours / 24 + shift / 3)), np.sin(2 * np.pi * hours / 168)
+        columns.append(
+            day + 0.5 * week + 0.01 * chance.normal(size=3000).cumsum() + 0.1 * chance.normal(size=3000)
+        )
+    days = np.datetime64("2020-01-01T00") + hours
+    rows = (f"{d},{a:.4f},{b:.4f},{c:.4f}" for d, a, b, c in zip(days, *columns, strict=True))
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+
+
+def write_citations(folder: Path) -> None:
+    """Cora's two files: 1,500 papers on seven topics, with words of their topic, that mostly cite their own topic."""
+    chance = np.random.default_rng(0)
+    topics, usual = chance.integers(0, 7, 1500), chance.random((7, 300)) < 0.1
+    words = chance.random((1500, 300)) < np.where(usual[topics], 0.1, 0.02)
+    words[np.arange(1500), chance.integers(0, 300, 1500)] = True  # no paper is without a word
+    lines = (
+        f"{i}\t" + "\t".join(map(str, row.astype(int))) + f"\ttopic{topics[i]}"
+        for i, row in enumerate(words)
+    )
+    pairs = chance.integers(0, 1500, (40_000, 2))
+    pairs = pairs[(topics[pairs[:, 0]] == topics[pairs[:, 1]]) | (chance.random(len(pairs)) < 0.03)][:4000]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cora.content").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "cora.cites").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+
+
 WRITERS = {"digits": write_digits, "words": write_words, "text": write_text, "characters": write_characters,
-           "arrays": write_arrays}  # fmt: skip
+           "arrays": write_arrays, "binary": write_binary, "ratings": write_ratings,
+           "series": write_series, "citations": write_citations}  # fmt: skip

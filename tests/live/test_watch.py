@@ -129,7 +129,9 @@ def test_after_kill_nothing_is_repeated_and_nothing_lost(log: Path) -> None:
 def test_once_reports_the_state_and_its_status(log: Path) -> None:
     done = traindx("watch", log.name, "--once", cwd=log.parent, env=variables(log.parent))
     assert (done.status, done.err) == (0, "")
-    assert re.fullmatch(r"\d\d:\d\d:\d\d  train.log step 99: Started \(text\)\.\n", done.out)
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d  train.log step 99: Continue: [^\n]+ Look again at step 124\.\n", done.out
+    )
     append(log, BROKEN)
     done = traindx("watch", log.name, "--once", cwd=log.parent, env=variables(log.parent))
     assert done.status == 1

@@ -10,6 +10,9 @@ def fires() -> dict[str, Run]:
     return {
         **several("rare_class"),
         "one in fifty": with_facts("healthy", class_counts_max_min_ratio=50.0),
+        "one class per text": with_facts(
+            "healthy", class_counts_max_min_ratio=50.0, tokens_max=9000, label_max=4, targets_shape=""
+        ),
     }
 
 

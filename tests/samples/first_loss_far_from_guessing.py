@@ -18,6 +18,9 @@ def fires() -> dict[str, Run]:
     wild = make.healthy_loss(300, start=40.0, floor=2.2)
     return {
         "weights from a wide distribution": make.run({"train/loss": wild}, setup=CLASSES),
+        "three times what sixty positions give": make.run(
+            {"train/loss": 4 * 60 * wild / 40, "outputs_cross_entropy": wild}, setup=CLASSES
+        ),
         "outputs far off the targets": make.run({"train/loss": wild}, setup=values()),
         "a binary one": make.run({"train/loss": wild}, setup=Setup(loss="binary_cross_entropy_with_logits")),
     }
@@ -26,6 +29,10 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_dropout", "healthy_norm"),
+        "the sum over sixty positions": make.run(
+            {"train/loss": 60 * make.healthy_loss(300), "outputs_cross_entropy": make.healthy_loss(300)},
+            setup=CLASSES,
+        ),
         "ln k": make.run({"train/loss": make.healthy_loss(300)}, setup=CLASSES),
         "large targets": make.run(
             {"train/loss": make.healthy_loss(300, start=2e4, floor=900.0)},

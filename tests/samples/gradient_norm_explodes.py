@@ -51,5 +51,11 @@ def stays_quiet() -> dict[str, Run]:
         "output layer initialized to zero": make.run(
             {"train/loss": make.healthy_loss(), "grad_norm": zero_init}
         ),
+        "a loss near zero doubles after spikes": make.run(
+            {
+                "train/loss": np.r_[make.healthy_loss(200, floor=0.01), np.full(200, 0.026)],
+                "grad_norm": spike,
+            }
+        ),
         "a healthy net, really trained": trained(Loop()),
     }

@@ -47,6 +47,20 @@ OUTPUT_OPTIONS = (
     click.option("--no-color", is_flag=True, help="No colours (as with NO_COLOR=1)."),
 )  # fmt: skip
 
+
+def price_of(value: str) -> float:
+    amount = settings.finite(value.removesuffix("/h"))
+    if amount is None or amount < 0:
+        raise click.BadParameter(f"{value!r} is not an amount for an hour, such as 2.5/h")
+    return amount
+
+
+price_option = click.option(
+    "--price",
+    type=price_of,
+    metavar="AMOUNT/h",
+    help="What an hour of training costs, such as 2.5/h: decisions then say what waiting costs.",
+)
 full_option = click.option(
     "--full",
     is_flag=True,

@@ -54,8 +54,8 @@ class Start:
         self.named = bool(folder_name)
         self.folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
 
-    def launch(self, request: Request, out: Output, begun: Callable[[], None] = lambda: None) -> Ended:
-        """Run it to its end, in the user's folder. `begun` is called once it has been started."""
+    def launch(self, request: Request, out: Output, begun: Callable[[int], None] = lambda _: None) -> Ended:
+        """Run it to its end, in the user's folder. `begun` is called once it has been started, as in `launch`."""
         with self.cleared():
             return launch(self.command, request, stdout=stdout_for(out), begun=begun)
 

@@ -148,12 +148,7 @@ class Episodes:
         at_once = any(self.needed(episode.finding).growth <= 1 for episode in self.firing())
         if supported and (at_once or self.over or DECIDED_AFTER.met(state.other_since, points)):
             state.action, state.other_action = decision.action, ""
-            yield event(
-                "decision",
-                diagnosis,
-                f"{decision.action.capitalize()}: {decision.reason}",
-                decision=decision,
-            )
+            yield decision_event(diagnosis)
 
     def next_answer(self, points: int) -> int | None:
         """Points of the run at which a finding that is pending can be reported or another decision made; None after
@@ -192,6 +187,12 @@ def stops(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
 
 def over(diagnosis: RunDiagnosis) -> bool:
     return bool(diagnosis.run.complete or breaks(diagnosis))
+
+
+def decision_event(diagnosis: RunDiagnosis) -> LiveEvent:
+    decision = diagnosis.decision
+    text = f"{decision.action.capitalize()}: {decision.reason}"
+    return event("decision", diagnosis, text, decision=decision)
 
 
 def event(

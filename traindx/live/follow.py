@@ -12,12 +12,13 @@ import msgspec
 from traindx import pipeline
 from traindx.config import Config
 from traindx.errors import NotALog, ReadError
-from traindx.live.episodes import Episodes, State
+from traindx.live.episodes import Episodes, State, decision_event
 from traindx.live.looks import Looks, share_of
 from traindx.live.sources import Growing, discover, why_unreadable
-from traindx.live.waiting import pace_of, with_cost
-from traindx.vocabulary.diagnosis import RunDiagnosis
-from traindx.vocabulary.live import LiveEvent
+from traindx.live.waiting import forecast_of, pace_of, waiting_of, with_outlook
+from traindx.reports.labels import axis
+from traindx.vocabulary.diagnosis import ForecastPoint, RunDiagnosis
+from traindx.vocabulary.live import LiveEvent, Waiting
 from traindx.vocabulary.run import Run
 
 POLL = 0.5  # seconds between two looks at the sizes of files: no notification, which network drives lack
@@ -113,15 +114,28 @@ class Follower:
         followed.looks.looked(size, time.process_time() - begun)
 
     def report(self, followed: Followed, run: Run, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
-        key = f"{followed.source.path.absolute()}\n{run.id}"
+        key = run_key(followed, run)
         if key not in followed.episodes:
             followed.episodes[key] = Episodes(self.states.get(key), self.config.severity, self.settled)
         episodes = followed.episodes[key]
-        for event in episodes.update(run.points, diagnosis):
+        events = list(episodes.update(run.points, diagnosis))
+        if self.settled and not any(
+            event.decision for event in events
+        ):  # as it is now, though nothing has changed
+            events.append(decision_event(diagnosis))
+        for event in events:
             if event.decision is not None and not episodes.over:
-                pace, answer = pace_of(run, followed.pace(run)), episodes.next_answer(run.points)
-                event = with_cost(event, run, pace, answer, self.price)
+                event = with_outlook(event, *self.outlook(followed, run, diagnosis), axis(diagnosis.run))
             yield self.keep(stamped(event), key, episodes.state)
+
+    def outlook(
+        self, followed: Followed, run: Run, diagnosis: RunDiagnosis
+    ) -> tuple[Waiting | None, ForecastPoint | None]:
+        """What waiting for more of a run costs, and where its loss is going."""
+        stop = diagnosis.decision.action == "stop"
+        answer = None if stop else followed.episodes[run_key(followed, run)].next_answer(run.points)
+        waiting = waiting_of(run, pace_of(run, followed.pace(run)), answer, self.price)
+        return waiting, forecast_of(diagnosis)
 
     def complain(self, followed: Followed, error: ReadError) -> Iterator[LiveEvent]:
         """A file that cannot be read is reported once, and again when the reason changes. An empty one is waited for."""
@@ -159,6 +173,11 @@ class Follower:
         """Whether every run that was found has ended."""
         states = [e.state for one in self.followed.values() for e in one.episodes.values()]
         return bool(states) and all(state.ended for state in states)
+
+
+def run_key(followed: Followed, run: Run) -> str:
+    """The name of a run in the journal."""
+    return f"{followed.source.path.absolute()}\n{run.id}"
 
 
 def stamped(event: LiveEvent) -> LiveEvent:

@@ -1,12 +1,14 @@
 """The process that judges a recorded run while it goes on, started by `traindx run` at the lowest priority.
 
-It only reads the record. What it finds goes to stderr, to a file of events, or into a file that asks the script to
-end (`--stop-on`). It ignores the signals that are meant for the script, and ends when the other end of its lifeline
-is closed: also when that process was killed. Nothing is imported before there is something to judge.
+It only reads the record. What it finds goes to the relay, which prints it between the lines of the script, to a file of
+events, or into a file that asks the script to end (`--stop-on`). It ignores the signals that are meant for the script, and
+ends when the other end of its lifeline is closed: also when that process was killed. Nothing is imported before there is
+something to judge.
 
-Started with a JSON object on stdin: `lifeline` (a descriptor: one byte asks for a last look, its end for none), `out`
-(the record's folder), `config`, `live` (whether lines go to stderr), `events` (a descriptor, or -1), `stop_on` (a
-severity, or null) and `stop_file`.
+Started with a JSON object on stdin: `lifeline` (a descriptor: one byte asks for a last look, its end for none), `out` (the
+record's folder), `config`, `notes` (the relay's descriptor, or -1), `steps` (at how many the script ends, or null), `status`
+(whether there is a status line), `events` (a descriptor, or -1), `stop_on` (a severity, or null),
+`stop_file` and `price` (of an hour, or null).
 """
 
 from __future__ import annotations
@@ -15,18 +17,23 @@ import contextlib
 import os
 import select
 import signal
+import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.capture.launch.relay import HELD, written
+from traindx.capture.launch.relay import HELD
+from traindx.capture.launch.status_line import columns, written
 
 if TYPE_CHECKING:
     from traindx.live.episodes import State
+    from traindx.live.follow import Follower
     from traindx.vocabulary.diagnosis import Severity
     from traindx.vocabulary.live import LiveEvent
 
 LOWEST = 19  # the priority that gives way to every other
 STDERR = 2
+STATUS = 0.5  # seconds between two states of the status line
 SPOKEN = (
     "finding",
     "escalated",
@@ -78,7 +85,10 @@ class Judge:
         from traindx.live.follow import Follower
 
         config = msgspec.convert(self.request["config"], Config)
-        follower = Follower([str(self.folder)], config, self.hand_out)
+        follower = Follower([str(self.folder)], config, self.hand_out, price=self.request["price"])
+        if self.request["status"]:
+            # A thread: on a busy machine a diagnosis takes a minute at this priority.
+            threading.Thread(target=self.show_status, args=(follower,), daemon=True).start()
         while True:
             for _ in follower.poll():
                 pass
@@ -91,6 +101,23 @@ class Judge:
             for _ in follower.poll():
                 pass
 
+    def show_status(self, follower: Follower) -> None:
+        """Keep the status line as it is now."""
+        from traindx.live.status import Status
+
+        status, shown = Status(self.folder, self.request["steps"]), ""
+        while True:
+            try:
+                line = status.text(follower, columns(STDERR))
+            except Exception as error:  # noqa: BLE001 - the run is judged nevertheless
+                self.tell("S", "")
+                self.tell("L", f"traindx: there is no status line ({type(error).__name__}: {error})")
+                return
+            if line != shown:
+                self.tell("S", line)
+            shown = line
+            time.sleep(STATUS)
+
     def hand_out(self, event: LiveEvent, _key: str, _state: State) -> LiveEvent:
         import msgspec
 
@@ -100,20 +127,19 @@ class Judge:
             from traindx.reports.json import line
 
             written(self.request["events"], f"{line(event)}\n".encode())
-        if self.request["live"] and event.kind in SPOKEN and not self.ended:
-            self.speak(event)
+        if self.request["notes"] >= 0 and event.kind in SPOKEN and not self.ended:
+            from traindx.live.screen import event_line
+
+            self.tell("L", event_line(event, "traindx"))
         if event.finding is not None and event.kind in ("finding", "escalated"):
             self.stop_on(event.finding.severity, event.text)
         return event
 
-    def speak(self, event: LiveEvent) -> None:
-        """One line on stderr. Where the script has left its own last line open, ours begins below it."""
-        from traindx.capture.launch.stages import PRINTED, last_words
-        from traindx.live.screen import event_line
+    def tell(self, kind: str, line: str) -> None:
+        """Hand a line to the relay: see status_line.py."""
+        from traindx.reports.labels import visible
 
-        printed = [last_words(self.folder, name) for name in PRINTED]
-        is_open = any(words and not words.endswith(b"\n") for words in printed)
-        written(STDERR, b"\n" * is_open + f"{event_line(event, 'traindx')}\n".encode())
+        written(self.request["notes"], f"{kind}{visible(line)}\n".encode())
 
     def stop_on(self, severity: Severity, why: str) -> None:
         """Ask the script to end, if it is to end on a finding of this severity; the first reason counts."""

@@ -16,9 +16,10 @@ import numpy as np
 
 from traindx import pipeline
 from traindx.features.shared import Features
-from traindx.live.follow import POLL, Follower
-from traindx.live.waiting import pace_of, steps_left
-from traindx.reports.labels import duration, number, step, visible
+from traindx.live.episodes import over
+from traindx.live.follow import POLL, Followed, Follower
+from traindx.live.waiting import outlook, pace_of, steps_left
+from traindx.reports.labels import axis, duration, number, step, visible
 from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent
 from traindx.vocabulary.run import Floats, Run
@@ -89,6 +90,7 @@ class Row(NamedTuple):
     run: Run
     diagnosis: RunDiagnosis
     pace: float | None
+    followed: Followed
 
 
 class View:
@@ -104,7 +106,7 @@ class View:
     def rows(self) -> list[Row]:
         """The runs, the worst first."""
         rows = [
-            Row(run, diagnosis, one.pace(run))
+            Row(run, diagnosis, one.pace(run), one)
             for one in self.follower.followed.values()
             for run, diagnosis in zip(one.runs, one.diagnoses, strict=True)
         ]
@@ -140,7 +142,7 @@ class View:
         if not rows:
             return Group(Text("Waiting for the first run.", style="dim"), footer)
         self.selected = min(self.selected, len(rows) - 1)
-        lines = advice(rows[self.selected], width - 1)
+        lines = self.advice(rows[self.selected], width - 1)
         room = max(height - 5 - len(lines), 3)
         shown = min(len(rows), max(room - min(len(self.events), room // 2), 1))
         first = max(self.selected - shown + 1, 0)
@@ -156,6 +158,24 @@ class View:
             line = event_line(event, names.get(event.run, event.run))
             parts.append(Text(line, style=style_of(event), no_wrap=True, overflow="ellipsis"))
         return Group(*parts, footer)
+
+    def advice(self, row: Row, width: int) -> list[str]:
+        """What is wrong with a run, what to do, what waiting costs, and how far it is, in lines of `width` characters."""
+        run, diagnosis, pace, followed = row
+        primary = next((f for f in diagnosis.findings if SEVERITIES.index(f.severity) <= 2), None)
+        decision = diagnosis.decision
+        ahead = () if over(diagnosis) else self.follower.outlook(followed, run, diagnosis)
+        sentences = [
+            primary.message if primary else f"Nothing found at step {step(run.last_step)}.",
+            f"{decision.action.capitalize()}: {decision.reason}",
+            " ".join(outlook(*ahead, decision, axis(diagnosis.run))) if ahead else "",
+            progress(run, pace),
+        ]
+        return [
+            line
+            for one in sentences
+            for line in textwrap.wrap(visible(one), width, max_lines=SENTENCE_LINES)
+        ]
 
     def table(self, rows: list[Row], names: dict[str, str], first: int, width: int) -> RenderableType:
         from rich.table import Table
@@ -174,7 +194,7 @@ class View:
         )
         for title, size in columns:
             table.add_column(title, width=size, no_wrap=True, overflow="ellipsis")
-        for place, (run, diagnosis, pace) in enumerate(rows, first):
+        for place, (run, diagnosis, pace, _) in enumerate(rows, first):
             curve = Features(run).objective
             table.add_row(
                 ">" if place == self.selected else "",
@@ -192,21 +212,6 @@ def short_names(ids: list[str]) -> dict[str, str]:
     """Runs without the folders that all of them share."""
     shared = os.path.commonpath(ids) if len(ids) > 1 and all(map(os.path.isabs, ids)) else ""
     return {i: os.path.relpath(i, shared) if shared else os.path.basename(i) or i for i in ids}
-
-
-def advice(row: Row, width: int) -> list[str]:
-    """What is wrong with a run, what to do, and how far it is, in lines of `width` characters."""
-    run, diagnosis, pace = row
-    primary = next((f for f in diagnosis.findings if SEVERITIES.index(f.severity) <= 2), None)
-    decision = diagnosis.decision
-    sentences = [
-        primary.message if primary else f"Nothing found at step {step(run.last_step)}.",
-        f"{decision.action.capitalize()}: {decision.reason}",
-        progress(run, pace),
-    ]
-    return [
-        line for one in sentences for line in textwrap.wrap(visible(one), width, max_lines=SENTENCE_LINES)
-    ]
 
 
 def progress(run: Run, pace: float | None) -> str:

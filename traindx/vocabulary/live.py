@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from traindx.vocabulary.diagnosis import SEVERITIES, Decision, Finding, Health, Severity
+from traindx.vocabulary.diagnosis import SEVERITIES, Decision, Finding, ForecastPoint, Health, Severity
 
 SCHEMA = "traindx.event/1"
 
@@ -49,6 +49,7 @@ class LiveEvent(msgspec.Struct, frozen=True, kw_only=True):
     finding: Finding | None = None
     decision: Decision | None = None
     waiting: Waiting | None = None
+    forecast: ForecastPoint | None = None  # of a decision: where the loss is going, at 80 %
 
     def reaches(self, least: Severity) -> bool:
         """Whether this is news for somebody who asked for findings of at least this severity: such a finding, a failure

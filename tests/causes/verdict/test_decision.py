@@ -235,7 +235,7 @@ def test_confidence_is_a_probability_and_the_reason_a_clause() -> None:
 PANEL = Panel(np.array([0.0, 100.0]), ("body",), np.ones((2, 1)))
 
 
-def recorded(facts: dict[str, str] | None = None, **series: list[float]) -> Run:
+def recorded(facts: dict[str, str] | None = None, **series: object) -> Run:
     """A recording with modules, with these facts."""
     run = plain_run(**series)
     return msgspec.structs.replace(

@@ -9,7 +9,7 @@ import pytest
 from tests import make
 from tests.causes.made import fired
 from tests.causes.verdict.test_decision import recorded, verdict
-from traindx.causes.verdict.harm import falls_short, is_calibrated
+from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
@@ -30,7 +30,8 @@ def trained(
 ) -> Run:
     """A run whose outputs are right for this share of the samples at the end."""
     ends = {"outputs_accuracy": accuracy, "outputs_cross_entropy": entropy, **more}
-    curves = {name: [0.1] + [value] * 12 for name, value in ends.items()}
+    spread = np.linspace(0, 199, 13).round()
+    curves = {name: (spread, np.array([0.1] + [value] * 12)) for name, value in ends.items()}
     return recorded(facts, train__loss=make.healthy_loss(200), **curves)
 
 
@@ -55,6 +56,9 @@ def test_a_cause_is_a_note_where_the_model_works(
 
 def test_a_curve_that_fails_is_harm_whatever_the_outputs() -> None:
     assert verdict(trained(0.98), LIKELY, seen(("loss-oscillates", "LOS009"))) == "sick"
+    spikes = seen(("loss-spikes-recur", "LOS010"))
+    assert verdict(trained(0.98), LIKELY, spikes) == "healthy"  # it came back each time
+    assert verdict(trained(0.6), LIKELY, spikes) == "sick"
     gap = seen(("validation-gap-grows", "GEN001"), "medium")
     assert verdict(trained(0.98, val__accuracy=0.97), {"healthy": 0.95}, gap) == "healthy"
     assert verdict(trained(0.98, val__accuracy=0.97), {"healthy": 0.6}, gap) == "watch"
@@ -105,6 +109,30 @@ def test_an_agent_whose_rewards_rise_has_no_harm(reward: np.ndarray, health: str
         {"simulator": "gymnasium"}, train__reward=reward + noise, train__loss=make.healthy_loss(200)
     )
     assert verdict(run, {"unnormalized-inputs": 0.95, "healthy": 0.05}) == health
+
+
+@pytest.mark.parametrize(
+    ("loss", "more", "health"),
+    [
+        (make.healthy_loss(300, floor=0.01), {}, "healthy"),
+        (make.healthy_loss(300, floor=0.01), {"val__accuracy": 0.3}, "sick"),
+        (np.linspace(2.3, 2.2, 300), {}, "sick"),
+    ],
+)
+def test_a_small_data_set_is_no_harm_by_itself(
+    loss: np.ndarray, more: dict[str, float], health: str
+) -> None:
+    curves = {name: np.full(30, value) for name, value in more.items()}
+    run = recorded(train__loss=loss, **curves)
+    assert verdict(run, {"too-little-data": 0.9, "healthy": 0.1}) == health
+
+
+def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:
+    """A recording that was over its budget measured the outputs of the first steps only."""
+    early = recorded(train__loss=make.healthy_loss(200), outputs_accuracy=[0.1] + [0.98] * 12)
+    late = trained(0.98)
+    assert not is_good(early, Features(early))
+    assert is_good(late, Features(late))
 
 
 @pytest.mark.parametrize(

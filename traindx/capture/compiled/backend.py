@@ -44,7 +44,7 @@ class CompiledObserver(BatchObserver):
     def batch(self, inputs: Any, targets: Any, training: bool | None, reported: bool, *whose: Any) -> None:
         self.data.look(inputs, targets, bool(training), self._view.sampling, *whose)
         if training and inputs is not None:
-            self._view.habits.samples += len(inputs)
+            self._view.habits.batch(len(inputs))
 
     def finish(self) -> None:
         began = time.perf_counter()

@@ -59,9 +59,7 @@ class KerasObserver(BatchObserver):
             self._latest = inputs, wanted, targets
             found = array(inputs)
             if found is not None:
-                self._view.habits.samples = len(
-                    found
-                )  # a step takes one; another was peeked at to build the model
+                self._view.habits.batch(len(found), alone=True)  # another was peeked at to build the model
 
     def finish(self) -> None:
         """A sampled step was made: a pass over its batch."""

@@ -100,10 +100,10 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
 
 def launch(
     command: Sequence[str], request: Request, *, stdout: int = 1, stderr: int = 2,
-    begun: Callable[[], None] = lambda: None,
+    begun: Callable[[int], None] = lambda _: None,
 ) -> Ended:  # fmt: skip
     """Run `command` under capture, its output passed to the descriptors given. In the main thread. `begun` is called
-    once the script has been started.
+    once the script has been started, with a descriptor that takes lines to print below its output (status_line.py).
 
     Raises ConfigError when there is no such program, or another start is at work in the folder. The command
     has ended when this returns."""
@@ -117,7 +117,7 @@ def launch(
                 raise ConfigError(f"the script's output cannot be passed on: {error.strerror}") from error
             try:
                 script = started(command, request, relayed, held)
-                begun()
+                begun(relayed.notes)
                 code = held.wait_for(script, relayed.received)
             except BaseException:
                 relayed.close()

@@ -61,13 +61,14 @@ class Relayed:
             streams.append({"ours": ours, "target": os.dup(target), "log": log, "terminal": terminal})
         self.stdout, self.stderr = self.theirs[0], self.theirs[-1]
         self.control, other = socket.socketpair()
-        passed = [stream[end] for stream in streams for end in ("ours", "target")]
+        notes, self.notes = os.pipe()  # for lines of ours at the terminal
+        passed = [notes, *(stream[end] for stream in streams for end in ("ours", "target"))]
         request: dict[str, Any] = {
             "home": str(HOME),
             "module": "traindx.capture.launch.relay",
             "out": str(folder),
         }
-        request |= {"control": other.fileno(), "streams": streams}
+        request |= {"control": other.fileno(), "notes": notes, "streams": streams}
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", STARTED],
@@ -107,6 +108,7 @@ class Relayed:
         for theirs in self.theirs:
             os.close(theirs)
         self.theirs = []
+        os.close(self.notes)
         self.control.close()
         if self.process.poll() is None:
             self.process.returncode = 0  # nobody waits for it: it may stay as long as a daemon of the script

@@ -6,11 +6,11 @@ be if the signal had gone to it. And a signal that reaches this process as well 
 group (by Ctrl-C, `timeout`, a batch system): the script has it already, and the launcher asks here
 before it hands one on.
 
-Started with a JSON object on stdin: `control` (a socket of the launcher's), `out` (the record's
-folder) and `streams`, each with `ours` (where the script's output is read), `target` (where it goes),
-`log` (the copy's path) and `terminal`. A message is a letter and a number: S the script's process id,
-H a signal ("did you receive it?": one byte comes back), E the script has ended (one byte comes back when
-what it printed has been passed on and its copy is closed).
+Started with a JSON object on stdin: `control` (a socket of the launcher's), `out` (the record's folder), `notes` (where
+lines of ours come in, see status_line.py) and `streams`, each with `ours` (where the script's output is read), `target`
+(where it goes), `log` (the copy's path) and `terminal`. A message is a letter and a number: S the script's process id,
+H a signal ("did you receive it?": one byte comes back), E the script has ended (one byte comes back when what it printed
+has been passed on and its copy is closed).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import threading
 import time
 from typing import Any
 
+from traindx.capture.launch.status_line import ERASE, StatusLine, written
 from traindx.redaction import Redacted
 
 HEAD_BYTES = 8 << 20  # of each stream are kept from its beginning,
@@ -93,7 +94,7 @@ class Stream:
 
     def __init__(self, ours: int, target: int, log: str, terminal: bool) -> None:
         self.ours, self.target, self.terminal = ours, target, terminal
-        self.kept = Kept(log)
+        self.kept, self.below = Kept(log), StatusLine(target)
 
     def pass_on(self) -> bool:
         """Read what there is and hand it on; False at the end."""
@@ -104,20 +105,7 @@ class Stream:
         if not data:
             return False
         self.kept.add(data)
-        return written(self.target, data)
-
-
-def written(target: int, data: bytes) -> bool:
-    """Whether all of `data` could be written; not when the reader of our own output has gone."""
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(target, view) :]
-        except BlockingIOError:
-            select.select([], [target], [])
-        except OSError:
-            return False
-    return True
+        return self.below.pass_on(data)
 
 
 def resized(target: int, pseudo: int) -> bool:
@@ -158,7 +146,9 @@ class Relay:
         self.control = socket.socket(fileno=request["control"])
         self.streams = {given["ours"]: Stream(**given) for given in request["streams"]}
         self.terminals = [stream for stream in self.streams.values() if stream.terminal]
-        self.said_to = max(stream.target for stream in self.streams.values())
+        self.notes: int = request["notes"]
+        # Of the stream that goes to stderr, which comes last.
+        self.below = list(self.streams.values())[-1].below
         self.script: Script | None = None
         self.received: dict[int, float] = {}
         self.woken, wake = os.pipe()
@@ -205,7 +195,10 @@ class Relay:
         if len(message) < MESSAGE.size:  # it was killed
             if self.script is not None and self.script.send(signal.SIGKILL):
                 line = f"traindx: killed, and the script with it; what was recorded: traindx diagnose {self.out}\n"
-                written(self.said_to, line.encode("utf-8", "surrogateescape"))
+                written(
+                    self.below.target,
+                    ERASE * self.below.drawn + line.encode("utf-8", "surrogateescape"),
+                )
             return False
         letter, number = MESSAGE.unpack(message)
         if letter == b"S":
@@ -232,10 +225,13 @@ class Relay:
         end = None
         keeping = list(self.streams.values())
         while self.streams or end is None:
-            waiting = [*self.streams, *((self.over,) if end is None else ())]
+            waiting = [*self.streams, *((self.over, self.notes) if end is None else ())]
             ready, _, _ = select.select(waiting, [], [], QUIET if end is not None and keeping else None)
             if self.over in ready:
                 end = time.monotonic() + GRACE
+                self.below.close()
+            elif self.notes in ready:
+                self.below.receive(os.read(self.notes, 65536))
             for number in self.streams.keys() & set(ready):
                 if not self.streams[number].pass_on():
                     os.close(number)

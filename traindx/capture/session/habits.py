@@ -14,22 +14,46 @@ class Habits:
         self.missing_zero, self.checked_zero = 0, 0
         self.eval_steps, self.forwards = 0, 0
         self.held_out, self.held_out_training = 0, 0
-        self.samples = 0
+        self._samples = 0  # of the backward passes since the last step
+        self._last, self._together = 0, 0  # call since the last backward pass; samples of all such calls
+        self._shared = False  # whether one backward pass ever used several calls
         self.batch_size = 0.0
+
+    def batch(self, samples: int, alone: bool = False) -> None:
+        """A call with gradients enabled. Calls before one backward pass share their samples, as the positions
+        of a sequence do; the last of them counts, because validation and generation come before. Calls with
+        a backward pass each are micro-batches. `alone`: a step takes only one."""
+        self._last, self._together = samples, samples + (0 if alone else self._together)
+
+    @property
+    def samples(self) -> int:
+        """What has gone into the coming step so far. Without reports of backward passes, each call is one,
+        unless several were seen to share a pass."""
+        if self.backwards:
+            return self._samples
+        return self._last if self._shared else self._together
 
     def backward(self, stale: bool | None) -> None:
         """A backward pass begins; `stale`: the first one since a step finds gradients there."""
         if stale is not None and self.steps and not self.backwards:
             self.checked_zero += 1
             self.missing_zero += stale
+        self._shared = self._shared or self._together > self._last
+        self._samples += self._last
+        self._last = self._together = 0
         self.backwards += 1
         self.total_backwards += 1
+
+    def abandon(self) -> None:
+        """The step is not made."""
+        self._samples = self._last = self._together = self.backwards = 0
 
     def step(self) -> float:
         """An optimizer step is over; returns the samples that went into it (0: not known)."""
         self.steps += 1
         self.seen_steps += self.backwards > 0
-        samples, self.samples, self.backwards = self.samples, 0, 0
+        samples = self.samples
+        self.abandon()
         self.batch_size = max(self.batch_size, samples)
         return samples
 

@@ -43,6 +43,10 @@ class Pace:
         self.apart = 1  # steps between gradient norms that are not sampled
         self._step_seconds, self._cost, self._least = 0.0, 0.0, math.inf
         self._next = 0
+        self._whole, self._whole_at = (
+            True,
+            0,
+        )  # the next sample measures what is left out, too; the last that did
         self._burst, self._bursts = 0, 0
         self._spent = 0.0
 
@@ -78,8 +82,9 @@ class Pace:
         return ""
 
     def wants(self, kind: str) -> bool:
-        """Whether a family of signals is measured."""
-        return kind not in self._left_out
+        """Whether a family of signals is measured. What is left out still has a few samples in a long run:
+        a value of its beginning says nothing about its end."""
+        return kind not in self._left_out or (self._whole and kind != "clock")
 
     def gradients(self, step: int) -> bool:
         """Whether gradient norms are read at the step after `step` finished ones."""
@@ -101,6 +106,8 @@ class Pace:
         ):
             self._left_out += list(self._optional())[:1]
         self._next = step + min(self.interval(), early) - 1  # so many steps are then finished
+        self._whole_at = step if self._whole else self._whole_at
+        self._whole = self._next >= (1 + STAYS_SHARE) * self._whole_at
 
     def _optional(self) -> Iterable[str]:
         """Families of samples that may be left out, those that cost most for what they show first."""

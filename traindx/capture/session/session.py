@@ -221,7 +221,7 @@ class Session:
     def skipped(self) -> None:
         """A step was left out (a loss scale overflowed)."""
         self._skipped += 1
-        self.habits.backwards = 0
+        self.habits.abandon()
         self._losses.forget()
         self.watched.abandon()
         self.note("skipped-step", "the optimizer step was skipped", "loss-scale")

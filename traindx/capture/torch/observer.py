@@ -173,7 +173,7 @@ class TorchObserver:
         if training and inputs is not None:
             found = any_tensor(inputs)
             if found is not None and found.ndim:
-                self._habits.samples += found.shape[0]
+                self._habits.batch(found.shape[0])
 
     def outputs(self, output: Any) -> None:
         """The input of the loss, reported by who has seen it."""

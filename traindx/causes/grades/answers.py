@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from traindx.features.comparisons import predictor_gap
+from traindx.features.comparisons.outputs_of_loss import is_language, loss_unit
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
 LEAST = 3  # fewer rows give no reliable level
-TINY = 1e-12  # keeps quotients finite
-
 
 CLASSED = ("cross_entropy", "nll_loss", "binary_cross_entropy", "multi_margin", "multilabel", "margin")
-
-
-def is_language(
-    run: Run,
-    *,
-    same: float = threshold(
-        0.8, "of the larger vocabulary", basis="convention", source="inputs and labels share a vocabulary"
-    ),
-) -> bool:
-    """Whether tokens are predicted from tokens, most of which no model can predict."""
-    inputs, labels = run.setup.number("tokens_max"), run.setup.number("label_max")
-    return bool(inputs and labels and min(inputs, labels) >= same * max(inputs, labels))
 
 
 def answers_are_classes(
@@ -109,23 +94,6 @@ def excess(predicted: float | None, labelled: float | None) -> float | None:
     if predicted is None or not labelled or labelled >= 1:
         return None
     return (predicted - labelled) / (1 - labelled)
-
-
-def loss_unit(run: Run, features: Features) -> float | None:
-    """The loss divided by the cross-entropy of the outputs: 1, or the factor by which it is scaled."""
-    loss, entropy = features.curve("train/loss"), features.curve("outputs_cross_entropy")
-    width, highest = run.setup.number("outputs_width"), run.setup.number("label_max")
-    embeds = width is not None and width > 1 and highest is not None and highest + 1 < width
-    # With several targets per sample, a loss may be summed over them.
-    several = (run.setup.number("targets_features") or 1) > 1
-    if loss is None or entropy is None or entropy.n < LEAST or embeds or several:
-        return None
-    at = np.searchsorted(loss.steps, entropy.steps)
-    both = at < loss.n
-    both[both] &= loss.steps[at[both]] == entropy.steps[both]
-    if both.sum() < LEAST:
-        return None
-    return float(median(loss.values[at[both]] / np.maximum(entropy.values[both], TINY)))
 
 
 def rounded_to(run: Run, features: Features) -> str | None:

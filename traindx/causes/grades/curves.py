@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from traindx.causes.grades.setup import Measure
+from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curve import Curve
 from traindx.features.performance.level_shifts import growth, start_up
 from traindx.features.shared import Features
@@ -83,11 +84,12 @@ def loss_tail(curve: Curve) -> float:
 
 
 def guessing(run: Run, features: Features) -> float | None:
-    """The loss of guessing among the classes, in nats; None for the networks of a game."""
+    """The loss of guessing among the classes, in nats, for as many losses as it is the sum of; None for the
+    networks of a game."""
     if features.is_game:
         return None
     classes = run.setup.number("classes")
-    return math.log(classes) if classes is not None and classes > 1 else None
+    return summed_losses(features) * math.log(classes) if classes is not None and classes > 1 else None
 
 
 def loss_start(run: Run, features: Features) -> float | None:

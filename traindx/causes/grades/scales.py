@@ -14,6 +14,7 @@ import msgspec
 from traindx.causes.grades import answers as a
 from traindx.causes.grades import curves as c
 from traindx.causes.grades import setup as s
+from traindx.features.comparisons.outputs_of_loss import loss_unit
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run
 
@@ -189,7 +190,7 @@ SCALES: tuple[Scale, ...] = (
           "of the way to one answer for all"),
     Scale("val-one-answer", a.val_same_answer, (0.2, 0.6, 0.95), ("mixed", "leaning", "most", "one"),
           "of the way to one answer for all"),
-    Scale("loss-unit", a.loss_unit, (0.03, 0.9, 0.99, 1.01, 1.1, 5.0, 1e3),
+    Scale("loss-unit", loss_unit, (0.03, 0.9, 0.99, 1.01, 1.1, 5.0, 1e3),
           ("fraction", "part", "near-below", "equal", "near-above", "some-times", "many-times", "scaled"),
           "x the cross-entropy of the outputs"),
     Scale("beside-simple", a.compared_with_simple, (0.1, 0.5, 0.85, 0.98),

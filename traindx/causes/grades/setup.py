@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
+from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
@@ -163,11 +164,13 @@ def majority(
 ) -> float | None:
     """Odds of the most common class against the others, so that two classes can be as skewed as ten.
 
-    A class with less than half of the samples is at most uneven. Unknown for pixels: most are background.
+    A class with less than half of the samples is at most uneven. Unknown for pixels, most of which are
+    background, and for tokens, whose frequencies always differ.
     """
     share, classes = run.setup.number("class_majority_share"), run.setup.number("classes_seen")
     if (
         features.is_game
+        or is_language(run)
         or run.setup.word("targets_shape").strip("1x")
         or share is None
         or not classes

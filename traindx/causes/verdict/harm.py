@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
+from traindx.features.comparisons.predictor_gap import PredictorGap, level, predictor_gap
 from traindx.features.curves.progress import is_learning
-from traindx.features.curves.score_scales import late, late_skills
+from traindx.features.curves.score_scales import late_skills
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Finding, Hypothesis
 from traindx.vocabulary.rule import threshold
@@ -19,6 +19,11 @@ KEPT = frozenset({"memory-grows", "out-of-memory"})  # these end a run on any de
 OWN_SCORES = ("outputs_accuracy", "outputs_explained")  # on the training batches
 # Families of findings about causes, which are notes where the model does its task.
 CAUSES = ("ACT", "ARC", "DAT", "GRD", "LOP", "LRS", "PRC", "QNT", "WGT")
+# How a curve got there does no harm where the end is good.
+COURSES = frozenset({
+    "loss-spikes-recur", "loss-spikes-and-recovers", "loss-plateaus", "loss-falls-slowly",
+    "loss-stands-at-saddle", "loss-improves-too-little-noise-considered",
+})  # fmt: skip
 # Harm by these shows only in scores on samples that the model was not trained on.
 UNSEEN = frozenset({
     "modes-disagree", "training-in-eval-mode", "validation-distribution-differs", "batches-sorted-by-class",
@@ -31,6 +36,8 @@ GENERALIZATION = frozenset({
     "repeated-batch", "val-preprocessing-mismatch", "eval-mode-training", "label-noise", "quantization-gap",
 })  # fmt: skip
 HIDDEN = frozenset({"class-imbalance", "train-val-leakage"})
+# Without a validation score, only the setup suggests these, and a setup does no harm by itself.
+ONLY_VALIDATED = frozenset({"too-little-data", "insufficient-regularization", "val-preprocessing-mismatch"})
 # With these, a good score does not show what the model can do, or they are the harm itself.
 DECEIVING = frozenset({
     "train-and-validation-overlap", "future-leaks-into-output", "feature-predicts-target", "quantized-much-worse",
@@ -55,8 +62,9 @@ def is_wasted(run: Run) -> bool:
 
 
 def is_note(finding: Finding, run: Run, features: Features) -> bool:
-    """Whether a finding is about a cause that has done no harm, because the model does its task."""
-    if not finding.code.startswith(CAUSES) or finding.slug in DECEIVING:
+    """Whether a finding is about a cause, or how the curve got there, and did no harm: the model does its task."""
+    related = finding.code.startswith(CAUSES) or finding.slug in COURSES
+    if not related or finding.slug in DECEIVING:
         return False
     return does_task(run, features, on_new_samples=finding.slug in UNSEEN)
 
@@ -87,12 +95,12 @@ def is_calibrated(
 ) -> bool:
     """Whether the loss is as low as the accuracy allows: that of a model which is as sure as it is right, for an
     accuracy lower by `less`."""
-    accuracy, loss = features.curve("outputs_accuracy"), features.curve("outputs_cross_entropy")
-    if accuracy is None or loss is None or not accuracy.n or not loss.n:
+    accuracy, loss = level(features, "outputs_accuracy"), level(features, "outputs_cross_entropy")
+    if accuracy is None or loss is None:
         return True
-    wrong = min(1.0, 1.0 - late(accuracy) + less)
+    wrong = min(1.0, 1.0 - accuracy + less)
     others = math.log(max(2, run.setup.classes or 2) - 1)
-    return late(loss) <= wrong * (others - math.log(wrong)) - (1 - wrong) * math.log(max(1 - wrong, 1e-9))
+    return loss <= wrong * (others - math.log(wrong)) - (1 - wrong) * math.log(max(1 - wrong, 1e-9))
 
 
 def falls_short(
@@ -149,7 +157,7 @@ def is_good(
 ) -> bool:
     """Whether nearly all of its outputs are right at the end, counted from the most frequent answer."""
     base = run.setup.number("reference_trivial_accuracy") or 0.0
-    accuracy, explained = (features.curve(name) for name in OWN_SCORES)
-    if accuracy is not None and accuracy.n and late(accuracy) - base >= good * (1 - base):
+    accuracy, explained = (level(features, name) for name in OWN_SCORES)
+    if accuracy is not None and accuracy - base >= good * (1 - base):
         return True
-    return explained is not None and explained.n > 0 and late(explained) >= good
+    return explained is not None and explained >= good

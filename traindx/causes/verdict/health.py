@@ -14,6 +14,7 @@ from traindx.causes.verdict.harm import (
     GENERALIZATION,
     HIDDEN,
     KEPT,
+    ONLY_VALIDATED,
     SLOW,
     accused,
     does_task,
@@ -165,6 +166,8 @@ def has_no_harm(case: Case) -> bool:
     cause = leading.cause if leading is not None and leading.probability > case.healthy else ""
     if not case.recorded or cause in HIDDEN:
         return False
+    if cause in ONLY_VALIDATED and not any(name.startswith("val/") for name in case.run.series):
+        return works(case.run, case.features)
     return does_task(case.run, case.features, on_new_samples=cause in GENERALIZATION)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ def judged(start: Start, request: Request, out: Output, config: Config, judging:
     """Run the script in the user's folder, judged while it trains where that is wanted."""
     request = request._replace(stop_on=judging.stop_on)
     with judging:
-        ended = start.launch(request, out, lambda: judging.begin(start.folder, config, out.quiet))
+        ended = start.launch(request, out, partial(judging.begin, request, config, out.quiet))
         note_end(start.folder, ended)
     return ended
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from traindx.cli.options import config_options
+from traindx.cli.options import config_options, price_option
 from traindx.cli.streams import note, stdout_colors
-from traindx.config import Alerts, Config, finite
+from traindx.config import Alerts, Config
 from traindx.errors import ConfigError, ReadError
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 
@@ -40,13 +40,6 @@ Exit status:
   1  findings
   2  could not work: nothing to follow, or bad options
 """
-
-
-def price_of(value: str) -> float:
-    amount = finite(value.removesuffix("/h"))
-    if amount is None or amount < 0:
-        raise click.BadParameter(f"{value!r} is not an amount for an hour, such as 2.5/h")
-    return amount
 
 
 @click.command(epilog=EXAMPLES)
@@ -81,12 +74,7 @@ def price_of(value: str) -> float:
     metavar="URL",
     help="Send the same to a service by apprise. Secrets as '$VARIABLE' in the URL, or @FILE. Repeatable.",
 )
-@click.option(
-    "--price",
-    type=price_of,
-    metavar="AMOUNT/h",
-    help="What an hour of training costs, such as 2.5/h: decisions then say what waiting costs.",
-)
+@price_option
 @click.option(
     "--alerts",
     "from_settings",
@@ -180,7 +168,8 @@ def report(
 
     printer.print(earlier)
     if once:
-        printer.print(follower.poll())
+        seen = follower.poll()
+        printer.print(event for event in seen if printer.as_json or event.kind != "run-started")
         return
     if sys.stdout.isatty() and not printer.as_json:
         from traindx.live.screen import show

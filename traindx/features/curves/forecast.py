@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.curves.score_scales import scale_of
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.noise import difference_noise, median_error
@@ -149,11 +150,11 @@ def target_step(run: Run, curve: Curve) -> float:
 
 
 def forecast(run: Run, features: Features) -> tuple[ForecastPoint, ...]:
-    """Forecasts of the training and validation loss (or of their substitutes), each at 80 and
-    95 %; none for a run that has already failed or is too short."""
+    """Forecasts of the training and validation loss (or of their substitutes), each at 80 and 95 % and within what
+    the signal can be; none for a run that has already failed or is too short, or whose loss is no score."""
     points: list[ForecastPoint] = []
     names = dict.fromkeys(n for n in (features.objective_name, "val/loss") if n)
-    for name in names:
+    for name in () if features.loss_is_no_score else names:
         curve = features.curve(name)
         if curve is None or has_failed(curve):
             continue
@@ -162,13 +163,19 @@ def forecast(run: Run, features: Features) -> tuple[ForecastPoint, ...]:
         if known is None:
             continue
         middle, sigma = known
-        floor = 0.0 if curve.n and float(curve.values.min()) >= 0 else -np.inf
+        bounds = bounds_of(features, curve)
         for level, width in QUANTILES.items():
-            low = max(middle - width * sigma, floor)
-            points.append(
-                ForecastPoint(name, target, max(middle, floor), low, middle + width * sigma, level)
-            )
+            around = [middle, middle - width * sigma, middle + width * sigma]
+            at, low, high = np.clip(around, *bounds).tolist()
+            points.append(ForecastPoint(name, target, at, low, high, level))
     return tuple(points)
+
+
+def bounds_of(features: Features, curve: Curve) -> tuple[float, float]:
+    """The values that nothing goes beyond: of an accuracy 0 and 1, or 100 where it is logged in percent."""
+    scale = scale_of(curve.name, curve.values)
+    least, most = (scale.low, scale.high) if scale else (features.floor(curve.name), np.inf)
+    return least if float(curve.values.min(initial=least)) >= least else -np.inf, most
 
 
 def has_failed(curve: Curve) -> bool:

@@ -109,16 +109,19 @@ def improved(curve: Curve, *, share: float, score: float) -> bool:
     return shed(curve) >= share or (gain > 0 and gain >= score * max(curve.spread, 1e-12 * abs(curve.start)))
 
 
+LOST = 0.02  # of what was gained: a loss near zero doubles by next to nothing
+
+
 def worsened_after(curve: Curve, step: float, *, share: float, score: float) -> bool:
-    """Whether the objective ended worse than it was before `step`: not finite, or higher by both `share` of
-    the earlier level and `score` times its noise."""
+    """Whether the objective ended worse than it was before `step`: not finite, or higher by `share` of the
+    earlier level, by `score` times its noise, and by `LOST` of what it had gained."""
     if np.any(curve.nonfinite_steps >= step) and not np.any(curve.steps > curve.nonfinite_steps.max()):
         return True
     cut = int(np.searchsorted(curve.steps, step))
     if cut == 0 or cut >= curve.n:
         return False
     before = float(median(curve.oriented[max(0, cut - max(3, curve.n // 5)) : cut]))
-    return curve.end - before > max(share * abs(before), score * curve.noise)
+    return curve.end - before > max(share * abs(before), score * curve.noise, LOST * (curve.start - before))
 
 
 def printed_step(values: Floats) -> float:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.plateaus import improvement
@@ -42,7 +43,7 @@ def is_learning(features: Features) -> bool | None:
         return False
     if features.loss_is_no_score:
         return None
-    guess = guessing(features.run, curve)
+    guess = guessing(features, curve)
     guesses = guess is not None and curve.n > 0 and curve.end >= NEAR_GUESSING * guess
     skill = learnt_skill(features)
     if (skill is None or skill < GOOD_SKILL) and young(features.run):
@@ -82,11 +83,11 @@ def learnt_skill(features: Features) -> float | None:
     return max(skills, default=None)
 
 
-def guessing(run: Run, curve: Curve) -> float | None:
+def guessing(features: Features, curve: Curve) -> float | None:
     """The loss of the best constant answer: ln k for cross-entropy over k classes, the variance of the
     targets for a squared error, times the batch where the loss is a sum over it. None where it is not known
     (losses of several terms, binary ones on targets between 0 and 1)."""
-    setup = run.setup
+    setup = features.run.setup
     loss, summed = setup.word("loss_name") or setup.word("loss"), setup.word("loss_reduction") == "sum"
     times = setup.number("batch_size") if summed else 1.0
     if not curve.name.endswith("loss") or "+" in setup.word("loss") or grey(setup) or times is None:
@@ -95,7 +96,7 @@ def guessing(run: Run, curve: Curve) -> float | None:
     if "mse" in loss and spread is not None and setup.number("targets_features") in (None, 1):
         return times * spread**2
     if classes is not None and classes > 1 and ("entropy" in loss or "nll" in loss or not loss):
-        return times * math.log(classes)
+        return max(times, summed_losses(features)) * math.log(classes)
     return None
 
 

@@ -1,5 +1,6 @@
 """ARC009 first-loss-far-from-guessing."""
 
+from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curves.chance_level import chance_loss
 from traindx.rules.api import (
     CannotJudge,
@@ -39,7 +40,8 @@ def first_loss_far_from_guessing(
 
     ## What it sees
     The loss of the first step compared with ln k for a cross-entropy over k classes, ln 2 for a binary
-    one, and the mean square of the targets for a squared error. Medium where the run does not learn, low
+    one, and the mean square of the targets for a squared error. A loss that is the sum of several
+    cross-entropies is compared with as many. Medium where the run does not learn, low
     where this is unknown, information where it learns. Only for losses that are a mean over the batch.
 
     ## Why it matters
@@ -63,6 +65,8 @@ def first_loss_far_from_guessing(
     if setup.word("loss_reduction") not in ("", "mean"):
         raise CannotJudge("the loss is a sum over the batch, not a mean")
     theory, which = guessing_loss(run)
+    parts = summed_losses(features)
+    theory, which = parts * theory, which if parts == 1 else f"{parts:.0f} x {which}"
     first = float(curve.raw.values[0])
     if not first > far * theory:
         return

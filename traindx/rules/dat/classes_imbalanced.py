@@ -1,5 +1,6 @@
 """DAT007 classes-imbalanced."""
 
+from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -52,8 +53,9 @@ def classes_imbalanced(
     setup = run.setup
     times, seen = setup.number("class_counts_max_min_ratio"), setup.number("classes_seen")
     read = setup.number("inputs_samples_read")
-    # A targets_shape of "" is one class per text, whose frequencies can be judged.
-    if setup.number("tokens_max") is not None and setup.facts.get("targets_shape") != "":
+    # A targets_shape of "" is one class per text, whose frequencies can be judged, or one next token.
+    texts = setup.facts.get("targets_shape") == "" and not is_language(run)
+    if setup.number("tokens_max") is not None and not texts:
         raise CannotJudge("targets are tokens, whose frequencies differ by nature")
     if (setup.number("batch_class_purity") or 0.0) >= sorted_by_class:
         raise CannotJudge("samples are sorted by class, so only some classes were counted")
