@@ -107,7 +107,8 @@ def validation_gap_grows(
     seen = [
         s
         for s in seen
-        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and rises_alone(s, shared)
+        if (far_above(s) or (grew(s, noise, relative, lost, least) and lasts(s.rise, order)))
+        and rises_alone(s, shared)
     ]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
@@ -163,6 +164,22 @@ def grew(
         return False
     factor = 2 if seen.rise.after == 2 else 1
     return seen.lost >= factor * lost or seen.relative >= factor * relative
+
+
+def far_above(
+    seen: Seen,
+    *,
+    doubled: float = threshold(
+        1.0, "of the lowest level", "convention", "twice the best loss is no scatter"
+    ),
+    visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
+    few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
+) -> bool:
+    """Whether every later value is far above the lowest one, however much they scatter among themselves."""
+    if seen.rise.after < few or not doubled <= seen.relative < np.inf:
+        return False
+    later = seen.pair.val.oriented[seen.rise.at + 1 :]
+    return bool(later.min() > (1 + visible) * seen.rise.low > 0)
 
 
 def lasts(rise: Rise, order: float) -> bool:
