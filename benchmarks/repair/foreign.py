@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, default=Path("repositories"))
     parser.add_argument("--half", choices=("developed", "measured"))
     parser.add_argument("names", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     manifest = msgspec.json.decode((HERE / "foreign.json").read_bytes(), type=Manifest)
     programs, rows = {one.name: one for one in manifest.programs}, dict[str, Row]()
     faults = [f for f in manifest.faults if not given.half or f.half == given.half]
@@ -132,7 +132,10 @@ def main() -> None:
             kept.write_bytes(msgspec.json.encode(row))
         if kept.exists():
             rows[fault.name] = msgspec.json.decode(kept.read_bytes(), type=Row)
-    table = [("fault", "half", "verdict", "fixes", "patch applies", "gap closed", "seconds")]
+    head, table = (
+        ("fault", "half", "verdict", "fixes", "patch applies", "gap closed", "seconds"),
+        list[tuple[object, ...]](),
+    )
     for fault in faults:
         if fault.name in rows:
             row = rows[fault.name]
@@ -141,7 +144,7 @@ def main() -> None:
             table.append(
                 (fault.name, fault.half, row.verdict, fixes, str(row.applies), closed, f"{row.seconds:.0f}")
             )
-    sys.stdout.write(markdown(table) + "\n" + "".join(f"{n}: {v}\n" for n, v in figures(rows, faults)))
+    sys.stdout.write(markdown(head, table) + "\n" + "".join(f"{n}: {v}\n" for n, v in figures(rows, faults)))
 
 
 if __name__ == "__main__":

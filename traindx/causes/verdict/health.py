@@ -224,7 +224,8 @@ def is_doubtful(
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
     nears = curve is not None and shed(curve) >= part and not young(case.run)
-    nears = nears and is_learning(case.features) is not False
+    behind = learns_well(case.run, case.features) is False  # simple predictors do better
+    nears = nears and is_learning(case.features) is not False and not behind
     nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)
     short = case.shape == "too-short-to-tell" and clearly_improving(case)
     if case.recorded and (short or nears or works(case.run, case.features)):

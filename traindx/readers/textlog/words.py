@@ -34,6 +34,9 @@ NEVER = """eta required wall train_wall pid port seed rank local_rank gpu gpus g
     shape num_workers seq_len num_layers eps betas beta1 beta2"""
 SIDE = frozenset(NEVER.split())
 
+# A line like "Validation loss decreased (inf --> 0.8)" repeats values that are printed elsewhere, the older first.
+CHANGED = re.compile(r"\b(?:decreased|increased|improved)$", re.IGNORECASE)
+
 TRAIN = r"train|training|trn"
 HELD = r"val|valid(?:ate|ation|ating)?|eval|evaluat(?:e|ion|ing)|test|testing|dev|heldout|held-out|holdout"
 ROLE = re.compile(rf"(?<![\w./\\-])(?:(?P<train>{TRAIN})|(?P<val>{HELD}))(?![\w/\\-]|\.\w|=)", re.IGNORECASE)
