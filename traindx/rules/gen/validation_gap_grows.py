@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import Rise, rise_after_low
+from traindx.features.curves.generalization import Rise, final_level, rise_after_low, tail
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -176,10 +176,9 @@ def far_above(
     few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
 ) -> bool:
     """Whether every later value is far above the lowest one, however much they scatter among themselves."""
-    if seen.rise.after < few or not doubled <= seen.relative < np.inf:
-        return False
-    later = seen.pair.val.oriented[seen.rise.at + 1 :]
-    return bool(later.min() > (1 + visible) * seen.rise.low > 0)
+    later, low = seen.pair.val.oriented[seen.rise.at + 1 :], seen.rise.low
+    enough = seen.rise.after >= few and doubled <= seen.relative < np.inf
+    return enough and bool(later.min() > (1 + visible) * low > 0)
 
 
 def lasts(rise: Rise, order: float) -> bool:
@@ -309,7 +308,7 @@ def wide_gap(
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
-    if not large or improving(pair, part):
+    if not large or pair.still_improves(part):
         return None
     last = float(pair.val.steps[-1])
     return Evidence(
@@ -322,28 +321,6 @@ def wide_gap(
         message=f"{sentence} (levels at the end), and the gap does not close",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )
-
-
-def final_level(values: Floats) -> float:
-    """The level at the end: the median of the last sixteenth, at least of three points."""
-    return float(median(values[-tail(len(values)) :]))
-
-
-def tail(points: int) -> int:
-    """How many points are the end."""
-    return max(3, points // (4 * 4))
-
-
-def improving(pair: Pair, part: float) -> bool:
-    """Whether validation still gets better over its last half, by more than `part` of its level."""
-    y = pair.val.oriented
-    if len(y) < 3:
-        return False
-    if len(y) < 4 * 2:
-        return bool(np.all(np.diff(y[-3:]) < 0))
-    third = max(1, len(y) // (2 * 3))
-    before, end = float(median(y[len(y) // 2 :][:third])), float(median(y[-third:]))
-    return before - end > part * abs(end)
 
 
 def start_of_rise(
