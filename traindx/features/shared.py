@@ -103,6 +103,8 @@ class Features(Derived):
             ]
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
             rewards = [n for n in rewards if not INTRINSIC & set(words_of(n))] or rewards
+            # Of preferences, the margin goes on rising after all pairs are in the right order.
+            rewards = [n for n in rewards if "margin" in n] or rewards
             if rewards:
                 return max(rewards, key=lambda n: len(series[n]))
         # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.

@@ -62,6 +62,8 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.numerics.use_group_quantization', 'patch', ('quantization-gap', 'ternary-collapse', 'quantized-layer-gradient-imbalance')),
     ('traindx.fixes.model.use_leaky_relu', 'runtime', ('dead-relus',)),
     ('traindx.fixes.model.use_matching_loss', 'patch', ('wrong-loss', 'wrong-output-activation')),
+    ('traindx.fixes.optimization.use_target_network', 'patch', ('unstable-bootstrapping',)),
     ('traindx.fixes.data.weight_classes', 'patch', ('class-imbalance',)),
+    ('traindx.fixes.optimization.weight_loss_terms', 'patch', ('unbalanced-loss-terms',)),
     ('traindx.fixes.loop.zero_gradients_each_step', 'runtime', ('missing-zero-grad',)),
 )

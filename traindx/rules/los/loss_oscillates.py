@@ -166,7 +166,7 @@ def tossed_mean(features: Features, curve: Curve, few: float, wild: float, often
     averaged = means or features.run.axis == "epoch"
     found, half = tosses(curve.values), curve.n // 2
     size = found.high - found.low
-    gained = float(median(curve.oriented[:half]) - median(curve.oriented[half:]))
+    gained = max(curve.start, float(median(curve.oriented[:half]))) - float(median(curve.oriented[half:]))
     if found.times < often or size < wild * float(median(np.abs(curve.values))) or gained > size / 4:
         return None
     return Evidence(
