@@ -104,12 +104,8 @@ def validation_gap_grows(
     if features.is_reinforcement or not (candidates or few):
         raise CannotJudge("needs a metric on training and validation data")
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
-    seen = [
-        s
-        for s in seen
-        if (far_above(s) or (grew(s, noise, relative, lost, least) and lasts(s.rise, order)))
-        and rises_alone(s, shared)
-    ]
+    bars = (noise, relative, lost, least)
+    seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # some of many scores (one per class) get worse while most improve
@@ -164,6 +160,11 @@ def grew(
         return False
     factor = 2 if seen.rise.after == 2 else 1
     return seen.lost >= factor * lost or seen.relative >= factor * relative
+
+
+def gets_worse(seen: Seen, bars: tuple[float, float, float, float], order: float) -> bool:
+    """Whether a rise is clear and stays."""
+    return far_above(seen) or (grew(seen, *bars) and lasts(seen.rise, order))
 
 
 def far_above(
