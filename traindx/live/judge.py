@@ -17,7 +17,6 @@ import contextlib
 import os
 import select
 import signal
-import textwrap
 import threading
 import time
 from pathlib import Path
@@ -130,9 +129,9 @@ class Judge:
             written(self.request["events"], f"{line(event)}\n".encode())
         if self.request["notes"] >= 0 and event.kind in SPOKEN and not self.ended:
             from traindx.live.screen import event_line
+            from traindx.reports.labels import wrapped
 
-            spoken, width = event_line(event, "traindx"), columns(STDERR)
-            for part in textwrap.wrap(spoken, width - 1, subsequent_indent="  ") if width > 20 else [spoken]:
+            for part in wrapped(event_line(event, "traindx"), columns(STDERR)).splitlines():
                 self.tell("L", part)
         if event.finding is not None and event.kind in ("finding", "escalated"):
             self.stop_on(event.finding.severity, event.text)
@@ -152,3 +151,4 @@ class Judge:
         level, file = self.request["stop_on"], Path(self.request["stop_file"])
         if level and rank(severity) <= rank(level) and not file.exists():
             write_whole(file, why)
+            self.ended = True  # what else is found is in the report, which comes now

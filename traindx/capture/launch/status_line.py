@@ -16,12 +16,15 @@ import time
 
 ERASE = b"\r\x1b[K"
 CARRIED = 16  # bytes of the end of what was printed in which a sequence may have begun
-LONGEST = 4096  # bytes of a line that are remembered
+LONGEST = 8192  # bytes that are remembered of what was printed
 DRAWN = 30.0  # seconds after the last bar that the script has drawn, in which the line stays away
 # Going back in a line or moving the cursor: any sequence but colors and links, as far as it is known.
 MOVES = re.compile(rb"\r(?!\r*\n|\r*\Z)|\x08|\x1b(?!\[[\d;:]*m|\[?[\d;:]*\Z|\]8;|\]8?\Z|\\\\)")
 
-UP = re.compile(rb"\x1b\[\d*A")
+UP = b"\x1b[A"  # as tqdm goes back from the bar of an inner loop
+BLOCK = re.compile(
+    rb"(?:\r|\x1b\[2K|\x1b\[1A)*\x1b\[1A(?:\r|\x1b\[2K)*"
+)  # how rich goes back to draw a block again
 
 
 def written(target: int, data: bytes) -> bool:
@@ -45,6 +48,13 @@ def columns(terminal: int) -> int:
         return 0
 
 
+def height(printed: bytes) -> int:
+    """How many lines above the cursor a block begins that was drawn last; 0 where none was."""
+    *_, last = [None, *BLOCK.finditer(printed)]
+    lines = last[0].count(b"\x1b[1A") if last else 0
+    return lines if last and printed.count(b"\n", last.end()) == lines else 0
+
+
 class StatusLine:
     """What is shown below the script's output on `target`. Its text comes in messages: lines that begin with S replace
     the status, those that begin with L are printed and stay."""
@@ -53,15 +63,20 @@ class StatusLine:
         self.target = target
         self.text, self.drawn = b"", False
         self.lasting: list[bytes] = []  # not printed yet
-        self.line, self.received = b"", b""  # the script's last line, and messages
+        self.recent, self.received = b"", b""  # the last that the script has printed, and messages
         self.moved = -DRAWN
 
     def pass_on(self, data: bytes) -> bool:
         """Write what the script has printed. Whether that was possible."""
-        if MOVES.search(self.line[-CARRIED:] + data):
+        if MOVES.search(self.recent[-CARRIED:] + data):
             self.moved = time.monotonic()
-        self.line = (self.line + data)[-LONGEST:].rpartition(b"\n")[2]
+        self.recent = (self.recent + data)[-LONGEST:]
         return self.write(data)
+
+    @property
+    def line(self) -> bytes:
+        """The script's last line so far."""
+        return self.recent.rpartition(b"\n")[2]
 
     def receive(self, data: bytes) -> None:
         """Take messages; an unfinished one waits for its rest."""
@@ -88,18 +103,20 @@ class StatusLine:
         return written(self.target, piece)
 
     def placed(self, lines: list[bytes]) -> bytes:
-        """Lines that stay, where the script has printed so much: below its own last line, but above a bar."""
-        said, before = b"".join(lines), self.line.rstrip(b"\r")  # the rest may begin a line end
-        bar = self.line[before.rfind(b"\r") + 1 :]
-        if columns(self.target) and UP.search(
-            self.line
-        ):  # the topmost of several bars: all of them move down
-            return b"\r\x1b[%dL" % len(lines) + said
-        if columns(self.target) and bar != self.line:
+        """Lines that stay, where the script has printed so much: below its own last line, but above bars, which are drawn
+        again in the same place."""
+        said, line, count = b"".join(lines), self.line, len(lines)
+        before = line.rstrip(b"\r")  # the rest may begin a line end
+        bar = line[before.rfind(b"\r") + 1 :]
+        up = height(self.recent)
+        if columns(self.target) and up:  # the last line of a block: all of it moves down
+            return b"\n" * count + b"\x1b[%dA\x1b[%dL" % (count + up, count) + said + b"\x1b[%dB" % up
+        if columns(self.target) and UP in line:  # the topmost of several bars
+            return b"\r\x1b[%dL" % count + said
+        if columns(self.target) and bar != line:
             return ERASE + said + bar
-        said = b"\n" * bool(self.line) + said
-        self.line = b""
-        return said
+        self.recent = b""
+        return b"\n" * bool(line) + said
 
     def is_free(self) -> bool:
         """Whether nobody else uses the terminal: another job in the foreground, a prompt, an editor, a password."""
