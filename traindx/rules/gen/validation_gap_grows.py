@@ -101,7 +101,7 @@ def validation_gap_grows(
     """
     candidates = pairs(features, min_points=4)
     few = [p for p in pairs(features, min_points=1) if p.same]
-    if features.is_reinforcement or not (candidates or few):
+    if features.is_reinforcement or features.is_game or not (candidates or few):
         raise CannotJudge("needs a metric on training and validation data")
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
     bars = (noise, relative, lost, least)
