@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 
 from traindx import pipeline
@@ -24,14 +23,21 @@ from traindx.capture.launch.stages import (
     why_nothing,
 )
 from traindx.capture.session.loop import STOPPED
+from traindx.cli.api import (
+    Config,
+    ConfigError,
+    Output,
+    click,
+    config_options,
+    emit,
+    full_option,
+    note,
+    output_options,
+)
 from traindx.cli.cause_experiments import Settling
 from traindx.cli.diagnosis_output import draw, rendered, status
 from traindx.cli.live_judge import Judging, live_options
-from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.script_start import Start, start_options
-from traindx.cli.streams import emit, note
-from traindx.config import Config
-from traindx.errors import ConfigError
 from traindx.live.status import counted
 from traindx.vocabulary.run import Run
 

@@ -9,13 +9,19 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-import click
 import msgspec
 
-from traindx.cli.options import config_options, price_option
-from traindx.cli.streams import note, stdout_colors
-from traindx.config import Alerts, Config
-from traindx.errors import ConfigError, ReadError
+from traindx.cli.api import (
+    Config,
+    ConfigError,
+    ReadError,
+    click,
+    config_options,
+    note,
+    price_option,
+    stdout_colors,
+)
+from traindx.config import Alerts
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 
 if TYPE_CHECKING:

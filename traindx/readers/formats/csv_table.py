@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from math import isfinite
 
-import numpy as np
 from msgspec.structs import replace
 
-from traindx.errors import NotALog
 from traindx.features.statistics.medians import distinct
+from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of
 from traindx.readers.names.aliases import role_of
-from traindx.readers.raw import RawLog, Source
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
-from traindx.vocabulary.run import Floats
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"

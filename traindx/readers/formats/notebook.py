@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from typing import Any
 
 from msgspec.structs import replace
 
-from traindx.errors import NotALog
+from traindx.readers.api import HEAD_BYTES, Any, Event, Iterator, NotALog, RawLog, Source
 from traindx.readers.formats import text
 from traindx.readers.json.document import document
-from traindx.readers.raw import HEAD_BYTES, RawLog, Source
-from traindx.vocabulary.run import Event
 
 NAME = "notebook"
 FILES = ("*.ipynb",)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from traindx.readers.names.aliases import role_of
-from traindx.readers.names.translations import in_english
+from traindx.readers.names.aliases import in_english, role_of
 from traindx.vocabulary.signals import direction_of
 
 # Counter -> rank; the lower the closer to optimizer steps over the whole run.

@@ -5,11 +5,8 @@ from __future__ import annotations
 import importlib
 from functools import partial
 
-import torch
-
-from traindx.capture.experiment.applies import applies
 from traindx.capture.experiment.seeds import WITHIN, Seeds, there
-from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.alter.api import Site, applies, torch
 
 LIBRARIES = ("random", "numpy.random", "torch")
 

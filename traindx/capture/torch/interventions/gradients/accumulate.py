@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
-import torch
-
-from traindx.capture.experiment.applies import applies
+from traindx.capture.torch.alter.api import (
+    Any,
+    Callable,
+    Optimizer,
+    Site,
+    applies,
+    parameters_of,
+    torch,
+    with_gradients,
+)
 from traindx.capture.torch.discover.loop import divisor
-from traindx.capture.torch.experiment.settings import Optimizer, parameters_of, with_gradients
-from traindx.capture.torch.experiment.site import Site
 
 
 @applies("accumulate")

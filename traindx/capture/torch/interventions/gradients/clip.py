@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
-from typing import Any
 
-import torch
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
-from traindx.capture.torch.experiment.settings import Optimizer, with_gradients
-from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.alter.api import (
+    Any,
+    Callable,
+    Change,
+    Optimizer,
+    Site,
+    applies,
+    torch,
+    with_gradients,
+)
 
 
 @applies("clip")

@@ -6,18 +6,11 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
-import torch
-from torch import nn
-
-from traindx.capture.experiment.applies import applies
 from traindx.capture.torch.alter.activations import SATURATING, Call
-from traindx.capture.torch.alter.calls import Pass
+from traindx.capture.torch.alter.api import Any, Pass, Site, applies, nn, script_of, torch
 from traindx.capture.torch.alter.rehearsal import CannotRehearse
-from traindx.capture.torch.alter.script import script_of
 from traindx.capture.torch.alter.swaps import FUNCTIONS, AtCalls, exchange, instead, swapped
-from traindx.capture.torch.experiment.site import Site
 
 
 @applies("activation")

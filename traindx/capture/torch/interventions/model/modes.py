@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
 
-import torch
-from torch.nn import functional
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
-from traindx.capture.torch.alter.calls import Pass
-from traindx.capture.torch.alter.chance import Apart, generator
+from traindx.capture.torch.alter.api import (
+    Any,
+    Apart,
+    Callable,
+    Change,
+    Iterator,
+    Pass,
+    Script,
+    Site,
+    applies,
+    functional,
+    generator,
+    script_of,
+    torch,
+)
 from traindx.capture.torch.alter.rehearsal import CannotRehearse, is_compiled
-from traindx.capture.torch.alter.script import Script, script_of
 from traindx.capture.torch.alter.swaps import AtCalls, dropped
-from traindx.capture.torch.experiment.site import Site
 
 
 @applies("mode")

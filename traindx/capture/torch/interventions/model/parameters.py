@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import torch
-
-from traindx.capture.experiment.applies import applies
+from traindx.capture.torch.alter.api import Any, Callable, Optimizer, Site, applies, parameters_of, torch
 from traindx.capture.torch.discover.manual import leaves
 from traindx.capture.torch.discover.models import largest
-from traindx.capture.torch.experiment.settings import Optimizer, parameters_of
-from traindx.capture.torch.experiment.site import Site
 
 SEARCHED = 20  # backward passes in which parameters are searched for
 

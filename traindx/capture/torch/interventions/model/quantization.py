@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
 
-from torch.nn import functional
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change, Span
+from traindx.capture.torch.alter.api import (
+    Any,
+    Change,
+    Optimizer,
+    Site,
+    Span,
+    applies,
+    functional,
+    parameters_of,
+)
 from traindx.capture.torch.alter.unquantized import FUNCTIONS, Kept, instead
-from traindx.capture.torch.experiment.settings import Optimizer, parameters_of
-from traindx.capture.torch.experiment.site import Site
 
 
 @applies("quant")

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
-from traindx.capture.experiment.applies import applies
 from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
-from traindx.capture.interventions.values import Change, Span
-from traindx.capture.torch.experiment.settings import Optimizer, like
-from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.alter.api import Any, Callable, Change, Optimizer, Site, Span, applies, like
 
 
 @applies("lr")

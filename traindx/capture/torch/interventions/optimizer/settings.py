@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
-from traindx.capture.torch.experiment.settings import Optimizer, same
-from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.alter.api import Any, Change, Optimizer, Site, applies, same
 
 
 @applies("momentum")

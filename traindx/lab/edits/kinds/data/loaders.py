@@ -7,17 +7,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.follow import resolve
-from traindx.lab.edits.kind import Kind, writes
+from traindx.lab.edits.api import (
+    LOADER,
+    Found,
+    Kind,
+    Project,
+    Source,
+    certain,
+    cst,
+    dotted,
+    leaves,
+    put,
+    resolve,
+    scaled_or_set,
+    the_backward,
+    trace,
+    training_loaders,
+    with_argument,
+    writes,
+)
 from traindx.lab.edits.kinds.run.modes import inner
-from traindx.lab.edits.model import leaves
-from traindx.lab.edits.origins import certain, put, trace
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted, with_argument
-from traindx.lab.edits.training import LOADER, the_backward, training_loaders
-from traindx.lab.edits.values import scaled_or_set
 
 PLACES = {"batch_size": 1, "shuffle": 2, "num_workers": 5}
 

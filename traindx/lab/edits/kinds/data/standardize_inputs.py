@@ -9,14 +9,23 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import libcst as cst
 from libcst.metadata import Assignment
 
-from traindx.lab.edits.follow import DEEP, resolve
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import TENSORS, loaders, model_at, the_backward, training_loaders
+from traindx.lab.edits.api import (
+    DEEP,
+    TENSORS,
+    Found,
+    Project,
+    Source,
+    cst,
+    dotted,
+    loaders,
+    model_at,
+    resolve,
+    the_backward,
+    training_loaders,
+    writes,
+)
 
 MEAN, STD = "input_mean", "input_std"
 

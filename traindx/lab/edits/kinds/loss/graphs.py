@@ -5,13 +5,7 @@ Losses that are stored with their graph are stored without it: `losses.append(lo
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.model import forward_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source
-from traindx.lab.edits.training import backwards
+from traindx.lab.edits.api import Found, Project, Source, backwards, cst, forward_of, writes
 
 
 @writes(fixes=("reattach-graph",))

@@ -8,19 +8,36 @@ number."""
 
 from __future__ import annotations
 
-import libcst as cst
 from libcst.metadata import Assignment
 
-from traindx.lab.edits.follow import resolve
-from traindx.lab.edits.keras_model import is_keras, match_loss
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.losses import OF_VALUES, Loss, losses, replace_loss, training_loss
-from traindx.lab.edits.model import leaves
-from traindx.lab.edits.origins import put, trace, words_of
-from traindx.lab.edits.outputs import last_activations, take_away
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, argument, dotted, with_argument
-from traindx.lab.edits.training import TENSORS, the_backward, the_step, training_loaders
+from traindx.lab.edits.api import (
+    OF_VALUES,
+    TENSORS,
+    Found,
+    Loss,
+    Project,
+    Source,
+    argument,
+    cst,
+    dotted,
+    is_keras,
+    last_activations,
+    leaves,
+    losses,
+    match_loss,
+    put,
+    replace_loss,
+    resolve,
+    take_away,
+    the_backward,
+    the_step,
+    trace,
+    training_loaders,
+    training_loss,
+    with_argument,
+    words_of,
+    writes,
+)
 
 
 @writes("label_smoothing")

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.model import feeds_layer, hidden, kind, uses_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source
+from traindx.lab.edits.api import Project, Source, cst, feeds_layer, hidden, kind, uses_of, writes
 
 MODULES = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "LeakyReLU"}
 SQUASHING = ("Sigmoid", "Tanh", "Hardsigmoid", "Hardtanh", "Softsign")

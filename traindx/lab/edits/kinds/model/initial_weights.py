@@ -3,12 +3,7 @@ made."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import optimizers
+from traindx.lab.edits.api import Found, Project, cst, optimizers, writes
 
 WAYS = {"he": 'kaiming_normal_({}, nonlinearity="relu")', "xavier": "xavier_normal_({})",
         "orthogonal": "orthogonal_({}, gain=2**0.5)"}  # fmt: skip

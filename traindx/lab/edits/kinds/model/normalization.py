@@ -9,14 +9,23 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.model import hidden, in_sequence, insert_behind, kind, modules, sequences
-from traindx.lab.edits.origins import certain, put, words_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, argument
-from traindx.lab.edits.values import scaled_or_set
+from traindx.lab.edits.api import (
+    Project,
+    Source,
+    argument,
+    certain,
+    cst,
+    hidden,
+    in_sequence,
+    insert_behind,
+    kind,
+    modules,
+    put,
+    scaled_or_set,
+    sequences,
+    words_of,
+    writes,
+)
 
 NORMS = {"layer": "LayerNorm", "batch": "BatchNorm1d"}
 OTHERS = ("LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "RMSNorm", "InstanceNorm2d")

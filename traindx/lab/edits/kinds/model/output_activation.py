@@ -13,17 +13,29 @@ from __future__ import annotations
 
 import math
 
-import libcst as cst
 from libcst.metadata import Assignment
 
-from traindx.lab.edits.keras_model import is_keras, match_output
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.losses import OF_VALUES, Loss, replace_loss, training_loss
-from traindx.lab.edits.model import leaves
-from traindx.lab.edits.outputs import KINDS, SQUASHING, last_activations, softmax_to_sigmoid, take_away
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import model_at
+from traindx.lab.edits.api import (
+    KINDS,
+    OF_VALUES,
+    SQUASHING,
+    Found,
+    Loss,
+    Project,
+    Source,
+    cst,
+    dotted,
+    is_keras,
+    last_activations,
+    leaves,
+    match_output,
+    model_at,
+    replace_loss,
+    softmax_to_sigmoid,
+    take_away,
+    training_loss,
+    writes,
+)
 
 BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 RANGES = {"Softmax": (0.0, 1.0), "Sigmoid": (0.0, 1.0), "ReLU": (0.0, math.inf), "Tanh": (-1.0, 1.0)}

@@ -3,14 +3,21 @@ where it is set."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.origins import certain, put, trace, words_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import optimizer_of, parameters_at, scaler_of, steps
-from traindx.lab.edits.values import scaled_or_set
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    certain,
+    cst,
+    optimizer_of,
+    parameters_at,
+    put,
+    scaled_or_set,
+    scaler_of,
+    steps,
+    trace,
+    words_of,
+    writes,
+)
 
 NORM, EACH = "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"
 LIMITS = {"clip_grad_norm_": ("max_norm", 1), "clip_grad_value_": ("clip_value", 1)}

@@ -9,14 +9,24 @@ Schedules: one that counts epochs but is stepped for each batch is stepped at th
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.origins import Value, close, entries_of, overridden, put, trace
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, starred
-from traindx.lab.edits.training import backwards, optimizers, schedules
-from traindx.lab.edits.values import scaled_or_set
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    Source,
+    Value,
+    backwards,
+    close,
+    cst,
+    entries_of,
+    optimizers,
+    overridden,
+    put,
+    scaled_or_set,
+    schedules,
+    starred,
+    trace,
+    writes,
+)
 
 DEFAULTS = {"Adam": 1e-3, "AdamW": 1e-3, "NAdam": 2e-3, "RAdam": 1e-3, "Adamax": 2e-3, "RMSprop": 1e-2,
             "SGD": 1e-3,

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, dotted
-from traindx.lab.edits.training import optimizers
+from traindx.lab.edits.api import Project, Source, cst, dotted, optimizers, writes
 
 
 @writes("unfreeze")

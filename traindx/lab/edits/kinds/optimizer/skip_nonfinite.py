@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.training import parameters_at, scaler_of, the_step
+from traindx.lab.edits.api import Project, cst, parameters_at, scaler_of, the_step, writes
 
 
 @writes("skip_nonfinite")

@@ -7,12 +7,17 @@ removes the gradients before they are used, is moved instead."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import backwards, optimizer_of, optimizers, steps, the_backward
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    backwards,
+    cst,
+    optimizer_of,
+    optimizers,
+    steps,
+    the_backward,
+    writes,
+)
 
 
 @writes(fixes=("step-the-optimizer",))

@@ -5,13 +5,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
+from traindx.lab.edits.api import Found, Project, cst, optimizers, with_argument, without_argument, writes
 from traindx.lab.edits.kinds.optimizer.learning_rate import DEFAULTS
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, with_argument, without_argument
-from traindx.lab.edits.training import optimizers
 
 CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "momentum": "SGD"}
 KEPT = ("params", "lr", "weight_decay")

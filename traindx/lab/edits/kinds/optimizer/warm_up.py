@@ -5,14 +5,19 @@ intervention."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.epochs import epochs, validation_loss
-from traindx.lab.edits.kind import writes
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    cst,
+    epochs,
+    optimizer_of,
+    optimizers,
+    schedules,
+    the_step,
+    validation_loss,
+    writes,
+)
 from traindx.lab.edits.kinds.optimizer.learning_rate import by_hand
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import optimizer_of, optimizers, schedules, the_step
 
 WARMUP = "warmup"
 

@@ -10,12 +10,7 @@ the training loop, unless they are there already."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import model_at, the_backward
+from traindx.lab.edits.api import Found, Project, Source, cst, dotted, model_at, the_backward, writes
 
 
 @writes("mode")

@@ -5,12 +5,18 @@ off."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.origins import put, trace
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, NotCertain, Source, argument, with_argument
+from traindx.lab.edits.api import (
+    Found,
+    NotCertain,
+    Project,
+    Source,
+    argument,
+    cst,
+    put,
+    trace,
+    with_argument,
+    writes,
+)
 
 SEEDING = "torch.manual_seed"
 

@@ -3,13 +3,19 @@ epochs, in Keras, in Lightning and in the Trainer of transformers."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.epochs import VALIDATION, epochs, validation
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, argument, with_argument
-from traindx.lab.edits.training import backwards, model_at
+from traindx.lab.edits.api import (
+    VALIDATION,
+    Found,
+    Project,
+    argument,
+    backwards,
+    cst,
+    epochs,
+    model_at,
+    validation,
+    with_argument,
+    writes,
+)
 
 BEST, WAITED, KEPT, PATIENCE = "best_validation", "epochs_without_gain", "best_weights", 5
 SETTINGS = "transformers.TrainingArguments"

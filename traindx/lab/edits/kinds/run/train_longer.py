@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.epochs import epochs
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.origins import certain, put, trace
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.training import schedules
-from traindx.lab.edits.values import scaled_or_set
+from traindx.lab.edits.api import Project, certain, cst, epochs, put, scaled_or_set, schedules, trace, writes
 
 
 @writes("steps")
