@@ -23,6 +23,7 @@ FAMILIES = {
     "LOP": "training loop",
     "PRC": "precision",
     "QNT": "quantization-aware training",
+    "OBJ": "agents, opponents and preferences",
     "SYS": "throughput and memory",
     "DST": "distributed training",
     "ENV": "environment",

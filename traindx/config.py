@@ -9,7 +9,7 @@
     alerts.on  = { critical = "./page-me.sh" }       # severity = command, for `traindx watch`
     alerts.notify = ["ntfy://$NTFY_TOPIC", "@~/.config/slack-url"]   # secrets: a variable or a file
     alerts.severity = "high"                         # of what `notify` gets
-    alerts.quiet-hours = "22:00-07:00"               # only what is critical; the rest waits
+    alerts.quiet-hours = "22:00-07:00"               # failures and critical findings only; the rest waits
 
 A key or value that traindx does not know is an error that says where it is: a setting that
 silently does nothing is worse than none. Whether rules and thresholds of these names exist is

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gym run|score|signs|fit|compare|programs|renew|baselines|peers`; see `--help` of each."""
+"""`python -m benchmarks.gym run|score|signs|fit|compare|programs|renew|harm|baselines|peers`; see `--help` of each."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def parse_arguments() -> argparse.Namespace:
     add_programs(verbs)
     for verb, what in OTHERS.items():
         verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
+    harm = verbs.add_parser(
+        "harm", help="P(harm) of the recorded runs of the folders, fitted and calibrated"
+    )
+    harm.add_argument("folders", type=Path, nargs="+")
+    harm.add_argument("--figure", type=Path, help="also draw the reliability diagram")
     return parser.parse_args()
 
 
@@ -99,6 +104,10 @@ def main() -> None:
         from benchmarks.gym.fitting import weigh
 
         weigh.VERBS[options.verb](options)
+    elif options.verb == "harm":
+        from benchmarks.gym.fitting import harm
+
+        print(harm.report(list(harm.cases(options.folders)), options.figure))
     elif options.verb == "programs":
         from benchmarks.gym.programs import verbs
 

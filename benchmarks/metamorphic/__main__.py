@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.metamorphic.cases import HALVES, Case, cases
-from benchmarks.metamorphic.claims import said, wrong_claims
+from benchmarks.metamorphic.claims import wrong_claims
 from benchmarks.metamorphic.columns import Exempt
 from benchmarks.metamorphic.formats import FORMATS
 from benchmarks.metamorphic.relations import RELATIONS, Subject, same_in_formats
@@ -54,9 +54,8 @@ def outcomes(subject: Subject, only: str) -> dict[str, Any]:
             outcome |= {f"as {name}": kinds for name, kinds in same_in_formats(subject).items()}
         sentences: set[str] = set()
         if only in "page":
-            claims = sorted(set(wrong_claims(subject.run)))
+            claims, sentences = wrong_claims(subject.run)
             outcome |= {f"page: {k}": [words for kind, words in claims if kind == k] for k in PAGE_KINDS}
-            sentences = said(subject.run)
     base = subject.base._asdict()
     return {"name": subject.name, "outcome": outcome, "said": sorted(sentences), "base": base}
 
@@ -100,14 +99,22 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="only relations with this in their name")
     parser.add_argument("--half", choices=HALVES, help="only this half")
-    parser.add_argument("--rows", type=Path, help="keep every outcome there, as JSON")
+    parser.add_argument("--rows", type=Path, help="keep every outcome there, a line of JSON each")
+    parser.add_argument("--every", type=int, default=1, help="only every n-th case")
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
     wanted = [c for folder in asked.folders for c in cases(folder) if asked.half in (None, c.half)]
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        answers = list(pool.map(tried, wanted, [asked.only] * len(wanted), chunksize=4))
-    rows = [row for several in answers for row in several]
-    print(f"{len(rows)} logs of one run; {sum(not a for a in answers)} cases not read, or of several runs\n")
+    wanted = wanted[:: asked.every]
+    rows, unread = [], 0
+    with ProcessPoolExecutor(asked.jobs) as pool, contextlib.ExitStack() as stack:
+        out = stack.enter_context(asked.rows.open("w")) if asked.rows else None
+        for found in pool.map(tried, wanted, [asked.only] * len(wanted)):
+            rows += found
+            unread += not found
+            if out is not None:
+                out.writelines(json.dumps(row) + "\n" for row in found)
+                out.flush()
+    print(f"{len(rows)} logs of one run; {unread} cases not read, or of several runs\n")
     for relation in RELATIONS:
         print(f"- {relation.name}: {relation.promise}")
     print("- as each format, against a table of the same numbers: health, cause, onset\n")
@@ -115,8 +122,6 @@ def main() -> int:
     print(common(rows))
     if asked.show:
         show(rows, asked.show)
-    if asked.rows:
-        asked.rows.write_text(json.dumps(rows, indent=0))
     return 0
 
 

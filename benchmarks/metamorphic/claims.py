@@ -23,17 +23,19 @@ SIGNALS = {
 }  # fmt: skip
 
 
-def wrong_claims(run: Run) -> Iterator[tuple[str, str]]:
-    """(kind, sentence) of each fault of a run's page."""
+def wrong_claims(run: Run) -> tuple[list[tuple[str, str]], set[str]]:
+    """(kind, sentence) of each fault of a run's page, and the page's sentences: with # for each number, and S for
+    names of signals."""
     diagnosis = pipeline.diagnose(run)
     described, run = diagnosis.first, diagnosis.runs[0]
     alone = Document(traindx_version=diagnosis.document.traindx_version, runs=(described,))
     page = text.render(alone, (run,), width=pages.WIDTH)
-    for fault in pages.faults(page, described, run):
-        yield ("too long" if SIZES.search(fault) else "contradiction"), fault
-    for form in page_numbers.forms(pipeline.Diagnosis(alone, (run,))).values():
-        yield from (("number", words) for words in page_numbers.wrong_numbers(form, described, run))
-    yield from (("missing", words) for words in missing(page, described, run))
+    found = [
+        ("too long" if SIZES.search(f) else "contradiction", f) for f in pages.faults(page, described, run)
+    ]
+    found += [("number", words) for words in page_numbers.wrong_numbers(page, described, run)]
+    found += [("missing", words) for words in missing(page, described, run)]
+    return sorted(set(found)), sentences(page, run)
 
 
 def missing(page: str, described: RunDiagnosis, run: Run) -> Iterator[str]:
@@ -49,10 +51,8 @@ def missing(page: str, described: RunDiagnosis, run: Run) -> Iterator[str]:
                 yield f"{found[0]!r}, and {name} is there: {words[max(found.start() - 40, 0) : found.end() + 60]!r}"
 
 
-def said(run: Run) -> set[str]:
-    """The sentences of a page, with # for each number and no names of signals."""
-    diagnosis = pipeline.diagnose(run)
-    words = " ".join(diagnosis.to_text(width=pages.WIDTH).split())
+def sentences(page: str, run: Run) -> set[str]:
+    words = " ".join(page.split())
     for original in sorted({*run.series, *run.originals.values()}, key=len, reverse=True):
         words = words.replace(original, "S")
     return {

@@ -134,7 +134,9 @@ def jittered(raw: RawLog, names: Collection[str], rng: np.random.Generator, leas
         if unit >= 1 or reach < least * unit or np.abs(finite).min() < 2 * unit:
             continue
         noise = unit * rng.integers(-1, 2, len(column.values))
-        made.columns[name] = RawColumn(column.values + noise, column.rows, column.steps, column.times)
+        within = np.clip(column.values + noise, finite.min(), finite.max())  # no accuracy above 100 %
+        noisy = np.where(np.isfinite(column.values), within, column.values)
+        made.columns[name] = RawColumn(noisy, column.rows, column.steps, column.times)
         changed += 1
     if not changed:
         raise Exempt("no column has digits to spare")

@@ -96,7 +96,7 @@ def trainer_state(rows: list[Row], axis: str, folder: Path) -> Path:
                 named = {
                     TRAINER.get(n) or n.replace("val/", "eval_").replace("/", "_"): v for n, v in own.items()
                 }
-                history.append({"epoch": step / max(last, 1), **named, "step": int(step)})
+                history.append({**named, "step": int(step)})
     return put(
         folder / "trainer_state.json",
         [json.dumps({"best_metric": None, "global_step": int(last), "log_history": history})],

@@ -24,14 +24,16 @@ from benchmarks.metamorphic.formats import written
 from traindx.errors import ReadError
 from traindx.readers import merge_groups, read_place
 from traindx.readers.assembly.runs import assemble
+from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawLog
 from traindx.vocabulary.run import ENDINGS, Run
 
 LONG = 40  # rows from which half of them still show the same
 CUT = 0.9
+REPEATED = 0.3  # of the later values
 SPIKED = 200  # points of a run that one spike must not change
 SPIKE, SPIKE_AT = 4.0, 0.55  # of its neighbour's value, and where
-MIRRORED = ("val-loss-rises", "generalization-gap")
+MIRRORED = ("validation-gap-grows", "validation-rises-then-falls", "validation-drops-late")
 BOUND = re.compile(
     r"acc|ppl|perplex|nll|xent|entropy|\bce\b|bpb|bpc|dice|iou|bce|kl|vq|elbo|auc|f1|map|prec|top", re.I
 )
@@ -124,6 +126,7 @@ WORDS = {
     "train/accuracy": "Training Accuracy", "val/accuracy": "Validation Accuracy",
 }  # fmt: skip
 SLASHED = {"train/loss": "Loss/train", "val/loss": "Loss/validation", "lr": "lr", "grad_norm": "grad_norm"}
+SHORT = {"train/loss": "trn_loss", "val/loss": "dev loss", "lr": "lrate", "grad_norm": "gnorm"}
 AXES = {"step": "global_step", "steps": "step", "iter": "iteration", "iteration": "iter", "epoch": "Epoch"}
 
 
@@ -138,6 +141,8 @@ def synonym(signal: str, style: dict[str, str]) -> str | None:
         return f"{split}_{metric}"
     if style is WORDS:
         return f"{'Training' if split == 'train' else 'Validation'} {metric}"
+    if style is SHORT:
+        return f"{'tr' if split == 'train' else 'dev'} {metric}"
     return f"{metric}/{'train' if split == 'train' else 'validation'}"
 
 
@@ -146,7 +151,8 @@ def synonyms(subject: Subject, style: dict[str, str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for signal, original in subject.run.originals.items():
         other = synonym(signal, style)
-        if other and original in subject.raw.columns and original != other:
+        meant = original in subject.raw.columns and role_of(original).signal == signal
+        if other and meant and original != other:  # a perplexity that stands in for the loss is none by name
             names[original] = other
     axis = subject.axis
     if axis is not None and axis.lower() in AXES:
@@ -171,6 +177,8 @@ def scale_is_open(subject: Subject) -> None:
     names = [*subject.run.originals.values(), *subject.run.series]
     if any(BOUND.search(name) for name in names) or setup.known("classes") or subject.run.boosted:
         raise Exempt("its names say on what scale the loss is")
+    if any(slug.startswith("loss-at-chance") for slug in subject.base.findings):
+        raise Exempt("its values say on what scale the loss is")
 
 
 def ten_times(subject: Subject) -> list[str]:
@@ -180,8 +188,11 @@ def ten_times(subject: Subject) -> list[str]:
 
 def plus_three(subject: Subject) -> list[str]:
     scale_is_open(subject)
-    if subject.base.slug in ("loss-diverges", "loss-explodes", "loss-nonfinite"):
+    if subject.base.slug in ("loss-diverges", *MIRRORED):
         raise Exempt("how far it rose is a matter of its zero")
+    values = [subject.raw.columns[name].values for name in subject.losses]
+    if any(np.ptp(v[np.isfinite(v)]) < 1 for v in values if np.isfinite(v).any()):
+        raise Exempt("3 is more than all that a loss moved")
     return against(subject, change.with_values(subject.raw, subject.losses, lambda v: v + 3), strict=False)
 
 
@@ -263,11 +274,19 @@ def constant_column(subject: Subject) -> list[str]:
     return against(subject, change.with_column(subject.raw, "num_workers", 4.0), strict=True)
 
 
+def repeats(values: np.ndarray) -> bool:
+    """Whether a third of the later values equals the value before, as of a frozen loss."""
+    late = values[len(values) // 2 :]
+    return len(late) > 2 and bool(np.mean(np.diff(late) == 0) > REPEATED)
+
+
 def last_digit(subject: Subject) -> list[str]:
     signals = ("train/", "val/", "grad_norm")
     names = [
         o for n, o in subject.run.originals.items() if n.startswith(signals) and o in subject.raw.columns
     ]
+    if any(repeats(subject.raw.columns[name].values) for name in names):
+        raise Exempt("values that repeat: their last digit is what they say")
     raw = change.jittered(subject.raw, names, subject.random(), 100)
     return against(subject, raw, strict=True)
 
@@ -306,6 +325,7 @@ RELATIONS: Sequence[Relation] = (
     Relation("renamed, snake case", renamed(SNAKE), "health, cause, onset"),
     Relation("renamed, words", renamed(WORDS), "health, cause, onset"),
     Relation("renamed, with slashes", renamed(SLASHED), "health, cause, onset"),
+    Relation("renamed, shortened", renamed(SHORT), "health, cause, onset"),
     Relation("loss x 10", ten_times, "health, cause, onset"),
     Relation("loss + 3", plus_three, "no flip, no other sure cause"),
     Relation("steps as epochs", as_epochs, "no flip, no other sure cause"),

@@ -112,11 +112,14 @@ def write_binary(path: Path) -> None:
 
 
 def write_ratings(path: Path) -> None:
-    """MovieLens's file of 300 users and 200 films: a rating follows from four hidden tastes and some noise."""
+    """MovieLens's file of 300 users and 200 films: a rating follows from how strict the user is, how
+    good the film is, four hidden tastes and some noise."""
     chance = np.random.default_rng(0)
     users, films = chance.normal(size=(300, 4)), chance.normal(size=(200, 4))
     pairs = chance.choice(300 * 200, 20_000, replace=False)
-    score = (users[pairs // 200] * films[pairs % 200]).sum(1) + chance.normal(size=len(pairs))
+    user, film = pairs // 200, pairs % 200
+    own = chance.normal(size=300)[user] + chance.normal(size=200)[film]
+    score = own + 0.5 * (users[user] * films[film]).sum(1) + 0.5 * chance.normal(size=len(pairs))
     stars = np.clip(np.round(3.5 + score / 2), 1, 5).astype(int)
     lines = (f"{p // 200 + 1}::{p % 200 + 1}::{s}::0\n" for p, s in zip(pairs, stars, strict=True))
     path.write_text("".join(lines), encoding="utf-8")

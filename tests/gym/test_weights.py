@@ -14,7 +14,7 @@ pytest.importorskip("scipy")
 from benchmarks.gym.fitting import fit, weigh
 from traindx.causes.catalogue import catalogue
 from traindx.causes.ranking.fitted import VIEWS, fitted
-from traindx.causes.ranking.refits import Members
+from traindx.causes.ranking.rank import Members
 from traindx.causes.ranking.signs import CLEAR
 
 

@@ -83,11 +83,12 @@ def test_a_clock_that_was_set_back_stops_no_alert() -> None:
 @pytest.mark.parametrize(
     ("hours", "quiet"), [("22:00-07:00", False), ("11:30-12:30", True), ("12:01-11:59", False)]
 )
-def test_quiet_hours_hold_all_but_what_is_critical(hours: str, quiet: bool) -> None:
+def test_quiet_hours_hold_all_but_failures_and_what_is_critical(hours: str, quiet: bool) -> None:
     held = lane(quiet_hours=hours)
     held.due([event()], NOW, False)
     assert held.due([event()], NOW + 3, False) is not quiet
     assert held.due([event(), event("critical")], NOW + 3, False)
+    assert held.due([event(), event(kind="run-failed")], NOW + 3, False)
 
 
 def test_a_digest_comes_in_its_time() -> None:

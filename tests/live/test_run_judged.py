@@ -207,6 +207,38 @@ def test_signals_of_a_batch_system_are_the_scripts(folder: Path) -> None:
     assert b"record" in out
 
 
+PREEMPTED = """
+import signal, sys
+
+def hear(number, frame):
+    print(signal.Signals(number).name, flush=True)
+    if number == signal.SIGTERM:
+        sys.exit(7)
+
+for number in (signal.SIGUSR1, signal.SIGCONT, signal.SIGTERM):
+    signal.signal(number, hear)
+"""
+
+
+@pytest.mark.parametrize("everyone", [False, True])
+def test_the_handlers_of_a_script_that_is_preempted_run_and_its_status_is_passed_on(
+    folder: Path, everyone: bool
+) -> None:
+    """As SLURM does: a warning, a requeue, the end; sent to the launcher alone (`scancel --batch`) or to every process of
+    the step, the judge's included."""
+    script = SCRIPT.replace('signal.signal(signal.SIGUSR1, lambda *_: print("checkpoint", flush=True))', "")
+    (folder / "train.py").write_text(PREEMPTED + script)
+    with judged(folder, "--propagate-exit") as (process, judge):
+        for number in (signal.SIGUSR1, signal.SIGCONT, signal.SIGUSR1, signal.SIGTERM):
+            os.killpg(process.pid, number) if everyone else process.send_signal(number)
+            assert process.stdout.readline().decode().strip() == number.name
+            assert number == signal.SIGTERM or not select.select([judge], [], [], 0)[0]
+        out, _ = process.communicate(timeout=LIMIT)
+        assert gone(judge)
+    assert process.returncode == 7
+    assert b"made" in out  # its `finally:` has run
+
+
 def test_it_has_the_lowest_priority(folder: Path) -> None:
     with judged(folder) as (process, _):
         (folder / "enough").touch()

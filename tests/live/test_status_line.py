@@ -30,22 +30,31 @@ LIMIT = 600  # seconds after which a process hangs
 PLAIN = b"".join(b"epoch %d/9 loss %.4f\n" % (i, 1 / i) for i in range(1, 10))
 BARS = b"".join(b"\r%3d%%|%s| %d/20 [00:0%d]" % (5 * i, b"#" * i, i, i % 9) for i in range(21)) + b"\ndone\n"
 COLORS = b"\x1b[32mINFO\x1b[0m saved \x1b]8;;file:///a\x1b\\a\x1b]8;;\x1b\\\nnext\r\n" * 3
+RICH = b"\r\x1b[2K\x1b[1A\x1b[2Kbar 1\nbar 2"  # a block of two lines that is drawn again
 PROMPT = b"epoch 1\nGo on? [y/n] "
 
 
 def screen(data: bytes) -> list[str]:
-    """The lines that a terminal shows; of the sequences only those of this module and colors are known."""
-    lines, line, at = list[str](), "", 0
+    """The lines that a terminal shows; of the sequences only those that are used here."""
+    lines, row, at = [""], 0, 0
     for piece in re.findall(r"\x1b\[[\d;]*[A-Za-z]|\x1b\].*?\x1b\\|.", data.decode(), re.DOTALL):
         if piece == "\n":
-            lines, line, at = [*lines, line.rstrip()], "", 0
+            row, at = row + 1, 0
+            lines += [""] * (row == len(lines))
         elif piece == "\r":
             at = 0
         elif piece == "\x1b[K":
-            line = line[:at]
+            lines[row] = lines[row][:at]
+        elif piece == "\x1b[2K":
+            lines[row] = ""
+        elif piece.endswith(("A", "B")) and len(piece) > 1:
+            row += int(piece[2:-1] or 1) * (1 if piece.endswith("B") else -1)
+        elif piece.endswith("L") and len(piece) > 1:
+            lines[row:row] = [""] * int(piece[2:-1])
         elif not piece.startswith("\x1b"):
-            line, at = line[:at] + piece + line[at + 1 :], at + 1
-    return [*lines, line.rstrip()]
+            lines[row] = lines[row][:at].ljust(at) + piece + lines[row][at + 1 :]
+            at += 1
+    return [line.rstrip() for line in lines]
 
 
 @pytest.fixture
@@ -111,6 +120,30 @@ def test_a_script_that_draws_or_asks_has_the_terminal_to_itself(terminal: tuple[
         assert shown(ours) == printed
     below.receive(b"La finding\n")  # which is on a line of its own
     assert shown(ours) == b"\na finding\nstep 1"
+
+
+@pytest.mark.parametrize(
+    ("printed", "seen"),
+    [
+        (b"\r 10%|#  |\r 20%|## |", ["a finding", "b", " 20%|## |"]),  # below them the bar goes on
+        (b"10%\r20%\r", ["a finding", "b", "20%"]),
+        (b"epoch 1\n\r 1/2\n\r  3/9\x1b[A\r 2/2", ["epoch 1", "a finding", "b", " 2/2", "  3/9"]),
+        (
+            b"log\nbar 1\nbar 2" + RICH[:-1] + b"2" + RICH[:-1] + b"done",
+            ["log", "a finding", "b", "bar 1", "bar done"],
+        ),
+        (b"an open line", ["an open line", "a finding", "b"]),
+        (b"a line\r", ["a line", "a finding", "b"]),  # whose end is \r\n
+    ],
+)
+def test_a_finding_is_above_the_bar_and_below_everything_else(
+    terminal: tuple[int, int], printed: bytes, seen: list[str]
+) -> None:
+    ours, theirs = terminal
+    below = StatusLine(theirs)
+    below.pass_on(printed)
+    below.receive(b"La finding\nLb\n")
+    assert "\n".join(screen(shown(ours))).rstrip("\n") == "\n".join(seen)
 
 
 def test_while_a_password_is_asked_for_nothing_is_printed(terminal: tuple[int, int]) -> None:

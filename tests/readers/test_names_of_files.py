@@ -13,6 +13,7 @@ WRITTEN_BY_TESTS = {
     "xplane",
     "xla-trace",
     "wandb-summary",
+    "notebook",
 }  # see tests/readers/formats
 LOGS = Path(__file__).parents[1] / "logs"
 

@@ -146,6 +146,17 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "quantized-weights-clipped",
         "quantized-inputs-clipped",
     ),
+    "OBJ": (
+        "loss-terms-unbalanced",
+        "preferences-turn-around",
+        "reference-moves-along",
+        "rewards-fall-by-small-steps",
+        "rewards-do-not-differ",
+        "divergence-outweighs-rewards",
+        "opponents-do-not-compete",
+        "divergence-left-out",
+        "answers-leave-reference",
+    ),
     "SYS": (
         "step-waits-for-data",
         "step-time-creeps",

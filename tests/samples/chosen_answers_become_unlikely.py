@@ -23,6 +23,7 @@ def tuned(chosen: np.ndarray, rejected: np.ndarray) -> Run:
 def fires() -> dict[str, Run]:
     return {
         "both fall": tuned(-120 - 1.5 * T, -110 - 3.0 * T),
+        "at once": tuned(np.where(T < 3, -120, -700.0), np.where(T < 3, -110, -900.0)),
         "far too far": tuned(-120 - 5.0 * T, -110 - 9.0 * T),
     }
 
@@ -31,5 +32,12 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "only the rejected fall": tuned(-120 + 0.1 * T, -110 - 2.0 * T),
         "a usual decline": tuned(-120 - 0.3 * T, -110 - 2.0 * T),
+        "an answer of few tokens stays certain": run(
+            {
+                "logps/chosen": -0.3 - 0.15 * T / 60,
+                "train/rewards_margins": 0.05 * T,
+                "train/rewards_accuracies": 0.9 + 0 * T,
+            }
+        ),
         "the margin falls, too": tuned(-120 - 3.0 * T, -110 - 1.0 * T),
     }

@@ -20,6 +20,13 @@ def fires() -> dict[str, Run]:
         "a cross-entropy below zero": run(
             {"train/loss": 0.6 - np.arange(60.0), "train/accuracy": np.full(60, 0.1)}
         ),
+        "no part of a loss is computed": run(
+            {
+                "train/loss_move": np.zeros(7),
+                "train/loss_value": np.zeros(7),
+                "train/success_rate": np.ones(7),
+            }
+        ),
         "an absurd loss": run({"train/loss": np.full(60, 5e26)}),
         "a player that died": run(
             {"train/g_loss": dead, "train/d_loss": np.where(np.arange(60) < 20, 0.03, 0.5)}
@@ -42,6 +49,9 @@ def stays_quiet() -> dict[str, Run]:
         ),
         "memorized to the last digit": run({"train/loss": np.maximum(LOSS - 0.45, 0.0)}),
         "a likelihood of densities": run({"train/loss": 2 - 0.1 * np.arange(60.0)}),
+        "one part without a weight": run(
+            {"train/loss_box": LOSS, "train/loss_aux": np.zeros(60), "val/accuracy": 1 - 0.3 * LOSS}
+        ),
         "a cosine": run({"train/loss": LOSS - 1.9, "val/accuracy": 1 - 0.3 * LOSS}),
         "large targets": run({"train/loss": 1e13 * LOSS}),
         "word errors beyond one": run({"val/wer": 104.0 - np.arange(60) + rng(1).standard_normal(60)}),

@@ -19,6 +19,7 @@ def fires() -> dict[str, Run]:
     return {
         "lost in the first steps": autoencoder(GONE),
         "by another name": autoencoder(GONE, "train/kld"),
+        "from the start": autoencoder(0.09 * np.exp(-T / 2) + 1e-3),
         "late": autoencoder(np.where(T < 25, 5.0, 1e-4)),
         "weights of the network are logged": autoencoder(
             GONE, weight_norm=20 + T, weight_decay=0 * T + 0.01
@@ -29,6 +30,7 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         "informative": autoencoder(25 * (1 - np.exp(-T / 8))),
+        "still rising": autoencoder(1e-4 * (1 + T)),
         "falls to a useful level": autoencoder(4 + 30 * np.exp(-T / 5)),
         "its weight is raised": autoencoder(GONE, kl_weight=np.minimum(T / 100, 1.0)),
         "small as all losses are": run({"train/kl": GONE / 100, "train/recon_loss": RECONSTRUCTION / 1e5}),

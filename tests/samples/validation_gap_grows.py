@@ -10,6 +10,14 @@ from tests import make
 from tests.trainer import Recipe, cosine, train
 from traindx.vocabulary.run import Run
 
+EXCEPTIONS = {
+    f"halved: {name}": "two evaluations are no trend"
+    for name in ("three epochs of fine-tuning", "three epochs, the first without a training loss")
+}
+SCATTERED = np.array([2.8, 7.8, 4.6, 10.9, 6.5, 11.5, 10.2])
+JUMPS = np.array([1.2, 0.7, 3.3, 3.7, 2.1, 3.2, 4.3])
+RETURNS = np.array([2.8, 7.8, 4.6, 10.9, 3.0, 11.5, 10.2])
+
 
 def fall(n: int, start: float, floor: float, pace: float = 30.0) -> np.ndarray:
     return floor + (start - floor) * (1 + pace * np.arange(n) / n) ** -1.0
@@ -31,11 +39,24 @@ def late(seed: int = 0) -> Run:
     return both(fall(9000, 2.3, 0.05) * (1 + noise(9000, 0.2, seed + 1)), val, 100)
 
 
+def three_epochs() -> dict[str, Run]:
+    return {
+        "three epochs of fine-tuning": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.47, 0.57])),
+        "three epochs, the first without a training loss": make.run(
+            {
+                "train/loss": (np.array([1, 2]), np.array([0.35, 0.15])),
+                "val/loss": np.array([0.38, 0.43, 0.5]),
+            }
+        ),
+    }
+
+
 def fires() -> dict[str, Run]:
     noisy = Recipe(samples=400, label_noise=0.4, hidden=64, steps=800)
     epochs = np.arange(30)
     val = 0.5 + 1.5 * np.exp(-epochs / 3)
     return {
+        **three_epochs(),
         "150 samples, 128 units, trained": train(Recipe(samples=100, hidden=64, apart=0.6, steps=600)),
         "40 % wrong labels, trained": train(noisy),
         "five validations, trained": train(replace(noisy, validate_every=160)),
@@ -43,6 +64,8 @@ def fires() -> dict[str, Run]:
         "four epochs of fine-tuning": both(
             fall(400, 1.4, 0.1) + noise(400, 0.05), np.array([1.21, 1.15, 1.27, 1.42]), 100
         ),
+        "scattered evaluations far above the first": both(fall(700, 9.0, 4.0), SCATTERED, 100),
+        "jumps after its second evaluation": both(fall(600, 1.4, 0.3), JUMPS, 100),
         "loss below zero": both(fall(300, 1.0, -4.0), -2.0 + 2.5 * np.exp(-np.arange(30) / 3) + epochs * 0.05, 10),
         "heavy tails": both(
             fall(1500, 2.3, 0.05) * np.exp(noise(1500, 0.5)),
@@ -67,6 +90,14 @@ def fires() -> dict[str, Run]:
     }  # fmt: skip
 
 
+def other_epochs() -> dict[str, Run]:
+    return {
+        "three epochs without a trend": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.33, 0.36])),
+        "three epochs, hardly worse": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.385, 0.40])),
+        "three epochs in which both rise": both(np.array([0.5, 0.6, 0.8]), np.array([0.5, 0.7, 0.9])),
+    }
+
+
 def stays_quiet() -> dict[str, Run]:
     t = np.arange(60.0)
     healthy = fall(60, 2.3, 0.4)
@@ -76,6 +107,7 @@ def stays_quiet() -> dict[str, Run]:
     one_up = healthy.copy()
     one_up[-1] *= 1.3
     return {
+        **other_epochs(),
         "plenty of data, trained": train(Recipe(samples=20000)),
         "one of five classes gets worse": make.run(
             {
@@ -101,6 +133,7 @@ def stays_quiet() -> dict[str, Run]:
         "rises and falls again": both(fall(60, 2.3, 0.01), hump),
         "levels off": both(fall(60, 2.3, 0.5), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
         "four noisy points": both(fall(400, 1.4, 0.6), np.array([1.20, 1.13, 1.15, 1.14]), 100),
+        "scattered evaluations, one near the first": both(fall(700, 9.0, 4.0), RETURNS, 100),
         "both losses near zero": both(
             fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6
         ),

@@ -12,7 +12,7 @@ import pytest
 from tests.survey.made import rng
 from traindx import survey
 from traindx.errors import ConfigError, ReadError
-from traindx.survey import decode, headers
+from traindx.survey import files, headers
 from traindx.survey.headers import HEAD, TAIL
 
 EXAMPLES = ("png", "jpg", "gif", "bmp", "webp", "tiff")
@@ -78,10 +78,10 @@ def test_images_that_pillow_wrote(kind: str, tmp_path: Path) -> None:
     images.fromarray(rng().integers(0, 255, (40, 40, 3), dtype=np.uint8)).save(path)
     data = path.read_bytes()
     assert judged(data) == ""
-    assert decode.undecodable(path, "image") == ""
+    assert files.undecodable(path, "image") == ""
     path.write_bytes(data[: len(data) // 2])
     assert judged(path.read_bytes()) == ("" if kind == "tiff" else "ends early")
-    assert decode.undecodable(path, "image")
+    assert files.undecodable(path, "image")
 
 
 @pytest.mark.parametrize("kind", ["wav", "flac", "ogg"])
@@ -90,9 +90,9 @@ def test_sounds_that_soundfile_wrote(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"x.{kind}"
     soundfile.write(path, 0.1 * rng().standard_normal(20_000), 16_000)
     data = path.read_bytes()
-    assert judged(data) == decode.undecodable(path, "sound") == ""
+    assert judged(data) == files.undecodable(path, "sound") == ""
     path.write_bytes(data[: len(data) // 2])
-    assert judged(path.read_bytes()) or decode.undecodable(path, "sound")
+    assert judged(path.read_bytes()) or files.undecodable(path, "sound")
 
 
 def test_a_folder_of_images(tmp_path: Path) -> None:

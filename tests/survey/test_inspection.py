@@ -9,7 +9,7 @@ import pytest
 
 import traindx
 from tests.survey.made import COLUMNS, rng, sound
-from traindx.checks.data_catalogue import DATA_CHECKS
+from traindx.checks.catalogue import DATA_CHECKS
 from traindx.survey.inspection import DataCheck, check_data
 from traindx.vocabulary.check import CheckResult
 

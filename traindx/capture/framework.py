@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import traindx.capture
 
 if TYPE_CHECKING:
-    from traindx.capture.session.loop import Loop
-    from traindx.capture.session.recorded_process import RecordedProcess
+    from traindx.capture.session.loop import Loop, RecordedProcess
 
 Ability = Literal["experiment", "trace", "memory"]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from traindx import pipeline
 from traindx.capture.launch.command import Ended
-from traindx.cli.streams import note
+from traindx.cli.api import Path, note
 from traindx.reports.labels import percent
 
 if TYPE_CHECKING:

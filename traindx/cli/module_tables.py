@@ -7,14 +7,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from traindx import pipeline, rules
+from traindx.cli.api import (
+    OUTPUT_OPTIONS,
+    Config,
+    ConfigError,
+    Format,
+    Output,
+    ReadError,
+    click,
+    emit,
+    note,
+    reading_options,
+    settle_output,
+    stdout_width,
+    with_options,
+)
 from traindx.cli.diagnosis_output import status_of
-from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, reading_options, settle_output, with_options
-from traindx.cli.streams import emit, note, stdout_width
-from traindx.config import Config
-from traindx.errors import ConfigError, ReadError
 from traindx.features.per_module.flags import Limits
 from traindx.features.per_module.table import Kind, ModuleTable, table
 from traindx.rules.findings import findings

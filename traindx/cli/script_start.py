@@ -14,17 +14,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from traindx.capture.launch.command import Ended, Request, check_program, environment, launch
 from traindx.capture.launch.folder import DIARY, Claim, forget_start, run_folder
 from traindx.capture.launch.output import Relayed
 from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
+from traindx.cli.api import (
+    FENCE_OPTIONS,
+    ConfigError,
+    Output,
+    click,
+    command_argument,
+    note,
+    state_limits,
+    with_options,
+)
 from traindx.cli.interruptions import ASKED
 from traindx.cli.interruptions import Ended as Interrupted
-from traindx.cli.options import FENCE_OPTIONS, Output, command_argument, state_limits, with_options
-from traindx.cli.streams import note
-from traindx.errors import ConfigError
 
 RUNS = Path("traindx-runs")
 COPY = "The script runs in a scratch copy{why}. What it writes there is thrown away."

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from traindx.atomic_write import write_whole
+from traindx.capture.launch.status_line import columns
 from traindx.errors import ConfigError
 
 MIN_WIDTH, MAX_WIDTH, PIPE_WIDTH = 40, 120, 100
@@ -55,11 +56,12 @@ def write_file(path: Path, text: str, option: str = "--output") -> None:
 
 
 def note(text: str, quiet: bool = False) -> None:
-    """A line for the person at the terminal; never part of the document."""
-    if not quiet:
-        from traindx.reports.labels import visible
+    """A sentence for the person at the terminal, in lines of its width; never part of the document."""
+    if quiet:
+        return
+    from traindx.reports.labels import visible, wrapped
 
-        print(visible(text), file=sys.stderr, flush=True)
+    print(wrapped(visible(text), columns(2)), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

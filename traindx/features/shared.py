@@ -13,6 +13,9 @@ from traindx.vocabulary.signals import direction_of
 
 # Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
 REWARD_WORDS = ("reward", "return", "rew")
+INTRINSIC = frozenset(
+    {"int", "intrinsic", "curiosity", "bonus"}
+)  # what a net earns by exploring, not by the task
 OTHER_LOSS = re.compile(r"train/.+:\d+_loss$")  # a further loss, named after the line that computes it
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
 
@@ -99,6 +102,9 @@ class Features(Derived):
                 n for n in series if any(w in n.lower() for w in REWARD_WORDS) and "std" not in n.lower()
             ]
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
+            rewards = [n for n in rewards if not INTRINSIC & set(words_of(n))] or rewards
+            # Of preferences, the margin goes on rising after all pairs are in the right order.
+            rewards = [n for n in rewards if "margin" in n] or rewards
             if rewards:
                 return max(rewards, key=lambda n: len(series[n]))
         # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.

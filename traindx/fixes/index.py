@@ -27,7 +27,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.optimization.lower_learning_rate', 'runtime', ('learning-rate-too-high', 'unscaled-grad-accumulation', 'momentum-too-high', 'dead-relus', 'half-precision-range', 'quantized-layer-gradient-imbalance', 'missing-warmup')),
     ('traindx.fixes.optimization.lower_momentum', 'runtime', ('momentum-too-high',)),
     ('traindx.fixes.model.lower_weight_decay', 'runtime', ('weight-decay-too-high', 'insufficient-capacity')),
-    ('traindx.fixes.model.mask_the_future', 'advice', ('missing-causal-mask',)),
+    ('traindx.fixes.model.mask_the_future', 'patch', ('missing-causal-mask',)),
     ('traindx.fixes.model.match_output_to_loss', 'patch', ('wrong-output-activation', 'wrong-loss', 'double-softmax')),
     ('traindx.fixes.data.match_preprocessing', 'patch', ('val-preprocessing-mismatch', 'stale-normalization-statistics')),
     ('traindx.fixes.data.normalize_inputs', 'runtime', ('unnormalized-inputs', 'saturating-activations', 'bad-initialization')),
@@ -62,6 +62,8 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.numerics.use_group_quantization', 'patch', ('quantization-gap', 'ternary-collapse', 'quantized-layer-gradient-imbalance')),
     ('traindx.fixes.model.use_leaky_relu', 'runtime', ('dead-relus',)),
     ('traindx.fixes.model.use_matching_loss', 'patch', ('wrong-loss', 'wrong-output-activation')),
+    ('traindx.fixes.optimization.use_target_network', 'patch', ('unstable-bootstrapping',)),
     ('traindx.fixes.data.weight_classes', 'patch', ('class-imbalance',)),
+    ('traindx.fixes.optimization.weight_loss_terms', 'patch', ('unbalanced-loss-terms',)),
     ('traindx.fixes.loop.zero_gradients_each_step', 'runtime', ('missing-zero-grad',)),
 )

@@ -17,7 +17,11 @@ SECOND = 0.6
 SHORT = (
     2.0  # seconds of training; a shorter one is not cut, because a cut costs another start at full length
 )
-LENGTHS = ("train-longer",)  # fixes that do nothing within the steps of a trial
+# Fixes whose arms cannot be compared with the run, and why.
+INCOMPARABLE = {
+    "train-longer": "it changes the length of the training, so equal steps cannot be compared",
+    "mask-the-future": "the loss rises to what is possible, so it cannot be compared",
+}
 Way = tuple[str, ...]  # interventions that are tried together
 # Doses of a change: those tried together first, and those tried next if the last of these was best.
 # Cleared gradients are smaller than accumulated ones, so the rate chosen for the latter may be too low.
@@ -100,8 +104,8 @@ def why_not(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], 
     """Why a fix is not tried, from outside or in the source; "" where it can be tried in the source."""
     if fix.applicability == "advice":
         return "advice: only a person can do it"
-    if fix.slug in LENGTHS:
-        return "it changes the length of the training, so equal steps cannot be compared"
+    if fix.slug in INCOMPARABLE:
+        return INCOMPARABLE[fix.slug]
     source = no_source(fix.slug)
     outside = next(filter(None, map(refused, fix.interventions)), "")
     return f"{outside}; {source}" if outside and source else source

@@ -129,8 +129,10 @@ class Judge:
             written(self.request["events"], f"{line(event)}\n".encode())
         if self.request["notes"] >= 0 and event.kind in SPOKEN and not self.ended:
             from traindx.live.screen import event_line
+            from traindx.reports.labels import wrapped
 
-            self.tell("L", event_line(event, "traindx"))
+            for part in wrapped(event_line(event, "traindx"), columns(STDERR)).splitlines():
+                self.tell("L", part)
         if event.finding is not None and event.kind in ("finding", "escalated"):
             self.stop_on(event.finding.severity, event.text)
         return event
@@ -149,3 +151,4 @@ class Judge:
         level, file = self.request["stop_on"], Path(self.request["stop_file"])
         if level and rank(severity) <= rank(level) and not file.exists():
             write_whole(file, why)
+            self.ended = True  # what else is found is in the report, which comes now

@@ -41,7 +41,6 @@ class Status:
                                if one.diagnoses), (None, None))  # fmt: skip
         planned = self.steps or (run and run.setup.number("planned_steps"))
         place = f"step {step(tail.step)}" + (f" of {step(planned)}" if planned else "")
-        counted = f"{counter.word} {counter.count}/{counter.total}" if counter.total else ""
         objective = (Features(run).objective_name if run else "") or "train/loss"
         loss = name(objective.removeprefix("train/"), 20) + f" {number(tail.values.get(objective))}"
         seconds = tail.time - tail.first[1]
@@ -50,8 +49,8 @@ class Status:
         left = f"{duration((end - tail.step) / pace / 60)} left" if end and end > tail.step and pace else ""
         speed = f"{number(float(f'{pace:.2g}'))} steps/s" if pace else ""
         health = diagnosis.health if diagnosis else "recording"
-        parts = [counted, place, health, loss if objective in tail.values else "", speed, left]
-        for spare in (speed, place if counted else ""):  # what a narrow terminal lacks first
+        parts = [counter.words, place, health, loss if objective in tail.values else "", speed, left]
+        for spare in (speed, place if counter.words else ""):  # what a narrow terminal lacks first
             if len(line_of(parts)) >= width:
                 parts.remove(spare)
         return line_of(parts)
@@ -67,6 +66,10 @@ class Counter:
     def __init__(self) -> None:
         self.word, self.count, self.total = "", 0, 0
         self.first, self.at, self.falls = (0, 0.0), 0.0, False
+
+    @property
+    def words(self) -> str:
+        return f"{self.word} {self.count}/{self.total}" if self.total else ""
 
     def read(self, printed: bytes, steps: float) -> None:
         found = COUNTER.findall(printed)
@@ -92,6 +95,13 @@ class Counter:
         each = (self.at - self.first[1]) / counts
         begins = self.first[1] < each / 2  # what is counted begins when it is printed
         return self.at + (self.total - self.count + begins - (self.first[0] == 0)) * each
+
+
+def counted(printed: bytes) -> str:
+    """How far a script was by what it printed last: "epoch 27/60"; "" where it does not say."""
+    counter = Counter()
+    counter.read(printed, 0.0)
+    return counter.words
 
 
 class Tail:

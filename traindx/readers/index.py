@@ -16,6 +16,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.readers.formats.mlflow', 'mlflow', 0.95, False, True, True, ('*.db', '*.sqlite', '*.sqlite3'), (b'SQLite format 3\x00',), ()),
     ('traindx.readers.formats.mlflow_metric', 'mlflow-metric', 0.9, False, True, False, (), (b'0', b'1', b'2', b'3', b'4', b'5', b'6', b'7', b'8', b'9'), ()),
     ('traindx.readers.formats.mmengine_json', 'mmengine-json', 0.95, False, True, False, (), (b'{',), (b'"iter"|"env_info"',)),
+    ('traindx.readers.formats.notebook', 'notebook', 0.97, False, True, False, ('*.ipynb',), (b'{',), (b'"cell_type"',)),
     ('traindx.readers.formats.sacred', 'sacred', 0.98, False, True, True, (), (b'{',), (b'"steps"',)),
     ('traindx.readers.formats.sb3', 'stable-baselines', 0.98, False, True, True, (), (), (b'#|%|//|rew|approx|Return',)),
     ('traindx.readers.formats.sb3_evaluations', 'sb3-evaluations', 1.0, False, True, False, ('*.npz',), (b'PK\x03\x04',), ()),

@@ -21,6 +21,7 @@ from traindx.readers.compressed import MOST_PIPED, opened, unpacked
 from traindx.vocabulary.run import Event, Floats, Ints
 
 HEAD_BYTES = 65536  # how much of a file a sniffer sees
+HOLE = 64  # zeros that are no part of a text or a record
 
 
 class Source(msgspec.Struct, frozen=True, eq=False):
@@ -78,9 +79,15 @@ def piped(name: str, stream: BinaryIO) -> Source:
 
 
 def head_of(stream: BinaryIO) -> bytes:
-    """The first bytes, without the zeros that a crash of the machine leaves behind the last line."""
+    """The first bytes, without the zeros that a crash of the machine leaves behind the last line, and those
+    before the first line of a log that was emptied while a program went on writing into it."""
     head = stream.read(HEAD_BYTES)
-    return head.rstrip(b"\0") if head.endswith(bytes(64)) else head
+    begins = head[:HOLE] == bytes(HOLE)
+    while begins and head and not head.strip(b"\0"):
+        head = stream.read(HEAD_BYTES)
+    if begins:
+        head = head.lstrip(b"\0")
+    return head.rstrip(b"\0") if head.endswith(bytes(HOLE)) else head
 
 
 def reason(error: Exception) -> str:

@@ -77,6 +77,18 @@ def sentence(text: object, limit: int = TEXT_LIMIT) -> str:
     return words + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
 
 
+def wrapped(text: str, width: int) -> str:
+    """`text` in lines shorter than a terminal of `width` columns, none of which breaks a word or a path; in one line
+    where the width is 0, for unknown."""
+    if not width:
+        return text
+    import textwrap
+
+    return textwrap.fill(
+        text, width - 1, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
 def cells(text: str) -> int:
     """Columns that a printable text takes in a terminal."""
     if text.isascii():

@@ -1,28 +1,24 @@
 """A folder of image or sound files: which can be read, how many of each class, which are copies.
 
-The classes are the folders directly below, if every file is in one."""
+The classes are the folders directly below, if every file is in one. Files are read with Pillow and
+soundfile, where these are installed."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import time
+import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
-from traindx.errors import ReadError
-from traindx.survey import decode, hashes, headers
-from traindx.survey.gather import Progress
+from traindx.survey import hashes, headers
+from traindx.survey.api import Fact, Iterator, Measured, Progress, ReadError, listing, np, spellings, twins
 from traindx.survey.hashes import Seen
-from traindx.survey.headers import HEAD, TAIL, medium_of
-from traindx.survey.labels import spellings, twins
-from traindx.survey.measurement import Measured
-from traindx.survey.names import listing
-from traindx.vocabulary.setup import Fact
+from traindx.survey.headers import HEAD, TAIL, Medium, medium_of
 
 MOST_FILES = 1_000_000
 DECODE_SECONDS = 60.0
@@ -58,14 +54,14 @@ def inspect_folder(folder: Path, codes: dict[str, int], progress: Progress | Non
     looked = Inspected(
         paths, [], Seen(), [p[0] for p in parts] if sorted_in else [], other=len(found) - len(paths)
     )
-    known, end = decode.decoders(), time.monotonic() + DECODE_SECONDS
+    known, end = decoders(), time.monotonic() + DECODE_SECONDS
     for place, path in enumerate(paths):
         if progress is not None and len(paths) >= REPORTS and place % 100 == 0:
             progress(place, len(paths))
         mark, why = examined(folder / path)
         medium = medium_of(Path(path).suffix)
         if not why and medium in known and time.monotonic() < end:
-            why = decode.undecodable(folder / path, medium)
+            why = undecodable(folder / path, medium)
             looked.decoded += 1
         if why:
             looked.broken.append((place, why))
@@ -176,7 +172,7 @@ def notes(looked: Inspected) -> list[str]:
     if looked.decoded < len(looked.paths) - len(looked.broken):
         missing = {"image": "Pillow", "sound": "soundfile"}
         media = {medium_of(Path(p).suffix) for p in looked.paths}
-        lacking = [missing[m] for m in media if m is not None and m not in decode.decoders()]
+        lacking = [missing[m] for m in media if m is not None and m not in decoders()]
         why = f"without {' and '.join(sorted(lacking))}" if lacking else f"after {DECODE_SECONDS:.0f} s"
         messages.append(
             f"decoded: {looked.decoded:,} files; the others were checked by header and length ({why})"
@@ -190,3 +186,45 @@ REASONS = {
     "samples_conflicting": NOT_SORTED,
     "train_val_overlap_share": "no validation data were given (--validation)",
 }  # fmt: skip
+
+
+BLOCK = 1 << 16  # frames of sound that are decoded in one go
+
+
+def decoders() -> dict[Medium, str]:
+    """The library for each medium that there is."""
+    wanted: tuple[tuple[Medium, str], ...] = (("image", "PIL"), ("sound", "soundfile"))
+    return {medium: library for medium, library in wanted if importlib.util.find_spec(library)}
+
+
+def undecodable(path: Path, medium: Medium) -> str:
+    """Why a file cannot be decoded completely, or ""."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return image(path) if medium == "image" else sound(path)
+
+
+def image(path: Path) -> str:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as opened:
+            opened.load()
+    except UnidentifiedImageError:
+        return "is no image that Pillow knows"
+    except Image.DecompressionBombError:
+        return "has an absurd size"
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError) as error:
+        return f"cannot be decoded ({type(error).__name__})"
+    return ""
+
+
+def sound(path: Path) -> str:
+    import soundfile
+
+    try:
+        with soundfile.SoundFile(str(path)) as opened:
+            read = sum(len(block) for block in opened.blocks(BLOCK, dtype="float32"))
+            return "ends early" if 0 <= read < opened.frames else "holds no sound" if not read else ""
+    except (soundfile.SoundFileError, RuntimeError, ValueError, OSError, MemoryError) as error:
+        return f"cannot be decoded ({type(error).__name__})"

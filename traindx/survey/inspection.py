@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from traindx import pipeline, rules, survey
-from traindx.checks.data_catalogue import DATA_CHECKS, OF_FOLDERS
+from traindx.checks.catalogue import DATA_CHECKS, OF_FOLDERS
 from traindx.checks.judge import results
 from traindx.config import Config
-from traindx.errors import ConfigError
 from traindx.redaction import redact_text
 from traindx.survey import Survey
-from traindx.survey.gather import Progress
-from traindx.survey.labels import Task
+from traindx.survey.api import Any, ConfigError, Mapping, NDArray, Progress, Sequence, Task, np
 from traindx.version import VERSION
 from traindx.vocabulary.check import Check, CheckReport
 from traindx.vocabulary.run import Event, Run

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from traindx.survey.gather import Gathered, Sample
-from traindx.survey.labels import Task
-from traindx.survey.measurement import Measured
-from traindx.survey.names import escaped, listing
-from traindx.survey.table import Floats, Kind
-from traindx.vocabulary.setup import Fact
+from traindx.survey.api import Fact, Floats, Gathered, Kind, Measured, Sample, Task, escaped, listing, np
 
 LEAST = 50  # samples
 BINS, EACH = 64, 16  # of a feature with many values, and samples a bin

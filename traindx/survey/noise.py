@@ -13,15 +13,9 @@ import zlib
 from typing import Any
 
 import msgspec
-import numpy as np
 from numpy.typing import NDArray
 
-from traindx.survey.gather import Gathered, Sample
-from traindx.survey.labels import Task
-from traindx.survey.measurement import Measured
-from traindx.survey.names import indices
-from traindx.survey.table import Field, Floats, Objects
-from traindx.vocabulary.setup import Fact
+from traindx.survey.api import Fact, Field, Floats, Gathered, Measured, Objects, Sample, Task, indices, np
 
 FOLDS, LEAST_A_CLASS, LEAST = 5, 5, 100
 MOST_CLASSES, MOST_COLUMNS, MOST_ROWS = 200, 512, 20_000

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from traindx.survey import hashes
-from traindx.survey.gather import Gathered, Sample
-from traindx.survey.labels import Task
-from traindx.survey.measurement import Measured
-from traindx.survey.table import Floats
-from traindx.vocabulary.setup import Fact
+from traindx.survey.api import Fact, Floats, Gathered, Measured, Sample, Task, np
 
 LEAST = 100  # rows needed to judge their order
 

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from traindx.survey.gather import Gathered, Sample
+from traindx.survey.api import Fact, Floats, Gathered, Measured, Sample, Task, listing, np
 from traindx.survey.inputs import numeric
-from traindx.survey.labels import Task
-from traindx.survey.measurement import Measured
-from traindx.survey.names import listing
-from traindx.survey.table import Floats
-from traindx.vocabulary.setup import Fact
 
 LEAST = 20  # rows on both sides
 CHANCE = 1e-3  # of any feature to seem shifted where none is

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from traindx.survey.gather import Gathered, Sample
-from traindx.survey.labels import Task
-from traindx.survey.measurement import Measured
-from traindx.survey.names import escaped
+from traindx.survey.api import Codes, Fact, Floats, Gathered, Measured, NDArray, Sample, Task, escaped, np
 from traindx.survey.noise import Predicted
-from traindx.survey.table import Codes, Floats
-from traindx.vocabulary.setup import Fact
 
 LEAST = 30  # samples of a slice
 MOST = 50  # slices

@@ -8,20 +8,21 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from traindx.errors import ConfigError
-from traindx.survey.names import escaped, listing
-from traindx.survey.table import (
+from traindx.survey.api import (
     MOST_FIELDS,
     Chunk,
     Codes,
+    ConfigError,
     Field,
     Floats,
     Kind,
     Objects,
     Table,
     Wanted,
+    escaped,
+    listing,
+    np,
     rows_a_chunk,
 )
 

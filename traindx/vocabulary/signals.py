@@ -74,6 +74,9 @@ SIGNALS: tuple[SignalKind, ...] = (
     ),
     SignalKind("outputs_accuracy", "higher", "0..1", "share of a batch that the outputs answer as labelled"),
     SignalKind(
+        "outputs_balanced_accuracy", "higher", "0..1", "mean of that share over the classes in a batch"
+    ),
+    SignalKind(
         "outputs_cross_entropy",
         "lower",
         "nats",

@@ -20,7 +20,7 @@ from traindx import rules
 from traindx.causes.catalogue import catalogue
 from traindx.causes.ranking.distance import Homes
 from traindx.causes.ranking.fitted import VIEWS
-from traindx.causes.ranking.refits import STEP, Members
+from traindx.causes.ranking.rank import STEP, Members
 from traindx.causes.ranking.signs import CLEAR
 
 SIGNS = Path(__file__).with_name("signs.jsonl.gz")

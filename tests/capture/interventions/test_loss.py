@@ -25,7 +25,7 @@ from tests.capture.interventions.small import (  # noqa: E402
     perceptron,
     squares,
 )
-from traindx.capture.torch.alter.moments import Moments  # noqa: E402
+from traindx.capture.torch.alter.inputs import Moments  # noqa: E402
 
 POSITIVE = (X[:, :1] > 0.8).float()
 

@@ -15,9 +15,9 @@ import jax.numpy as jnp  # noqa: E402
 
 from traindx.capture.compiled.backend import CompiledBackend  # noqa: E402
 from traindx.capture.compiled.steps import READINGS, Steps  # noqa: E402
-from traindx.capture.jax.names import leaves_of  # noqa: E402
 from traindx.capture.jax.near import Near  # noqa: E402
 from traindx.capture.jax.readings import at_hand, far, send_step  # noqa: E402
+from traindx.capture.jax.trees import leaves_of  # noqa: E402
 from traindx.capture.session.session import Session  # noqa: E402
 
 CHANCE = np.random.default_rng(0)

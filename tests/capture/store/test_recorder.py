@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.capture.store.flight import COLUMNS, STEPS, Flight
+from traindx.capture.session.steps import COLUMNS, STEPS, Flight
 from traindx.capture.store.recorder import Recorder
 from traindx.errors import NotALog
 from traindx.vocabulary.run import Event

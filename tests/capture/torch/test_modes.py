@@ -33,6 +33,23 @@ def test_evaluating_and_training_in_the_wrong_mode(tmp_path: Path) -> None:
     assert setup.number("validation_in_train_mode_share") == 1
 
 
+@pytest.mark.parametrize(("evaluates", "share"), [(True, 0.0), (False, 1.0)])
+def test_an_evaluation_with_gradients_is_no_training(tmp_path: Path, evaluates: bool, share: float) -> None:
+    """Loops on graphs evaluate the whole graph after each step, without `no_grad`."""
+    model = nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.5), nn.Linear(8, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with traindx.watch(model, optimizer, out=tmp_path):
+        for _ in range(6):
+            model.train(evaluates)
+            model(torch.randn(4, 6)).sum().backward()
+            optimizer.step()
+            model.eval()
+            float(model(torch.randn(9, 6)).sum())
+    setup = traindx.read(tmp_path).setup
+    assert setup.number("steps_in_eval_mode_share") == share
+    assert setup.batch_size == 4
+
+
 @pytest.mark.parametrize(
     ("layer", "matters"),
     [(nn.Dropout(0.1), True), (nn.BatchNorm1d(8), True), (nn.Dropout(0.0), False), (nn.LayerNorm(8), False),

@@ -18,7 +18,7 @@ from traindx.causes.measures.costs import (
     clock_of,
     cost_of,
 )
-from traindx.causes.measures.questions import HOW_TO_LOG
+from traindx.causes.measures.next_measures import HOW_TO_LOG
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run, series
 

@@ -23,10 +23,10 @@ from traindx.causes.measures.next_measures import (
     chosen,
     entropy,
     gain,
+    how_to_log,
     question,
     strongest,
 )
-from traindx.causes.measures.questions import how_to_log
 from traindx.vocabulary.diagnosis import NextMeasure
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run

@@ -9,7 +9,7 @@ from tests import make
 from tests.causes.made import fired, plain_run
 from traindx import pipeline
 from traindx.causes import undecided
-from traindx.causes.ranking.log_terms import LITTLE, LOG, evidence_share, log_terms
+from traindx.causes.ranking.probabilities import LITTLE, LOG, evidence_share, log_terms
 from traindx.causes.ranking.signs import signs_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Hypothesis

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.gym.fitting.weigh import packed_differences
 from tests.captured import HEALTHY, captured
 from traindx import pipeline
-from traindx.causes.ranking import refits
+from traindx.causes.ranking import rank
 from traindx.causes.ranking.probabilities import (
     CEILING,
     SECOND,
@@ -68,18 +68,18 @@ def test_the_spread_is_of_all_that_was_said() -> None:
 
 def test_differences_are_kept_to_half_a_step() -> None:
     made = np.random.default_rng(0).normal(scale=0.4, size=(5, 7, 3))
-    members = refits.Members(
+    members = rank.Members(
         tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), packed_differences(made)
     )
-    assert np.abs(members.differences() - made).max() <= refits.STEP / 2 + 1e-12
+    assert np.abs(members.differences() - made).max() <= rank.STEP / 2 + 1e-12
 
 
 def test_what_a_member_adds_is_what_a_loop_over_its_weights_adds() -> None:
-    members, weights = refits.shipped_refits()
+    members, weights = rank.shipped_refits()
     values = {members.keys[3]: 0.8, members.keys[10]: 1.0, "no such sign": 1.0}
     causes = [members.causes[2], "no such cause", members.causes[0]]
     hand, rest = [1.5, 2.0, -3.0], [-0.5, 0.0, -4.0]
-    for m, found in enumerate(refits.refit_scores(values, hand, rest, causes)):
+    for m, found in enumerate(rank.refit_scores(values, hand, rest, causes)):
         for i, cause in enumerate(causes):
             expected = members.scale[m] * hand[i] + members.surprise[m] * rest[i]
             if cause in members.causes:

@@ -127,12 +127,23 @@ def test_a_small_data_set_is_no_harm_by_itself(
     assert verdict(run, {"too-little-data": 0.9, "healthy": 0.1}) == health
 
 
+@pytest.mark.parametrize(("end", "health"), [(1.5, "healthy"), (2.25, "watch")])
+def test_a_net_that_comes_closer_needs_one_probable_fault(end: float, health: str) -> None:
+    """A third of the loss is gone, which is not yet good. Many faults that are each unlikely are no harm."""
+    noise = 0.02 * np.random.default_rng(0).standard_normal(300)
+    run = recorded(train__loss=np.linspace(2.3, end, 300) + noise)
+    spread = {"misaligned-labels": 0.2, "batch-too-small": 0.16, "healthy": 0.1, "wrong-loss": 0.09}
+    assert verdict(run, spread) == health
+    assert verdict(run, {"misaligned-labels": 0.9, "healthy": 0.1}) != "healthy"
+
+
 def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:
     """A recording that was over its budget measured the outputs of the first steps only."""
-    early = recorded(train__loss=make.healthy_loss(200), outputs_accuracy=[0.1] + [0.98] * 12)
-    late = trained(0.98)
-    assert not is_good(early, Features(early))
-    assert is_good(late, Features(late))
+    loss, accuracy = make.healthy_loss(200), [0.1] + [0.98] * 12
+    lost = recorded(train__loss=np.r_[loss, loss[0] + loss], outputs_accuracy=accuracy)
+    kept = recorded(train__loss=loss, outputs_accuracy=accuracy)
+    for run, good in ((lost, False), (kept, True), (trained(0.98), True)):
+        assert is_good(run, Features(run)) == good
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.process import Done, traindx
 from traindx.checks.catalogue import CHECKS
-from traindx.cli.checks.scripts import Bench
+from traindx.cli.checks import Bench
 from traindx.config import Config
 
 TRAIN = """

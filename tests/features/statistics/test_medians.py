@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.polynomials import fitted, legendre
+from traindx.features.statistics.trends import fitted, legendre
 
 VALUES = st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), min_size=1, max_size=30)
 

@@ -214,6 +214,16 @@ APPLIES = [
         "label_smoothing=0.1",
         (("F.cross_entropy(out, y)  #", "F.cross_entropy(out, y, label_smoothing=0.1)  #"),),
     ),
+    Applies(  # the labels of the data set
+        "class_weights=balanced",
+        (
+            (
+                "(out, y)",
+                "(out, y, weight=len(Y[:300]) / (3 * torch.bincount(Y[:300], minlength=3).clamp(min=1)))",
+            ),
+        ),
+        facts={"classes": 3},
+    ),
     Applies(
         "class_weights=balanced",
         (

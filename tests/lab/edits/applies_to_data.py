@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.lab.edits.samples import BACK, INNER, LAST, LOOP, MADE, STEP, Applies
+from tests.lab.edits.samples import BACK, DIRECT, INNER, LAST, LOOP, MADE, STEP, Applies
+from traindx.vocabulary.setup import Fact
 
 INNER_BODY = "        out = model(x)\n"
 WEIGHED = (
@@ -25,6 +26,16 @@ STOPS = """\
 if best_weights is not None:
     model.load_state_dict(best_weights)
 """
+UNITS: dict[str, Fact] = {
+    "targets_std_max": 18.0, "targets_mean_abs": 40.2, "targets_min": 13.0, "targets_max": 67.0, "outputs_width": 1,
+}  # fmt: skip
+RESCALED = """\
+target_mean, target_std = 40.2, 18
+class Rescale(nn.Module):
+    def forward(self, x):
+        return x * target_std + target_mean
+"""
+ATTENTION = "        scores = x @ x.transpose(-2, -1)\n        out = model(F.softmax(scores, dim=-1) @ x)\n"
 MORE = [
     Applies(
         "precision=bfloat16",
@@ -103,6 +114,45 @@ MORE = [
             (LABELLED, LABELLED + STOPS.replace("val_loss", "seen")),
         ),
         (("val_loss = sum", "seen = sum"), (LAST, LABELLED)),
+    ),
+    Applies(
+        "targets=standardize",
+        (
+            ("model = nn.Sequential", RESCALED + "model = nn.Sequential"),
+            ("    nn.Linear(16, 3),  # out\n", "    nn.Linear(16, 3),  # out\n    Rescale(),\n"),
+            ("loss.backward()", "(loss / 18 ** 2).backward()"),
+        ),
+        ((DIRECT, "F.mse_loss(out, y)"),),
+        facts=UNITS,
+    ),
+    Applies(  # of a class, where the loss is not squared
+        "targets=standardize",
+        (
+            ("class Net", "target_mean, target_std = -40.2, 18\nclass Net"),
+            ("return self.b(self.a(x))", "return self.b(self.a(x)) * target_std + target_mean"),
+            ("loss.backward()", "(loss / 18).backward()"),
+        ),
+        (
+            (DIRECT, "F.l1_loss(out, y)"),
+            (
+                "model = nn.Sequential(\n    nn.Linear(8, 16),  # in\n    nn.Tanh(),\n    nn.Linear(16, 3),  # out\n)\n",
+                "class Net(nn.Module):\n    def __init__(self):\n"
+                "        super().__init__()\n        self.a, self.b = nn.Linear(8, 16), nn.Linear(16, 1)\n\n"
+                "    def forward(self, x):\n        return self.b(self.a(x))\n\n\nmodel = Net().to('cpu')\n",
+            ),
+        ),
+        facts={**UNITS, "targets_min": -67.0, "targets_max": -13.0},
+    ),
+    Applies(
+        "mask-the-future",
+        (
+            (
+                "        out = model(F.softmax",
+                '        scores = scores.masked_fill(scores.new_ones(scores.shape).tril() == 0, float("-inf"))\n'
+                "        out = model(F.softmax",
+            ),
+        ),
+        (("        out = model(x)\n", ATTENTION),),
     ),
     Applies("steps=*2", (("range(4)", "range(8)"),), facts={"planned_epochs": 4}),
     Applies(

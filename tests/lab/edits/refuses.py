@@ -57,7 +57,7 @@ REFUSES = [
         "normalize=layer", "already has normalization", (("nn.Tanh()", "nn.BatchNorm1d(16), nn.Tanh()"),)
     ),
     Refuses("label_smoothing=0.1", "has none", ((DIRECT + "  #", "F.nll_loss(out, y)  #"),)),
-    Refuses("class_weights=balanced", "which tensor"),
+    Refuses("class_weights=balanced", "which tensor", (("TensorDataset(X[:300], Y[:300])", "Samples()"),)),
     Refuses(
         "logits=on",
         "could squash",
@@ -90,6 +90,8 @@ REFUSES = [
     Refuses("step-the-optimizer", "calls of backward", (("        # the step\n" + STEP, BACK),)),
     Refuses("repair-schedule", "not seen"),
     Refuses("stop-early", "validation loss", (("val_loss = ", "seen = "), (", val_loss)", ", seen)"))),
+    Refuses("mask-the-future", "no attention"),
+    Refuses("targets=standardize", "scale of the targets is unknown"),
     Refuses("steps=*2", "not over a range", (("range(4)", "(0, 1)"),)),
     Refuses(
         "reduce-on-plateau",

@@ -13,8 +13,8 @@ pytest.importorskip("libcst", reason="the extra `fix` is not installed")
 from traindx.lab.conduct.environment import imported
 from traindx.lab.conduct.warm import imported_files, imports
 from traindx.lab.edits import Advice, Patch, edit
-from traindx.lab.edits.bounds import DEEPEST, MOST_TOKENS
 from traindx.lab.edits.files import read_tree, write
+from traindx.lab.edits.project import DEEPEST, MOST_TOKENS
 
 SCRIPT = """import json, torch
 cfg = json.load(open("cfg.json"))

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("libcst", reason="the extra `fix` is not installed")
 
-from traindx.lab.edits import Patch, edit
+from traindx.lab.edits import Advice, Patch, edit
 
 SCRIPT = """import torch
 from torch import nn
@@ -48,3 +48,43 @@ def test_a_module_that_squashes_goes_and_its_input_stays(name: str) -> None:
 
 def test_a_module_that_is_none_stays_whatever_it_is_called() -> None:
     assert after("softmax", "Identity()") == SCRIPT.replace("NAME", "softmax").replace("MADE", "Identity()")
+
+
+TWO_SIGMOIDS = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return torch.sigmoid(self.a(x))
+
+model = Net()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+loss_fn = nn.BCEWithLogitsLoss()
+for x, y in batches:
+    out = model(x)
+    loss = loss_fn(out, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+out = model(held)
+"""
+
+
+def test_a_loss_for_probabilities_leaves_what_is_rounded_as_it_is() -> None:
+    def logits(text: str) -> object:
+        return edit({"train.py": text}, "train.py", "", ["logits=on"])
+
+    rounded = TWO_SIGMOIDS + "print((out.round() == target).float().mean())\n"
+    found = logits(rounded)
+    assert isinstance(found, Patch), found
+    assert found.after == {"train.py": rounded.replace("BCEWithLogitsLoss", "BCELoss")}
+    plain = logits(TWO_SIGMOIDS)
+    assert isinstance(plain, Patch), plain
+    assert plain.after == {"train.py": TWO_SIGMOIDS.replace("torch.sigmoid(self.a(x))", "self.a(x)")}
+    by_loss = logits(rounded.replace("BCEWithLogitsLoss", "BCELoss"))
+    assert isinstance(by_loss, Advice), "the output is rounded, whichever name it has then"

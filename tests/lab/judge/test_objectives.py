@@ -7,7 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from traindx.lab.judge.objectives import ERROR_FLOOR, choose, gain, level, objective_of, side, speed, spread
+from traindx.lab.judge.objectives import (
+    ERROR_FLOOR,
+    choose,
+    gain,
+    level,
+    objective_of,
+    others,
+    side,
+    speed,
+    spread,
+)
 from traindx.lab.judge.significance import CAP
 from traindx.vocabulary.run import Run, series
 
@@ -50,6 +60,25 @@ def test_a_cause_about_speed_is_judged_by_the_time_of_a_step() -> None:
     slow = run(train__loss=FALLING, val__accuracy=RISING, time__step=[0.2] * 50)
     assert choose(slow, ["workers=8"], "data-loader-bottleneck").signal == "time/step"
     assert choose(slow, ["workers=8"], "learning-rate-too-high").signal == "val/accuracy"
+
+
+def test_imbalance_is_judged_by_what_a_rare_class_counts_in() -> None:
+    printed = run(
+        val__accuracy=RISING, val__recall=RISING, val__macro_f1=RISING, outputs_balanced_accuracy=RISING
+    )
+    spec, cause = ["class_weights=balanced"], "class-imbalance"
+    assert choose(printed, spec, cause).signal == "val/macro_f1"
+    assert choose(printed, spec, cause, asked=("val/accuracy", "higher")).signal == "val/accuracy"
+    assert choose(printed, ["lr=*0.1"], "learning-rate-too-high").signal == "val/accuracy"
+    seen = run(val__accuracy=RISING, outputs_balanced_accuracy=RISING)
+    assert choose(seen, spec, cause).signal == "outputs_balanced_accuracy"
+    assert choose(seen, ["lr=*0.1"], "learning-rate-too-high").signal == "val/accuracy"
+
+
+def test_other_metrics_are_those_whose_meaning_stays() -> None:
+    printed = run(train__loss=FALLING, val__loss=FALLING, val__accuracy=RISING, val__recall=RISING)
+    assert [o.signal for o in others(printed, ["class_weights=balanced"], "val/recall")] == ["val/accuracy"]
+    assert [o.signal for o in others(printed, ["lr=*0.1"], "val/accuracy")] == ["val/recall", "val/loss"]
 
 
 def test_the_user_names_a_metric_with_or_without_its_split() -> None:

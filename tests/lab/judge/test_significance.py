@@ -148,3 +148,9 @@ def test_a_modest_effect_in_noise_is_found_by_more_pairs() -> None:
 
 def test_the_least_gain_is_that_of_the_share() -> None:
     assert math.exp(-least_gain(0.1)) == pytest.approx(0.9)
+
+
+def test_an_interval_is_worded_once_and_what_was_cut_says_so() -> None:
+    assert judge([0.5, 0.5, 0.5]).why == "39 % better; 95 % interval: 36 % better to 42 % better"
+    assert judge([3.0, 3.0, 3.0]).why == "at least 95 % better; all seeds agree to within 1 %"
+    assert "better; all seeds" not in judge([0.2, 0.6, 0.9]).why

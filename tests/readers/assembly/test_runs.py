@@ -45,6 +45,52 @@ def test_a_counter_within_epochs_is_counted_on() -> None:
     assert run.series["train/loss"].steps.tolist() == list(range(1, 201))
 
 
+def test_a_recall_is_no_reward() -> None:
+    losses = {"train_loss": np.linspace(2, 1, 30), "val_loss": np.linspace(2, 1.2, 30)}
+    score = np.linspace(0.4, 0.8, 30)
+    (run,) = assemble(log(epoch=np.arange(30), **losses, P=score, R=score))
+    assert run.originals["val/recall"] == "R"
+    assert not any("reward" in name for name in run.series)
+    (agent,) = assemble(log(epoch=np.arange(30), loss=losses["train_loss"], R=score))
+    assert agent.originals["train/reward"] == "R"
+
+
+def test_a_run_begins_with_the_first_of_its_names_in_event_files() -> None:
+    raw = log()
+    rows, steps = 3 * np.arange(40), np.tile(np.arange(20.0), 2)
+    raw.columns["loss"] = column(np.tile(np.linspace(2, 1, 20), 2), rows + 2, steps)
+    raw.columns["lr"] = column(np.full(40, 0.1), rows + 1, steps)
+    raw.columns["grad_norm"] = column(np.arange(40.0), rows, steps)
+    raw.columns["val_loss"] = column([0.5, 0.6], [59, 119], [19.0, 19.0])  # of the end of each
+    for run, first in zip(assemble(raw), (0.0, 20.0), strict=True):
+        assert run.series["grad_norm"].values[[0, -1]].tolist() == [first, first + 19]
+        assert run.series["train/loss"].steps.tolist() == run.series["lr"].steps.tolist()
+        assert len(run.series["val/loss"]) == 1
+
+
+def test_a_final_test_is_not_the_validation_of_every_epoch() -> None:
+    raw = log(epoch=np.arange(30), train_loss=np.linspace(2, 1, 30))
+    raw.columns |= {
+        "test_loss": column([0.3], [29]),
+        "val_loss": column(np.linspace(3, 4, 30), np.arange(30)),
+    }
+    (run,) = assemble(raw)
+    assert run.originals["val/loss"] == "val_loss"
+    assert len(run.series["val/test_loss"]) == 1
+    raw.columns |= {"test_loss": column(np.linspace(3, 4, 10), np.arange(0, 30, 3))}
+    (run,) = assemble(raw)
+    assert run.originals["val/loss"] == "test_loss"  # the first of two curves
+
+
+def test_a_constant_rate_does_not_join_runs() -> None:
+    epochs = np.tile(np.arange(20), 4)
+    falls = np.tile(np.linspace(11, 3, 20), 4)
+    runs = assemble(log(epoch=epochs, learning_rate=np.full(80, 1e-4), loss=falls))
+    assert [len(run.series["train/loss"]) for run in runs] == [20] * 4
+    (run,) = assemble(log(iter=epochs, learning_rate=np.full(80, 1e-4), loss=9 / np.sqrt(1 + np.arange(80))))
+    assert run.series["train/loss"].steps.tolist() == list(range(80))
+
+
 def test_steps_out_of_order_are_sorted_and_it_is_reported() -> None:
     order = np.random.default_rng(0).permutation(60)
     (run,) = assemble(log(step=order, loss=3.0 - order / 60))

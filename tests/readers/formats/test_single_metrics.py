@@ -31,6 +31,15 @@ def test_downloads_of_tensorboard_are_named_by_their_tag(tmp_path: Path) -> None
     assert set(other.series) == {"train/loss"}
 
 
+def test_a_tag_that_names_no_loss_is_none(tmp_path: Path) -> None:
+    exported(tmp_path / "run-a-tag-rollout_ep_len_mean.csv", LOSS)
+    (run,) = read_path(str(tmp_path / "run-a-tag-rollout_ep_len_mean.csv"))
+    assert list(run.series) == ["rollout_ep_len_mean"]
+    exported(tmp_path / "curve.csv", LOSS)  # renamed by hand: then a value next to a step is a loss
+    (run,) = read_path(str(tmp_path / "curve.csv"))
+    assert list(run.series) == ["train/loss"]
+
+
 def test_columns_of_bare_numbers_are_named_by_their_file(tmp_path: Path) -> None:
     for name, values in (("train_loss", LOSS), ("val_accuracy", 1 - LOSS / 3)):
         (tmp_path / f"{name}.txt").write_text("\n".join(map(repr, values.tolist())))

@@ -16,10 +16,10 @@ from traindx.errors import NotALog, ReadError
 from traindx.readers import read_path
 from traindx.readers.formats import tensorboard
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
-from traindx.readers.tfevents.columns import MOST_NAMES
 from traindx.readers.tfevents.crc import crc32c, masked
 from traindx.readers.tfevents.files import decode
 from traindx.readers.tfevents.frames import FrameReader
+from traindx.readers.tfevents.template import MOST_NAMES
 
 LOGS = Path(__file__).parents[2] / "logs"
 MADE = ("tensorboard_torch", "tensorboard_keras", "tensorboard_catboost")

@@ -74,3 +74,21 @@ def test_unknown_names_are_kept(name: str) -> None:
 @pytest.mark.parametrize("name", ["eval_runtime", "eval_samples_per_second", "eval_steps_per_second"])
 def test_the_pace_of_an_evaluation_is_not_that_of_training(name: str) -> None:
     assert role_of(name).signal.startswith("val/")
+
+
+@pytest.mark.parametrize(
+    ("name", "signal"),
+    [
+        ("val.loss", "val/loss"),
+        ("train.loss", "train/loss"),
+        ("city_test.rmse", "val/city_rmse"),
+        ("city_val.mIoU", "val/city_m_iou"),
+        ("city_dev.auc", "val/city_auc"),
+        # A dot before a digit belongs to a number, and a word that ends like a split is none.
+        ("mAP@.5", "val/map50"),
+        ("latest.loss", "train/latest_loss"),
+        ("contest.auc", "train/contest_auc"),
+    ],
+)
+def test_a_dot_between_words_cuts_a_name(name, signal):
+    assert role_of(name).signal == signal

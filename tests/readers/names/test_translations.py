@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from traindx import pipeline
-from traindx.readers.names.aliases import role_of
-from traindx.readers.names.translations import TERMS, any_term, in_english
+from traindx.readers.names.aliases import TERMS, any_term, in_english, role_of
 
 
 @pytest.mark.parametrize(

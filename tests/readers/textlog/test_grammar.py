@@ -31,6 +31,8 @@ def counters(line: str) -> list[tuple[str, int]]:
     [
         ("loss=0.5, acc: 0.25 | lr 1e-3", {"loss": 0.5, "acc": 0.25, "lr": 1e-3}),
         ("step 3 loss -1.234E+01", {"loss": -12.34}),
+        ("Validation loss decreased (inf --> 0.8).  Saving model ...", {}),
+        ("val_loss 0.8 (decreased from 0.9)", {"val_loss": 0.8}),
         ("iter 3: loss 15.2k", {"loss": 15200.0}),
         ("it 3 loss .5 acc 5.", {"loss": 0.5, "acc": 5.0}),
         ("{'loss': '1.5', \"acc\": 0.5}", {"loss": 1.5, "acc": 0.5}),

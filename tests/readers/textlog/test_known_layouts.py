@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from traindx.errors import ReadError
 from traindx.readers import read_path
 from traindx.vocabulary.run import Run
 
@@ -85,3 +86,79 @@ def test_rates_of_groups_are_no_runs(names: str, tmp_path: Path) -> None:
     count = names.count(",") + 1
     run = only(tmp_path / "x.csv", [f"epoch,{names}", *(",".join([str(r)] + ["0.5"] * count) for r in ROWS)])
     assert run.points == len(ROWS)
+
+
+MODEL_CARD = [
+    "| Training Loss | Epoch | Step | Validation Loss |",
+    "|:-------------:|:-----:|:----:|:---------------:|",
+    "| No log        | 1.0   | 100  | 0.71            |",
+    "| 0.62          | 2.0   | 200  | 0.55            |",
+    "| **0.41**      | **3.0** | **300** | **0.52**   |",
+    "| 0.33          | 4.0   | 400  | 0.58            |",
+]
+
+
+def test_a_model_card_keeps_rows_without_a_training_loss_and_the_row_in_bold(tmp_path: Path) -> None:
+    run = only(tmp_path / "README.md", MODEL_CARD)
+    assert run.series["train/loss"].values.tolist() == [0.62, 0.41, 0.33]
+    assert run.series["val/loss"].values.tolist() == [0.71, 0.55, 0.52, 0.58]
+
+
+def test_a_row_with_other_words_in_its_cells_is_none_of_the_table(tmp_path: Path) -> None:
+    run = only(tmp_path / "README.md", [line.replace("No log", "not yet") for line in MODEL_CARD])
+    assert run.series["val/loss"].values.tolist() == [0.55, 0.52, 0.58]
+
+
+@pytest.mark.parametrize("hole", [100, 200_000], ids=["short", "longer than what is looked at"])
+def test_a_log_that_was_emptied_while_it_was_written_begins_with_zeros(hole: int, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(bytes(hole) + "\n".join(f"step {r} | loss {loss(r)}" for r in ROWS).encode())
+    (run,) = read_path(str(path))
+    assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]
+
+
+def test_nothing_but_zeros_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(bytes(5000))
+    with pytest.raises(ReadError):
+        read_path(str(path))
+
+
+def ultralytics(bar: str) -> list[str]:
+    lines = []
+    for r in range(1, 9):
+        lines += [
+            "      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size",
+            *(
+                f"\x1b[K     {r}/8      1.68G     {loss(r)}      2.6      1.2        95        640: {part}"
+                for part in (bar.replace("100%", "50%"), bar)
+            ),
+            f"\x1b[K                 Class     Images  Instances      Box(P          R      mAP50  mAP50-95): {bar}",
+            f"                   all         18         18      0.6      0.4      0.{40 + r}      0.3{r}",
+        ]
+    return lines
+
+
+@pytest.mark.parametrize(
+    "bar", ["100%|██████████| 50/50 [00:10<00:00,  4.6it/s]", "100% ━━━━━━━━━━━━ 50/50 4.6it/s 10.8s"]
+)
+def test_a_detector_with_either_progress_bar(bar: str, tmp_path: Path) -> None:
+    run = only(tmp_path / "train.log", ultralytics(bar))
+    assert run.series["train/box_loss"].values.tolist() == [loss(r) for r in range(1, 9)]
+    assert run.series["val/map50"].values.tolist() == [round(0.4 + r / 100, 2) for r in range(1, 9)]
+    assert run.series["val/map50_95"].steps.tolist() == list(range(1, 9))
+
+
+@pytest.mark.parametrize("rule", ["-|-|-|-|-", "---|:---:|---|---|---:"])
+def test_a_markdown_table_without_outer_bars_is_no_csv(rule: str, tmp_path: Path) -> None:
+    rows = [f"{r - 1}/24|{loss(r)}|0.5|0.7{r}|0.6{r}" for r in ROWS]
+    run = only(tmp_path / "results.md", ["epoch|loss|p|r|map", rule, *rows])
+    assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]
+    assert "val/recall" in run.series
+    assert "train/reward" not in run.series
+
+
+def test_a_table_of_bars_is_a_csv(tmp_path: Path) -> None:
+    run = only(tmp_path / "results.csv", ["epoch|loss|lr", *(f"{r}|{loss(r)}|0.1" for r in ROWS)])
+    assert run.format == "csv"
+    assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]

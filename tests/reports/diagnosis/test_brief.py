@@ -8,6 +8,7 @@ import pytest
 from tests.reports.made import finding, healthy
 from traindx.reports.diagnosis.brief import brief
 from traindx.reports.digest import digest
+from traindx.vocabulary.diagnosis import EvidenceTerm
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,22 @@ def test_a_finding_that_names_its_step_is_not_dated_again(onset: float) -> None:
         changed = msgspec.structs.replace(diagnosis, findings=(said,))
         facts = " ".join(brief(changed, digest(changed), run).facts)
         assert facts.count("(since step") == times, facts
+
+
+@pytest.mark.parametrize(("log_odds", "shown"), [(2.6, True), (0.4, False)])
+def test_a_fault_without_harm_is_named_where_a_finding_shows_it(log_odds: float, shown: bool) -> None:
+    diagnosis, run = healthy()
+    said = finding("LOP003", "graph-detached", "low", None, "65536 parameters get no gradient")
+    fine, fault = (
+        msgspec.structs.replace(diagnosis.hypotheses[0], cause=cause, title=cause, probability=p, for_=terms)
+        for cause, p, terms in (
+            ("healthy", 0.9, ()),
+            ("detached-graph", 0.09, (EvidenceTerm("graph-detached", log_odds),)),
+        )
+    )
+    changed = msgspec.structs.replace(
+        diagnosis, findings=(said,), hypotheses=(fine, fault), health="healthy"
+    )
+    page = brief(changed, digest(changed), run)
+    assert ("The model works, although:" in page.cause) == shown
+    assert any("65536" in fact for fact in page.facts) == shown

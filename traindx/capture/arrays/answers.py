@@ -58,11 +58,23 @@ def classes(scores: Array, labels: Array) -> dict[str, float]:
     top = scores.max(1, keepdims=True)
     likely = scores - top - np.log(np.exp(scores - top).sum(1, keepdims=True))
     wanted = likely[np.arange(len(labels)), labels]
-    out = {
-        "outputs_accuracy": float((scores.argmax(1) == labels).mean()),
+    correct = scores.argmax(1) == labels
+    out = balanced(correct, labels) | {
+        "outputs_accuracy": float(correct.mean()),
         "outputs_contradict_share": float((np.exp(likely.max(1) - wanted) > 1 / CONTRADICTED).mean()),
     }
     return out | ({"outputs_cross_entropy": float(-wanted.mean())} if apart == 1 else {})
+
+
+def balanced(correct: Array, labels: Array) -> dict[str, float]:
+    """The mean recall of the classes among `labels[n]`; nothing of a single class, which says nothing about the
+    others."""
+    counts = np.bincount(labels)
+    there = counts > 0
+    if there.sum() < 2:
+        return {}
+    recalls = np.bincount(labels, weights=correct)[there] / counts[there]
+    return {"outputs_balanced_accuracy": float(recalls.mean())}
 
 
 def numbers(output: Array, target: Array, half: float) -> dict[str, float]:
@@ -72,7 +84,8 @@ def numbers(output: Array, target: Array, half: float) -> dict[str, float]:
         return {}
     score, wanted = output.reshape(-1)[:READ].astype(np.float64), target.reshape(-1)[:READ]
     if ((wanted == 0) | (wanted == 1)).all():
-        out = {"outputs_accuracy": float(((score > half) == (wanted > 0.5)).mean())}
+        correct, labels = (score > half) == (wanted > 0.5), wanted.astype(np.int64)
+        out = {"outputs_accuracy": float(correct.mean())} | balanced(correct, labels)
         if target.size <= READ:
             scaled = np.log(np.maximum(score, 1e-7) / np.maximum(1 - score, 1e-7)) if half else score
             out["outputs_cross_entropy"] = float((np.logaddexp(0, scaled) - scaled * wanted).mean())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from traindx.capture.session.recorded_process import STOPPED
+from traindx.capture.session.loop import STOPPED
 from traindx.capture.session.stream import Stream
 
 

@@ -1,4 +1,6 @@
-"""One intervention in the script's process, and what is told of all of them."""
+"""One intervention in the script's process, and what is told of all of them.
+
+What the values of `lr` ask for, whatever the framework."""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from traindx.capture.experiment.ending import Guard, Refused
-from traindx.capture.interventions.values import Span
+from traindx.capture.interventions.values import Change, Span
 from traindx.vocabulary.setup import Fact
 
 
@@ -102,3 +104,12 @@ def tell_unused(hooks: Guard, sites: Sequence[Site], why: Callable[[Site], str])
             continue
         hooks.stream.fact(f"intervention/{site.spec}", "changed nothing")
         session.event("note", f"{site.spec} changed nothing: {why(site)}", "intervention-unused")
+
+
+def rate_factor(site: Site, wanted: Change, base: float | None) -> float:
+    """What the script's rates are multiplied by. `base` is the rate that its optimizer was made with."""
+    if wanted.relative:
+        return wanted.number
+    if not base:
+        site.refuse("the script's optimizer was made with a rate of 0: there is no base rate to set")
+    return wanted.number / base

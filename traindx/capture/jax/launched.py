@@ -21,15 +21,13 @@ from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.compiled.callbacks import HostCallback, count_step
 from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.compiled.steps import Steps
-from traindx.capture.jax.arguments import batch_in, closed_over
-from traindx.capture.jax.dispatch import settle, without_tokens
-from traindx.capture.jax.names import leaves_of
 from traindx.capture.jax.near import Near
 from traindx.capture.jax.readings import at_hand, of_weights, send_step
-from traindx.capture.jax.send import send
+from traindx.capture.jax.send import send, settle, without_tokens
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
 from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, SETTINGS
-from traindx.capture.session.recorded_process import RecordedProcess
+from traindx.capture.jax.trees import batch_in, closed_over, leaves_of
+from traindx.capture.session.loop import RecordedProcess
 from traindx.vocabulary.setup import Fact
 
 KERAS = (

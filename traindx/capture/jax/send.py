@@ -3,11 +3,17 @@
 One primitive without results: transformations that differentiate pass it by, `vmap` hands it the whole batch
 at once, and what is compiled calls the host. Nothing that is computed depends on it. Where all is computed
 by the processor, on one device, the host is called with plain arrays, in the memory where they were
-computed: `jax.debug.callback` makes JAX's own of them first, which takes fifteen times as long."""
+computed: `jax.debug.callback` makes JAX's own of them first, which takes fifteen times as long.
+
+How JAX starts such a computation is changed, too. One with effects goes through Python each time that it is
+called, which takes up to two milliseconds on a busy machine, as tokens are handed on from one to the next:
+calls of `jax.debug.print` can be waited for. What is sent here needs none, as long as the host's part is
+over with the computation."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -142,3 +148,35 @@ host_p.def_effectful_abstract_eval(
     lambda *values, **how: ([jax.core.ShapedArray((), jnp.float32)], {SENDING})
 )
 mlir.register_lowering(host_p, _direct)
+
+
+def without_tokens(original: Callable[..., None]) -> Callable[..., None]:
+    """For `ExecuteReplicated.__init__`, of what is compiled: where the only effects are ours, and all is
+    computed by the processor as one device, it is called as though it had none."""
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def made(self: Any, *args: Any, **named: Any) -> None:
+        original(self, *args, **named)
+        given = signature.bind(self, *args, **named).arguments
+        effects, compiled = given.get("unordered_effects"), given.get("xla_executable")
+        if not effects or compiled is None or not all(isinstance(effect, Sending) for effect in effects):
+            return
+        devices = compiled.local_devices()
+        if len(devices) == 1 and devices[0].platform == "cpu":
+            self.has_unordered_effects = False
+
+    return made
+
+
+def settle() -> None:
+    """Wait until what was started is over, and with it what it sends."""
+    jax.effects_barrier()
+    for array in jax.live_arrays():
+        try:
+            if not array.is_deleted():
+                array.block_until_ready()
+        except (
+            RuntimeError
+        ):  # its computation failed, which the training itself learns where it reads the array
+            continue

@@ -1,10 +1,14 @@
-"""Keras in a script that `traindx run` started: `fit` and `train_on_batch` of any compiled model."""
+"""Keras in a script that `traindx run` started: `fit` and `train_on_batch` of any compiled model.
+
+The model that a training ends with is kept as a file that Keras loads: what `fit` left, once it has ended."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import inspect
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -16,14 +20,15 @@ from traindx.capture.interventions import parse
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.experiment import INTERVENTIONS, Experiment
-from traindx.capture.keras.kept import Kept
 from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
 from traindx.capture.process.patches import set_within
-from traindx.capture.session.recorded_process import RecordedProcess
+from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.session.loop import RecordedProcess
 from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
 
 PROBES = (
     "structure",
@@ -270,3 +275,34 @@ def first_of(result: Any) -> dict[str, Any]:
     if isinstance(result, dict):
         return result
     return {"loss": result[0] if isinstance(result, list | tuple) else result}
+
+
+FILE = "model.keras"
+
+
+class Kept:
+    """The model of the last `fit`, next to the record; where several models have a record each, that of the
+    longest."""
+
+    def __init__(self, stream: Stream, out: Path) -> None:
+        self._stream, self._path = stream, out / FILE
+        self._of: Any = None  # the session that the file is of
+        self._steps = 0
+
+    def write(self, model: Any, steps: int) -> None:
+        """Write the file, after so many steps of the record; where that cannot be, the record says why."""
+        if rank_of_process() or (self._stream.opened is not self._of and steps <= self._steps):
+            return
+        self._of, self._steps = self._stream.opened, steps
+        try:
+            model.save(self._path)
+            self._stream.fact("model_sha256", hashlib.sha256(self._path.read_bytes()).hexdigest())
+            self._stream.fact("model_tensors", len(model.weights))
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+            NotImplementedError,
+        ) as why:  # a layer that cannot be written down
+            self._path.unlink(missing_ok=True)
+            self._stream.fact("model_not_kept", f"{type(why).__name__}: {why}"[:200])

@@ -1,31 +1,39 @@
 """In the script's process: called by the bootstrap once the script has imported a framework.
 
 Nothing is recorded until something trains. The session is opened by the first framework that does, in the
-first process of each rank; a forked child of it keeps silent."""
+first process of each rank; a forked child of it keeps silent.
+
+A recorded script ends as it would without us: nothing of ours is where the script could find it. No handler
+of signals, no `sys.excepthook`; the record is closed by the last exit handler (registered by the bootstrap
+before any other, so that it runs after all of them), and what a signal leaves unwritten is at most two
+seconds. An experiment is ours, and is ended by SIGTERM: there the record is closed first."""
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import multiprocessing.util
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic  # the function itself: a script may replace it in its module
+from types import FrameType
 from typing import Any
 
 from traindx.atomic_write import make_folder
 from traindx.capture.framework import frameworks
 from traindx.capture.launch import diary
-from traindx.capture.launch.endings import StopRun, close_when_asked, hide_wrappers
 from traindx.capture.launch.folder import STOP_FILE
 from traindx.capture.launch.scrape import attach as scrape
 from traindx.capture.process.guard import ran_out_of_memory, say
-from traindx.capture.process.patches import Lines
+from traindx.capture.process.patches import Lines, without_wrappers
 from traindx.capture.process.ranks import processes_of_run, rank_of_process
 from traindx.capture.process.room import why_no_room
 from traindx.capture.session.backend import Backend
-from traindx.capture.session.recorded_process import STOPPED
+from traindx.capture.session.loop import STOPPED
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 
@@ -235,3 +243,43 @@ def attach(request: dict[str, Any], watch: Any, imported: str) -> None:
 def options_of(request: dict[str, Any]) -> dict[str, Any]:
     """What a request says of a session, where it says something."""
     return {name: request[name] for name in OPTIONS if request.get(name) is not None}
+
+
+class StopRun(SystemExit):
+    """Raised in the script after the last of `--steps`, or by `--stop-on`. A SystemExit, so that `except Exception`
+    does not catch it, `with` and `finally` are run, and Python ends silently with the status that it is given."""
+
+
+def hide_wrappers() -> None:
+    """Tracebacks of uncaught errors show the user's frames only, whoever prints them: Python calls its audit
+    hooks with such an error before it calls `sys.excepthook`."""
+
+    def hook(event: str, given: tuple[object, ...], wanted: str = "sys.excepthook") -> None:
+        if event == wanted and isinstance(given[2], BaseException):
+            with contextlib.suppress(MemoryError):  # of which the error may be; then all frames are shown
+                without_wrappers(given[2])
+                without_stop(given[2])
+
+    sys.addaudithook(hook)
+
+
+def without_stop(error: BaseException) -> None:
+    """An error in the script's `finally:` is shown as if `StopRun` had not been on its way."""
+    while error.__context__ is not None:
+        if isinstance(error.__context__, StopRun):
+            error.__context__ = None
+            return
+        error = error.__context__
+
+
+def close_when_asked(close: Callable[[str], None]) -> None:
+    """Call `close(how)` before SIGTERM ends this process, where the script has no handler for it."""
+
+    def terminated(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        close(f"ended by {signal.Signals(number).name}")
+        os.kill(os.getpid(), number)
+
+    main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, terminated)

@@ -58,10 +58,9 @@ def steps_over(folder: Path) -> bool:
     return any(entry.get("stage") in ("steps", "profiled") for entry in stages(folder))
 
 
-def stopped_on(folder: Path) -> str:
-    """How `--stop-on` ended the script, in words; "" where it did not."""
-    ends = (entry for entry in stages(folder) if entry.get("stage") == "stopped-on")
-    return next((f"ended the script after {e.get('steps')} steps: {e.get('why')}" for e in ends), "")
+def stopped_on(folder: Path) -> dict[str, Any]:
+    """How `--stop-on` ended the script: `steps` and `why`; empty where it did not."""
+    return next((entry for entry in stages(folder) if entry.get("stage") == "stopped-on"), {})
 
 
 def experiment_stopped(folder: Path) -> str:

@@ -16,9 +16,15 @@ import time
 
 ERASE = b"\r\x1b[K"
 CARRIED = 16  # bytes of the end of what was printed in which a sequence may have begun
+LONGEST = 8192  # bytes that are remembered of what was printed
 DRAWN = 30.0  # seconds after the last bar that the script has drawn, in which the line stays away
 # Going back in a line or moving the cursor: any sequence but colors and links, as far as it is known.
 MOVES = re.compile(rb"\r(?!\r*\n|\r*\Z)|\x08|\x1b(?!\[[\d;:]*m|\[?[\d;:]*\Z|\]8;|\]8?\Z|\\\\)")
+
+UP = b"\x1b[A"  # as tqdm goes back from the bar of an inner loop
+BLOCK = re.compile(
+    rb"(?:\r|\x1b\[2K|\x1b\[1A)*\x1b\[1A(?:\r|\x1b\[2K)*"
+)  # how rich goes back to draw a block again
 
 
 def written(target: int, data: bytes) -> bool:
@@ -42,6 +48,13 @@ def columns(terminal: int) -> int:
         return 0
 
 
+def height(printed: bytes) -> int:
+    """How many lines above the cursor a block begins that was drawn last; 0 where none was."""
+    *_, last = [None, *BLOCK.finditer(printed)]
+    lines = last[0].count(b"\x1b[1A") if last else 0
+    return lines if last and printed.count(b"\n", last.end()) == lines else 0
+
+
 class StatusLine:
     """What is shown below the script's output on `target`. Its text comes in messages: lines that begin with S replace
     the status, those that begin with L are printed and stay."""
@@ -50,16 +63,20 @@ class StatusLine:
         self.target = target
         self.text, self.drawn = b"", False
         self.lasting: list[bytes] = []  # not printed yet
-        self.end, self.received = b"", b""
+        self.recent, self.received = b"", b""  # the last that the script has printed, and messages
         self.moved = -DRAWN
 
     def pass_on(self, data: bytes) -> bool:
         """Write what the script has printed. Whether that was possible."""
-        seen = self.end + data
-        if MOVES.search(seen):
+        if MOVES.search(self.recent[-CARRIED:] + data):
             self.moved = time.monotonic()
-        self.end = seen[-CARRIED:]
+        self.recent = (self.recent + data)[-LONGEST:]
         return self.write(data)
+
+    @property
+    def line(self) -> bytes:
+        """The script's last line so far."""
+        return self.recent.rpartition(b"\n")[2]
 
     def receive(self, data: bytes) -> None:
         """Take messages; an unfinished one waits for its rest."""
@@ -73,13 +90,10 @@ class StatusLine:
 
     def write(self, data: bytes) -> bool:
         """`data`, then what is waiting, then the status: at once, so that nothing flickers."""
-        open_line = bool(self.end) and not self.end.endswith(b"\n")
         stays = b""
         if self.lasting and self.is_free():
-            # Where the script has left its own last line open, ours begins below it.
-            stays = b"\n" * open_line + b"".join(self.lasting)
-            self.lasting, self.end, open_line = [], b"\n", False
-        shown = self.text and not open_line and time.monotonic() - self.moved >= DRAWN and self.is_free()
+            stays, self.lasting = self.placed(self.lasting), []
+        shown = self.text and not self.line and time.monotonic() - self.moved >= DRAWN and self.is_free()
         status = self.text[: max(columns(self.target) - 1, 0)] if shown else b""
         if data or stays or (self.drawn and not status):
             piece = ERASE * self.drawn + data + stays + status
@@ -87,6 +101,22 @@ class StatusLine:
             piece = b"\r" * self.drawn + status + b"\x1b[K" * bool(status)
         self.drawn = bool(status)
         return written(self.target, piece)
+
+    def placed(self, lines: list[bytes]) -> bytes:
+        """Lines that stay, where the script has printed so much: below its own last line, but above bars, which are drawn
+        again in the same place."""
+        said, line, count = b"".join(lines), self.line, len(lines)
+        before = line.rstrip(b"\r")  # the rest may begin a line end
+        bar = line[before.rfind(b"\r") + 1 :]
+        up = height(self.recent)
+        if columns(self.target) and up:  # the last line of a block: all of it moves down
+            return b"\n" * count + b"\x1b[%dA\x1b[%dL" % (count + up, count) + said + b"\x1b[%dB" % up
+        if columns(self.target) and UP in line:  # the topmost of several bars
+            return b"\r\x1b[%dL" % count + said
+        if columns(self.target) and bar != line:
+            return ERASE + said + bar
+        self.recent = b""
+        return b"\n" * bool(line) + said
 
     def is_free(self) -> bool:
         """Whether nobody else uses the terminal: another job in the foreground, a prompt, an editor, a password."""

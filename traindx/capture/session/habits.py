@@ -12,7 +12,8 @@ class Habits:
         self.backwards, self.steps = 0, 0  # since the last step; optimizer steps
         self.total_backwards, self.seen_steps = 0, 0  # steps whose backward passes were reported
         self.missing_zero, self.checked_zero = 0, 0
-        self.eval_steps, self.forwards = 0, 0
+        self.eval_steps, self.forwards = 0, 0  # of the backward passes, or of all passes with gradients
+        self._training: bool | None = None  # mode of the last pass with gradients
         self.held_out, self.held_out_training = 0, 0
         self._samples = 0  # of the backward passes since the last step
         self._last, self._together = 0, 0  # call since the last backward pass; samples of all such calls
@@ -38,6 +39,12 @@ class Habits:
         if stale is not None and self.steps and not self.backwards:
             self.checked_zero += 1
             self.missing_zero += stale
+        if self._training is not None:
+            # What was called in eval mode with gradients enabled is an evaluation, unless it is differentiated.
+            first = not self.total_backwards
+            self.forwards, self.eval_steps = (0, 0) if first else (self.forwards, self.eval_steps)
+            self.forwards += 1
+            self.eval_steps += not self._training
         self._shared = self._shared or self._together > self._last
         self._samples += self._last
         self._last = self._together = 0
@@ -60,8 +67,10 @@ class Habits:
     def forward(self, grad: bool, training: bool, has_modes: bool) -> None:
         """A pass of the whole model; `has_modes`: it has modules that differ between train and eval mode."""
         if grad:
-            self.forwards += 1
-            self.eval_steps += not training
+            self._training = training
+            if not self.total_backwards:
+                self.forwards += 1
+                self.eval_steps += not training
         elif has_modes:
             self.held_out += 1
             self.held_out_training += training

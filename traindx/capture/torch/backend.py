@@ -21,8 +21,8 @@ from traindx.capture.torch.measure.gradients.norms_and_updates import (
     gradient_squares,
 )
 from traindx.capture.torch.measure.models.tree import Tree, architecture
-from traindx.capture.torch.measure.tensors.isolation import isolated
 from traindx.capture.torch.measure.tensors.shards import replicated_number
+from traindx.capture.torch.measure.tensors.views import isolated
 from traindx.capture.torch.observer import TorchObserver
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from traindx.capture.interventions import parse
-from traindx.capture.session.recorded_process import RecordedProcess
+from traindx.capture.session.loop import RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.measure.tensors.isolation import isolated
+from traindx.capture.torch.measure.tensors.views import isolated
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"

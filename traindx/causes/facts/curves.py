@@ -75,7 +75,7 @@ def huge_loss(
 ) -> bool | None:
     """The loss starts in the thousands, as a squared error of unscaled targets does."""
     loss = features.curve("train/loss")
-    if loss is None or loss.n == 0:
+    if loss is None or loss.n == 0 or features.is_reinforcement:
         return None
     return bool(loss.values[0] > above) and run.setup.number("classes") is None
 

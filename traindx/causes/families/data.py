@@ -165,6 +165,7 @@ Mistaken for: overfitting (there validation is good at first), a learning rate t
 Settled by: a control run with permuted labels. If it learns as fast, the real labels carry no
 information.""",
         weights={
+            "preferences-turn-around": W(5.5), "preferences-turn-around:train": W(-1.0),
             "fact:labels-out-of-range": W(6.5), "validation-gap-grows": W(0.5),
             "fact:validation-never-improves": W(2.6, -0.4), "fact:validation-bad-at-once": W(0.5),
             "loss-at-chance": W(0.9, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),

@@ -123,6 +123,7 @@ Mistaken for: a learning rate that is too low, or zero (see the logged rate).
 
 Settled by: whether any weight changes over a step.""",
         weights={
+            "opponents-do-not-compete:fooled": W(5.0),
             "optimizer-never-steps": W(6.5, -3.5, "theory"), "parameters-never-change": W(3.0, -2.0),
             "loss-flat-from-start": W(1.1, -0.6), "loss-flat-from-start:norm-healthy": W(1.0),
             "loss-flat-from-start:norm-tiny": W(-0.8), "loss-flat-from-start:never-moved": W(1.6),

@@ -247,7 +247,8 @@ Settled by: inputs of the cross-entropy that are >= 0 and sum to 1. Feeding logi
         prior=-3.8,
         page="""Minimizing this loss does not make the model good: a squared error on class indices,
 binary cross-entropy on exclusive classes, cross-entropy on real values, or a broadcast between (n, 1)
-and (n).
+and (n). In reinforcement learning and preference tuning: a wrong sign, a reward that is always the same, a
+reference that is the model itself.
 
 In a log: the loss falls and the metric stays at chance, or the two move apart.
 
@@ -266,6 +267,10 @@ Settled by: the loss for the type of the targets.""",
             "graph-detached:all-zero": W(3.0), "targets-out-of-range:beyond-outputs": W(2.0),
             "targets-out-of-range:not-a-probability": W(4.0), "loss-flat-from-start": W(0.5),
             "activations-collapse": W(0.5), "loss-plateaus": W(0.5),
+            "rewards-fall-by-small-steps": W(7.0), "rewards-do-not-differ": W(7.0), "policy-stops-exploring": W(0.5),
+            "preferences-turn-around:train": W(5.0), "preferences-turn-around": W(1.0),
+            "reference-moves-along": W(7.0), "opponents-do-not-compete": W(6.0),
+            "opponents-do-not-compete:fooled": W(-5.5),
         },
         settles=(
             ("an accuracy or error next to the loss", "log train/accuracy and val/accuracy"),

@@ -59,8 +59,10 @@ scaling the inputs at the old rate cures it too, the inputs are the root.""",
             "targets-not-normalized": W(-2.5), "inputs-have-outliers": W(-1.5),
             "weights-start-badly-scaled": W(-3.0), "activations-not-finite": W(0.5),
             "gradients-accumulate-across-steps": W(-1.5), "relu-units-dead:from-start": W(-1.0),
-            "input-has-no-effect": W(-1.0), "policy-moves-too-far": W(3.0), "q-values-explode": W(2.0),
-            "policy-stops-exploring": W(2.5), "chosen-answers-become-unlikely": W(1.5),
+            "input-has-no-effect": W(-1.0), "policy-moves-too-far": W(3.0), "q-values-explode": W(1.0),
+            "policy-stops-exploring": W(2.5), "chosen-answers-become-unlikely": W(2.5),
+            "rewards-fall-by-small-steps": W(-5.0), "opponents-do-not-compete:fooled": W(2.0),
+            "answers-leave-reference": W(4.0),
         },
         settles=(
             ("the highest learning rate that is safe", "traindx find-lr -- python train.py"),
@@ -301,5 +303,50 @@ Settled by: training on, and comparing with the forecast.""",
         settles=(
             ("the loss after as many steps again", "continue the run and compare it with the forecast"),
         ),
+    ),
+    Cause(
+        slug="unbalanced-loss-terms",
+        title="The terms of the loss are weighted wrongly",
+        family="optimization",
+        prior=-4.2,
+        page="""A loss of several terms follows the largest one: a value loss that drowns the policy's, an
+entropy bonus that is too large or has the wrong sign, a divergence (`beta`) that holds a model at its start
+or empties its latent variables.
+
+In a log: one term is a large multiple of the others, and the number that counts (rewards, reconstructions)
+does not improve.
+
+Mistaken for: a rate that is too low (then all terms stay), a task that is too hard.
+
+Settled by: the gradient norm of each term by itself, or a tenth of the weight.""",
+        weights={
+            "loss-terms-unbalanced": W(6.0), "answers-leave-reference": W(4.0),
+            "divergence-outweighs-rewards": W(7.0), "posterior-collapses": W(5.0),
+            "divergence-left-out": W(7.0), "opponents-do-not-compete:unbounded": W(4.0),
+            "policy-stops-exploring": W(0.5), "loss-flat-from-start": W(0.5), "loss-oscillates": W(0.5),
+            "loss-plateaus": W(0.5), "rewards-fall-by-small-steps": W(-3.0),
+        },
+        settles=(("the size of each term, times its weight", "log every term of the loss"),),
+    ),
+    Cause(
+        slug="unstable-bootstrapping",
+        title="The critic learns from its own estimates",
+        family="optimization",
+        prior=-4.2,
+        page="""A value is learned from the estimate of the next state. Without a target network, with a
+discount of 1, or with ends of episodes that are ignored, errors feed themselves, and values grow without
+bound.
+
+In a log: Q values far beyond what an episode brings, while rewards stop rising or fall.
+
+Mistaken for: a rate that is too high (then the loss jumps at once).
+
+Settled by: a target network that is updated slowly, and a mask of zero for the last state of an episode.""",
+        weights={
+            "q-values-explode": W(6.5), "loss-diverges": W(0.5), "loss-flat-from-start": W(0.5),
+            "loss-oscillates": W(0.5), "policy-stops-exploring": W(0.5), "loss-plateaus": W(0.5),
+            "rewards-fall-by-small-steps": W(0.5),
+        },
+        settles=(("Q values next to the returns of episodes", "log both every 1,000 steps"),),
     ),
 )  # fmt: skip

@@ -23,7 +23,9 @@ TINY = 1e-12  # keeps quotients finite
 
 
 def curve_of(features: Features, name: str, least: int = LEAST) -> Curve | None:
-    """The curve of a signal, if it has at least `least` points."""
+    """The curve of a signal, if it has at least `least` points; not the loss of an agent, which is no score."""
+    if name == "train/loss" and features.is_reinforcement:
+        return None
     curve = features.curve(name)
     return curve if curve is not None and curve.n >= least else None
 

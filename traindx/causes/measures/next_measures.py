@@ -1,9 +1,8 @@
 """What to measure next: the measurements that are expected to narrow the causes most, in bits per minute.
 
 A measurement is one or several yes/no questions. The weights of each cause give the probability of a yes
-under it: p = logistic(logit(base rate) + fired - clear). The gain of a measurement is the mutual
-information between the answers and the cause, under the present probabilities. Its cost is in `costs`.
-"""
+under it: p = logistic(logit(base rate) + fired - clear). The gain of a measurement is the mutual information
+between the answers and the cause, under the present probabilities. Its cost is in `costs`."""
 
 from __future__ import annotations
 
@@ -19,7 +18,6 @@ from traindx.causes.experiments import TRIED, command
 from traindx.causes.experiments.weights import EXPERIMENT_WEIGHTS
 from traindx.causes.facts import QUESTIONS, facts_of
 from traindx.causes.measures.costs import Clock, clock_of, cost_of
-from traindx.causes.measures.questions import CHECKED, WITH_CAPTURE, how_to_log
 from traindx.causes.ranking.signs import GROUP_OF
 from traindx.causes.wording import lowered
 from traindx.features.shared import Features
@@ -27,6 +25,7 @@ from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.diagnosis import Hypothesis, NextMeasure
 from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary.signals import SIGNALS
 
 SHOWN = 3
 WORTH = 0.05  # bits; a measurement with a smaller gain is not shown
@@ -274,3 +273,57 @@ def why_of(candidate: Candidate, causes: Sequence[Cause], belief: Floats) -> str
     if yes == no:
         return f"confirms or rules out: {lowered(causes[yes].title)}"
     return f"separates '{lowered(causes[yes].title)}' from '{lowered(causes[no].title)}'"
+
+
+WITH_CAPTURE = "traindx run -- python train.py"
+WITH_A_TRACE = "traindx profile -- python train.py"
+# What `traindx check` measures by starting the script in several ways (docs/check.md).
+CHECKED = (
+    "whether the model can learn one batch, and uses its inputs and labels",
+    "traindx check -- python train.py",
+)
+
+HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
+    "objective": ("a training loss", "log the loss with its step"),
+    "train/loss": ("the training loss", "log the loss with its step"),
+    "val": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
+    "train": ("a training loss", "log the loss with its step"),
+    "val/loss": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
+    "val/accuracy": ("a validation metric", "log an accuracy or error next to the loss"),
+    "train/accuracy": ("a training metric", "log an accuracy or error next to the loss"),
+    "lr": ("the learning rate of every step", "log lr (optimizer.param_groups[0]['lr'])"),
+    "grad_norm": (
+        "the global gradient norm",
+        f"log what torch.nn.utils.clip_grad_norm_ returns, or: {WITH_CAPTURE}",
+    ),
+    "grad_norm/": ("the gradient norm of every layer", WITH_CAPTURE),
+    "clip_ratio": ("the gradient norm before and after clipping", WITH_CAPTURE),
+    "loss_scale": ("the loss scale", "log scaler.get_scale()"),
+    "skipped_steps": ("the number of skipped steps", "log it from the gradient scaler"),
+    "time/step": ("the time of each step", "log seconds per step"),
+    "time/data": ("the time spent waiting for data", f"log it, or: {WITH_CAPTURE}"),
+    "time/idle": ("the time of a step in which nothing is computed", WITH_A_TRACE),
+    "calls/synchronize": ("how often the host waits for the accelerator", WITH_A_TRACE),
+    "operator_time/": ("the time of a step in each operator", WITH_A_TRACE),
+    "operator_calls/": ("the calls of each operator in a step", WITH_A_TRACE),
+    "throughput": ("samples per second", "log samples per second"),
+    "mem/host": ("the memory of the process", f"log it, or: {WITH_CAPTURE}"),
+    "mem/device": ("the memory of the device", f"log torch.cuda.memory_allocated(), or: {WITH_CAPTURE}"),
+    "util/device": (
+        "the utilization of the accelerator",
+        "log it (nvidia-smi, or the system metrics of your logger)",
+    ),
+    "epoch": ("the epoch of each row", "log the (fractional) epoch"),
+    "rank": ("the time of a step of every rank", "log rank/<i>/time/step"),
+}
+
+
+def how_to_log(name: str) -> tuple[str, str]:
+    """The name in words of a signal that a rule needs ("act_mean/*": of every module), and how to log it."""
+    base, panel = name.removesuffix("/*"), name.endswith("/*")
+    known = HOW_TO_LOG.get(f"{base}/" if panel else base) or HOW_TO_LOG.get(base)
+    if known is not None:
+        return known
+    meant = {kind.name: kind.meaning for kind in SIGNALS}.get(f"{base}/<module>" if panel else base)
+    words = f"{meant} of every module" if meant and panel else meant or name
+    return words, WITH_CAPTURE

@@ -1,5 +1,11 @@
 """From the scores of causes to published probabilities: no more certain than results on unseen programs
-allow."""
+allow.
+
+Some log-odds count only for logs, in addition to the weights fitted on recordings. A recording shows every
+module; a log shows a curve or two, often of a few lines. The terms here are added for runs without recorded
+modules, and all their evidence is scaled by what such a log can support. The fitted weights, and the signs
+that they were fitted on, are not affected. The terms were set by hand and checked on one half of the
+labelled logs (docs/benchmarks.md)."""
 
 from __future__ import annotations
 
@@ -9,8 +15,9 @@ from math import fsum  # gives the same sum in any order
 import numpy as np
 
 from traindx.causes.ranking.distance import Temper
-from traindx.causes.ranking.signs import Sign
-from traindx.vocabulary.run import Floats
+from traindx.causes.ranking.signs import GRAVITY, Sign
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Floats, Run
 
 # No cause gets a higher probability: a few hundred fitted programs cannot support more (rule of succession).
 CEILING = 0.99
@@ -85,3 +92,98 @@ def spread(leading: float, others: Sequence[float]) -> tuple[float, float] | Non
         return None
     ranked = [min(p, CEILING) for p in (leading, *others)]
     return round(min(ranked), 3), round(max(ranked), 3)
+
+
+# Log-odds of causes by sign ("slug", or "slug:aspect"), multiplied by the finding's strength and gravity.
+TERMS: Mapping[str, Mapping[str, float]] = {
+    "validation-gap-grows": {"healthy": -1.8, "insufficient-regularization": 0.6, "too-little-data": 0.3},
+    "validation-gap-grows:metric-improves": {"healthy": 1.2, "too-little-data": -0.5},
+    "validation-gap-grows:wide": {"val-preprocessing-mismatch": 0.5},
+    "loss-not-finite": {"healthy": -2.5, "learning-rate-too-high": 0.9},
+    "loss-not-finite:recovered": {"corrupt-samples": 1.2, "unstable-numerics": 0.8},
+    "loss-diverges": {"healthy": -0.8, "insufficient-capacity": -1.5},
+    "loss-diverges:short": {"learning-rate-too-high": 0.6},
+    # Any net that learns is better than guessing, however small it is.
+    # With imbalanced classes, one prediction for all samples gives a loss below ln k.
+    "loss-at-chance": {
+        "healthy": -0.5, "insufficient-capacity": -2.5, "dropout-too-high": -1.0, "class-imbalance": -2.5,
+    },
+    "loss-at-chance:frozen": {
+        "learning-rate-too-high": 2.0, "dead-relus": 1.0, "insufficient-capacity": -2.0,
+    },
+    "loss-at-chance:score": {
+        "undertrained": 1.8, "learning-rate-too-high": 1.0, "learning-rate-too-low": 1.2,
+        "misaligned-labels": 1.2,
+    },
+    # One step, and then the same digits: saturated or dead. With a rate that is too low the last digits
+    # change.
+    "loss-flat-from-start:froze": {
+        "learning-rate-too-high": 2.0, "dead-relus": 1.0, "saturating-activations": 1.0,
+        "wrong-output-activation": 0.8,
+        "learning-rate-too-low": -4.0, "undertrained": -3.0, "healthy": -2.0,
+    },
+    "loss-flat-from-start:score": {"learning-rate-too-low": 0.8, "undertrained": 0.8},
+    "loss-improves-too-little-noise-considered": {
+        "batch-too-small": -4.0, "undertrained": 1.0, "healthy": -4.0,
+    },
+    "loss-scale-collapses": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
+    "half-precision-overflows": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
+    "validation-missing": {"healthy": -1.5, "insufficient-regularization": 1.0, "too-little-data": 0.5},
+    "steps-skipped-often": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
+    "metric-constant-or-impossible": {"healthy": -1.2, "learning-rate-too-high": 0.8},
+    # Batches differ, so their losses differ if the model sees them: the inputs or the weights have no
+    # effect.
+    "metric-constant-or-impossible:loss": {
+        "params-not-in-optimizer": 1.5, "dead-relus": 1.0, "bad-initialization": 1.0,
+        "unshuffled-data": -2.0, "unnormalized-inputs": -1.0,
+    },
+    "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
+    # What is 0 from the first point on was not computed; no step made it so.
+    "metric-constant-or-impossible:parts": {"fully-masked-labels": 2.5, "learning-rate-too-high": -2.0},
+    "metric-constant-or-impossible:below-zero": {
+        "wrong-output-activation": 2.5, "wrong-loss": 2.5, "misaligned-labels": 1.5,
+    },
+    # A log of times or of memory shows nothing else.
+    "memory-grows": {"memory-leak": 3.0, "healthy": -1.5},
+    "step-time-creeps": {"step-time-creep": 2.0, "healthy": -1.0},
+    "discriminator-wins": {"healthy": -1.5, "learning-rate-too-high": 1.2},
+    "loss-oscillates:no-progress": {"learning-rate-too-high": 0.8},
+}  # fmt: skip
+
+LOG, LITTLE = (
+    0.9,
+    0.3,
+)  # share of the evidence that counts: for a log, and for one where nothing could be judged
+LEAST = 3  # a curve of the objective with fewer points shows nothing
+
+
+def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]]:
+    """cause -> sign -> what it adds to the log-odds; nothing for a recording."""
+    added: dict[str, dict[str, float]] = {}
+    if run.panels:
+        return added
+    for key, by_cause in TERMS.items():
+        subject, _, aspect = key.partition(":")
+        sign = signs.get(subject)
+        if sign is None or not sign.held or (aspect and aspect not in sign.marks):
+            continue
+        size = max(sign.strength, 0.5) * GRAVITY[sign.severity]
+        for cause, weight in by_cause.items():
+            terms = added.setdefault(cause, {})
+            terms[subject] = terms.get(subject, 0.0) + weight * size
+    return added
+
+
+def evidence_share(signs: Mapping[str, Sign], run: Run, features: Features) -> float:
+    """The share of the evidence that counts: all of it for a recording, little where no curve could be
+    judged and no rule fired, so that facts about the setup alone name no cause."""
+    if run.panels or run.axis == "sample":
+        return 1.0
+    seen = any(
+        s.held and s.severity != "info" and "=" not in s.key and not s.key.startswith("fact:")
+        for s in signs.values()
+    )
+    error = signs.get("fact:ended-in-error")
+    curve = features.objective
+    judged = curve is not None and len(curve.raw) >= LEAST and not features.is_duel
+    return LOG if judged or seen or (error is not None and error.held) else LITTLE

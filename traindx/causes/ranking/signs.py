@@ -27,6 +27,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "loss-spikes-then-fails",
         "gradient-not-finite",
         "activations-not-finite",
+        "rewards-fall-by-small-steps",
     ),
     "gradient-growth": (
         "gradient-norm-explodes",
@@ -41,6 +42,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "losses-stay-high",
         "loss-plateaus",
         "loss-improves-too-little-noise-considered",
+        "rewards-do-not-differ",
+        "divergence-outweighs-rewards",
     ),
     "unfinished": ("loss-still-falling-at-end", "loss-falls-slowly", "fact:few-updates"),
     "spikes": ("loss-spikes-and-recovers", "loss-spikes-recur"),

@@ -30,3 +30,14 @@ def ended_badly(
     steps = np.empty(0) if features.objective is None else features.objective.raw.steps
     found = (e for e in run.events[last + 1 :] if e.kind in kinds)
     return next((e for e in found if e.step is None or np.count_nonzero(steps > e.step) <= more), None)
+
+
+def shortened(
+    message: str,
+    *,
+    most: float = threshold(100, "characters", basis="convention", source="one line of a report"),
+) -> str:
+    """The beginning of a message, in whole words."""
+    if len(message) <= most:
+        return message.rstrip(".")
+    return f"{message[: int(most)].rsplit(' ', 1)[0]} …"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from traindx.features.comparisons.predictor_gap import PredictorGap, level, predictor_gap
+from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
+from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.progress import is_learning
-from traindx.features.curves.score_scales import late_skills
+from traindx.features.curves.score_scales import late, late_skills
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Finding, Hypothesis
 from traindx.vocabulary.rule import threshold
@@ -95,7 +96,7 @@ def is_calibrated(
 ) -> bool:
     """Whether the loss is as low as the accuracy allows: that of a model which is as sure as it is right, for an
     accuracy lower by `less`."""
-    accuracy, loss = level(features, "outputs_accuracy"), level(features, "outputs_cross_entropy")
+    accuracy, loss = at_end(features, "outputs_accuracy"), at_end(features, "outputs_cross_entropy")
     if accuracy is None or loss is None:
         return True
     wrong = min(1.0, 1.0 - accuracy + less)
@@ -149,6 +150,28 @@ def gaps(run: Run, features: Features) -> list[PredictorGap]:
     return [gap for gap in both if gap is not None]
 
 
+def at_end(
+    features: Features,
+    name: str,
+    *,
+    final: float = threshold(1 / 3, "of the run", basis="convention", source="as the levels of signals"),
+    share: float = threshold(
+        0.1, "of the earlier loss", basis="convention", source="as gradient-norm-explodes"
+    ),
+    score: float = threshold(4.0, "x noise", basis="convention", source="as gradient-norm-explodes"),
+) -> float | None:
+    """The late level of a signal. None where it was last measured before the final part of the run, unless
+    the objective shows that the model is no worse than it was then."""
+    curve, first, last = features.curve(name), features.run.first_step, features.run.last_step
+    if curve is None or not curve.n or first is None or last is None:
+        return None
+    measured, objective = float(curve.steps[-1]), features.objective
+    if measured >= last - final * (last - first):
+        return late(curve)
+    lost = objective is None or worsened_after(objective, measured, share=share, score=score)
+    return None if lost else late(curve)
+
+
 def is_good(
     run: Run,
     features: Features,
@@ -157,7 +180,7 @@ def is_good(
 ) -> bool:
     """Whether nearly all of its outputs are right at the end, counted from the most frequent answer."""
     base = run.setup.number("reference_trivial_accuracy") or 0.0
-    accuracy, explained = (level(features, name) for name in OWN_SCORES)
+    accuracy, explained = (at_end(features, name) for name in OWN_SCORES)
     if accuracy is not None and accuracy - base >= good * (1 - base):
         return True
     return explained is not None and explained >= good

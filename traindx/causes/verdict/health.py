@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from traindx.causes.verdict.ending import ENDED_BADLY, ended_badly
+from traindx.causes.verdict.ending import ENDED_BADLY, ended_badly, shortened
 from traindx.causes.verdict.harm import (
     FOR_NOTHING,
     GENERALIZATION,
@@ -27,7 +27,8 @@ from traindx.causes.verdict.harm import (
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
-from traindx.features.curves.progress import young
+from traindx.features.curves.gradient_norms import shed
+from traindx.features.curves.progress import clearly_falls, is_learning, young
 from traindx.features.curves.score_scales import (
     ERRORS,
     HARD,
@@ -213,13 +214,21 @@ def is_doubtful(
     sure: float = threshold(
         0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"
     ),
+    part: float = threshold(
+        0.25, "of the first loss", basis="convention", source="more than the first few steps bring"
+    ),
 ) -> bool:
-    """Whether a fault explains the signals better than health does. For a model that does its task well,
-    one fault must be probable by itself."""
+    """Whether a fault explains the signals better than health does. For a model that does its task well, or
+    comes closer to it without being stuck, one fault must be probable by itself."""
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
+    curve = case.features.objective
+    nears = curve is not None and shed(curve) >= part and not young(case.run)
+    behind = learns_well(case.run, case.features) is False  # simple predictors do better
+    nears = nears and is_learning(case.features) is not False and not behind
+    nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)
     short = case.shape == "too-short-to-tell" and clearly_improving(case)
-    if case.recorded and (short or works(case.run, case.features)):
+    if case.recorded and (short or nears or works(case.run, case.features)):
         return ahead and leading is not None and leading.probability >= likely
     return ahead or healthy < hardly or (case.recorded and healthy < sure)
 
@@ -368,17 +377,6 @@ def broken(case: Case) -> str | None:
             "the loss equals that of guessing in every digit, so the outputs no longer depend on the input"
         )
     return None
-
-
-def shortened(
-    message: str,
-    *,
-    most: float = threshold(100, "characters", basis="convention", source="one line of a report"),
-) -> str:
-    """The beginning of a message, in whole words."""
-    if len(message) <= most:
-        return message.rstrip(".")
-    return f"{message[: int(most)].rsplit(' ', 1)[0]} …"
 
 
 def ends_not_finite(case: Case) -> bool:

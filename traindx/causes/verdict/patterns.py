@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.curves.plateaus import flat_tail
+from traindx.features.curves.plateaus import flat_tail, improvement
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.trends import slope
@@ -186,15 +186,28 @@ def recovered_spike(seen: Seen, run: Run, features: Features) -> bool:
     return "long-ago" not in seen.get("loss-spikes-and-recovers", frozenset({"long-ago"}))
 
 
-def still_learning(seen: Seen, run: Run, features: Features) -> bool:
-    """The loss ends lower than it began and has not levelled off."""
+def still_learning(
+    seen: Seen,
+    run: Run,
+    features: Features,
+    *,
+    least: float = threshold(
+        0.02, "of the improvement", basis="convention", source="a second half that brought less is level"
+    ),
+    doubtful: float = threshold(
+        2.0, "x standard error", basis="theory", source="the usual bound of significance"
+    ),
+) -> bool:
+    """The loss ends lower than it began and has not levelled off: its second half still improved it."""
     level = seen.get("loss-plateaus", frozenset({"validation"})) != {"validation"}
     if level or {"loss-flat-from-start", "loss-at-chance", "loss-diverges"} & set(seen):
         return False
     curve = features.objective
-    return "loss-still-falling-at-end" in seen or (
-        curve is not None and curve.start - curve.end > 2 * curve.spread
-    )
+    if curve is None or "loss-still-falling-at-end" in seen:
+        return curve is not None
+    gained, (_, error) = curve.start - curve.end, improvement(curve)
+    middle = float(median(curve.oriented[curve.n // 2 :][: max(1, curve.n // 10)]))
+    return gained > 2 * curve.spread and middle - curve.end > max(least * gained, doubtful * error)
 
 
 def saw(slug: str) -> Callable[[Seen, Run, Features], bool]:

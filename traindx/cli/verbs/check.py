@@ -7,26 +7,25 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from traindx import pipeline
 from traindx.checks.judge import picked
 from traindx.checks.plan import planned
-from traindx.cli.checks.data import DataRequest, check_data, data_options
-from traindx.cli.checks.pages import listing, rendered
-from traindx.cli.checks.scripts import Bench, gather
-from traindx.cli.options import (
+from traindx.cli.api import (
     FENCE_OPTIONS,
+    Config,
     Output,
+    click,
     codes,
     command_argument,
     config_options,
+    emit,
+    note,
     output_options,
+    progress,
     state_limits,
     with_options,
 )
-from traindx.cli.streams import emit, note, progress
-from traindx.config import Config
+from traindx.cli.checks import Bench, DataRequest, check_data, data_options, gather, listing, rendered
 from traindx.vocabulary.check import Check
 
 BUDGET = 120.0  # seconds

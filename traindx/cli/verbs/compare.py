@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from traindx import pipeline
-from traindx.cli.options import Output, output_options, reading_options
-from traindx.cli.streams import emit, stdout_width
+from traindx.cli.api import (
+    Config,
+    ConfigError,
+    Output,
+    click,
+    emit,
+    output_options,
+    reading_options,
+    stdout_width,
+)
 from traindx.cli.verbs.diagnose import expand, read_paths
-from traindx.config import Config
-from traindx.errors import ConfigError
 from traindx.features.comparisons.runs import compare as compared
 from traindx.reports.documents.comparison import render_compare
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import msgspec
 
 from traindx import pipeline
+from traindx.cli.api import ConfigError, Output, click, emit, full_option, note, output_options, progress
 from traindx.cli.demo_network import FAULTS, Fault, train
 from traindx.cli.diagnosis_output import draw, rendered
-from traindx.cli.options import Output, full_option, output_options
-from traindx.cli.streams import emit, note, progress
-from traindx.errors import ConfigError
 from traindx.temporary import DEMO, room
 
 if TYPE_CHECKING:

@@ -8,15 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import numpy  # noqa: F401 - first: after msgspec's typing_extensions its import takes a tenth longer
 
 from traindx import pipeline
+from traindx.cli.api import (
+    Config,
+    Output,
+    ReadError,
+    click,
+    config_options,
+    emit,
+    full_option,
+    note,
+    output_options,
+    progress,
+)
 from traindx.cli.diagnosis_output import draw, rendered, status
-from traindx.cli.options import Output, config_options, full_option, output_options
-from traindx.cli.streams import emit, note, progress
-from traindx.config import Config
-from traindx.errors import ReadError
 
 if TYPE_CHECKING:
     from traindx.vocabulary.run import Run

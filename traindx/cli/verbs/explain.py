@@ -6,10 +6,8 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-import click
-
+from traindx.cli.api import click, emit, stdout_width
 from traindx.cli.catalogue_pages import Page, find, pages, sections
-from traindx.cli.streams import emit, stdout_width
 
 EXAMPLES = """\b
 Examples:

@@ -7,20 +7,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
-
-from traindx.cli.options import (
+from traindx.cli.api import (
     FENCE_OPTIONS,
     OUTPUT_OPTIONS,
+    ConfigError,
     Format,
     Output,
+    click,
     command_argument,
+    emit,
+    note,
     settle_output,
     state_limits,
+    stdout_width,
     with_options,
 )
-from traindx.cli.streams import emit, note, stdout_width
-from traindx.errors import ConfigError
 
 FORMATS: tuple[Format, ...] = ("text", "json", "markdown")
 

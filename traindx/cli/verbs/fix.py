@@ -7,13 +7,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from traindx.cli.api import (
+    Config,
+    Output,
+    click,
+    command_argument,
+    config_options,
+    emit,
+    note,
+    output_options,
+    stdout_width,
+)
 from traindx.cli.fix_progress import ProgressLines, Starts, direction, proof_options
-from traindx.cli.options import Output, command_argument, config_options, output_options
 from traindx.cli.questions.changes import Asking
-from traindx.cli.streams import emit, note, stdout_width
-from traindx.config import Config
 from traindx.lab.judge.significance import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
 

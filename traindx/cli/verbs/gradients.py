@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
+from traindx.cli.api import Config, Output, click
 from traindx.cli.module_tables import show, table_options
-from traindx.cli.options import Output
-from traindx.config import Config
 
 EXAMPLES = """\b
 Examples:

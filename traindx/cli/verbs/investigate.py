@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import click
-
 from traindx.atomic_write import naming
+from traindx.cli.api import (
+    Config,
+    Output,
+    click,
+    command_argument,
+    config_options,
+    emit,
+    full_option,
+    note,
+    output_options,
+)
 from traindx.cli.cause_experiments import FOLDER, plan_of, trail
 from traindx.cli.diagnosis_output import rendered, status
 from traindx.cli.fix_progress import ProgressLines, Starts, proof_options
-from traindx.cli.options import Output, command_argument, config_options, full_option, output_options
-from traindx.cli.streams import emit, note
-from traindx.config import Config
 
 BUDGET = "5m"
 

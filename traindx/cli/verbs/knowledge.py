@@ -5,13 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from traindx.cli.streams import emit, note
-from traindx.errors import ConfigError
+from traindx.cli.api import ConfigError, Path, click, emit, note
 
 if TYPE_CHECKING:
     from traindx.lab.knowledge.store import Store

@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import click
-
 from traindx import pipeline
 from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Request
 from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.checks.facts import memory_for
+from traindx.cli.api import Config, Output, click, config_options, emit, full_option, note, output_options
 from traindx.cli.diagnosis_output import rendered, status
-from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.script_start import Start, start_options
-from traindx.cli.streams import emit, note
-from traindx.config import Config
 from traindx.lab.conduct import environment
 from traindx.vocabulary.memory import SIZES
 from traindx.vocabulary.run import Run

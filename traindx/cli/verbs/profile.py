@@ -5,17 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 from traindx import pipeline
 from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.stages import how_it_ended, stages, why_no_trace, why_nothing
+from traindx.cli.api import Config, Output, click, config_options, emit, full_option, note, output_options
 from traindx.cli.diagnosis_output import rendered, status
-from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.script_start import Start, start_options
-from traindx.cli.streams import emit, note
-from traindx.config import Config
 
 EXAMPLES = """\b
 Examples:

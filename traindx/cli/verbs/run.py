@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 
 from traindx import pipeline
@@ -14,22 +13,32 @@ from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.signals import end_like
 from traindx.capture.launch.stages import (
+    PRINTED,
     experiment_stopped,
     how_it_ended,
+    last_words,
     note_end,
     recorded,
     stopped_on,
     why_nothing,
 )
-from traindx.capture.session.recorded_process import STOPPED
+from traindx.capture.session.loop import STOPPED
+from traindx.cli.api import (
+    Config,
+    ConfigError,
+    Output,
+    click,
+    config_options,
+    emit,
+    full_option,
+    note,
+    output_options,
+)
 from traindx.cli.cause_experiments import Settling
 from traindx.cli.diagnosis_output import draw, rendered, status
 from traindx.cli.live_judge import Judging, live_options
-from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.script_start import Start, start_options
-from traindx.cli.streams import emit, note
-from traindx.config import Config
-from traindx.errors import ConfigError
+from traindx.live.status import counted
 from traindx.vocabulary.run import Run
 
 EXAMPLES = """\b
@@ -209,9 +218,7 @@ def diagnosed(
             out.quiet,
         )
     note_end(folder, ended)
-    stopped = stopped_on(folder)
-    if stopped or ended.shell_status:
-        note(f"traindx: {f'--stop-on {stopped}' if stopped else how_it_ended(ended)}", out.quiet)
+    report_end(folder, ended, out.quiet)
     found = found or pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
     way = ""
@@ -224,6 +231,17 @@ def diagnosed(
     note(f"{'The output' if unrecorded else 'The record'}: {folder}", out.quiet)
     # A script that failed before it trained is not well, though no rule has a finding.
     return 1 if unrecorded and ended.shell_status else status(diagnosis, config)
+
+
+def report_end(folder: Path, ended: Ended, quiet: bool) -> None:
+    """Say how the script ended, unless that was as it should."""
+    stopped = stopped_on(folder)
+    if stopped:
+        place = counted(b"\n".join(last_words(folder, name) for name in PRINTED))
+        made = f"{stopped.get('steps')} steps" + (f" ({place})" if place else "")
+        note(f"traindx: --stop-on ended the script after {made}: {stopped.get('why')}", quiet)
+    elif ended.shell_status:
+        note(f"traindx: {how_it_ended(ended)}", quiet)
 
 
 def printed(folder: Path, config: Config, ended: Ended) -> tuple[Run, ...]:

@@ -9,13 +9,19 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-import click
 import msgspec
 
-from traindx.cli.options import config_options, price_option
-from traindx.cli.streams import note, stdout_colors
-from traindx.config import Alerts, Config
-from traindx.errors import ConfigError, ReadError
+from traindx.cli.api import (
+    Config,
+    ConfigError,
+    ReadError,
+    click,
+    config_options,
+    note,
+    price_option,
+    stdout_colors,
+)
+from traindx.config import Alerts
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 
 if TYPE_CHECKING:
@@ -187,8 +193,11 @@ def report(
 
 def short_name(event: LiveEvent) -> str:
     """A run as a person at the terminal knows it: its path from here, or its name."""
+    from traindx.live.screen import known_as
+
+    path = known_as(event.run, event.source)
     try:
-        return os.path.relpath(event.run) if os.path.isabs(event.run) else event.run
+        return os.path.relpath(path) if os.path.isabs(path) else path
     except ValueError:  # on another drive
         return event.run
 

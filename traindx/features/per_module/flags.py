@@ -1,16 +1,15 @@
-"""What is unusual in a module's row, in one word and with the reason.
+"""What is known of one module of a run, and what is unusual in it, in one word and with the reason.
 
 The limits are the thresholds of the rules, which were measured on healthy runs. Unlike a rule, a flag does
 not ask whether the run learns nevertheless."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 
-from traindx.features.per_module.rows import Course, Flag, ModuleRow
 from traindx.features.statistics.medians import median
 from traindx.vocabulary.run import Run
 
@@ -194,3 +193,48 @@ def percent(share: float) -> str:
 def brief(value: float) -> str:
     """Two digits, integers from a hundred on: 0.0043, 4.3e-08, 2,540, 1.2e+07."""
     return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.2g}"
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """A `word` for a narrow column, `why` in one clause, and whether it is `grave`: nothing of the kind is
+    ever meant, or harmless."""
+
+    word: str
+    why: str
+    grave: bool = False
+
+
+class Course(msgspec.Struct, frozen=True, kw_only=True):
+    """One signal of one module over the run, finite values only: the `first` and `last` one, medians of the
+    first and last tenth of the steps and of all, `settled` after the first tenth and `ending` over the
+    second half, the 5 % and 95 % quantiles, the extremes and the number of values."""
+
+    first: float
+    early: float
+    median: float
+    settled: float
+    ending: float
+    late: float
+    last: float
+    low: float
+    high: float
+    least: float
+    most: float
+    most_step: float
+    values: int
+
+
+class ModuleRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one module. `depth` counts from 0 in the order in which the model holds its modules;
+    `courses` is keyed by signal; `nonfinite` is the share of sampled rows with values that are not finite
+    (None where that was not measured), `broke` the first such step; `silent` the smallest share of silent
+    units in the second half of the run; `ends_nonfinite` whether the last row is one of them."""
+
+    module: str
+    depth: int
+    courses: Mapping[str, Course] = {}
+    nonfinite: float | None = None
+    broke: float | None = None
+    ends_nonfinite: bool = False
+    silent: float | None = None
+    flags: tuple[Flag, ...] = ()

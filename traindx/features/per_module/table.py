@@ -1,8 +1,7 @@
 """Every module of a recorded run as one row: gradients, weights and updates, or activations.
 
-Rows of a panel are not evenly spaced (dense where something happened and at the end), so medians over
-the run are taken over equal stretches of steps first.
-"""
+Rows of a panel are not evenly spaced (dense where something happened and at the end), so medians over the
+run are taken over equal stretches of steps first."""
 
 from __future__ import annotations
 
@@ -13,9 +12,8 @@ import msgspec
 import numpy as np
 
 from traindx.features.curves.progress import is_learning
-from traindx.features.per_module.flags import Limits, activation_flags, gradient_flags
+from traindx.features.per_module.flags import Course, Limits, ModuleRow, activation_flags, gradient_flags
 from traindx.features.per_module.panels import after_warm_up, first_break, least
-from traindx.features.per_module.rows import Course, ModuleRow
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Floats, Panel, Run
 

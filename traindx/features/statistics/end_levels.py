@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.statistics.noise import autocorrelation, robust_sigma
-from traindx.features.statistics.polynomials import fitted
 from traindx.features.statistics.smoothing import block_edges, block_medians
+from traindx.features.statistics.trends import fitted
 from traindx.vocabulary.run import Floats
 
 TAIL = 0.15  # share of a signal that counts as its end

@@ -14,7 +14,7 @@ FIX = fix(
     __name__,
     __doc__,
     propose="give every attention a causal mask (is_causal=True or a lower triangle)",
-    applicability="advice",
+    applicability="patch",
     causes=("missing-causal-mask",),
     expected="the loss rises to what is possible, and generated text is as good as the loss suggests",
 )

@@ -11,7 +11,7 @@ from traindx.lab.edits.source import Found, NotCertain, Source, dotted
 
 OPTIMIZERS = "torch.optim."
 SCHEDULES = ("torch.optim.lr_scheduler.", "transformers.get_", "transformers.optimization.get_")
-LOADER = "torch.utils.data.DataLoader"
+LOADER, TENSORS = "torch.utils.data.DataLoader", "torch.utils.data.TensorDataset"
 WRAPPERS = ("enumerate", "tqdm", "list", "iter", "tqdm.tqdm", "tqdm.auto.tqdm", "track")
 
 

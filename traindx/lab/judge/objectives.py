@@ -31,16 +31,19 @@ OF_SYSTEMS: Mapping[str, tuple[str, ...]] = {
     "out-of-memory": ("mem/device", MEMORY),
 }
 # Signals whose meaning a change alters, by the name of its intervention (docs/interventions.md says why).
+COMPUTED = ("outputs_explained", "outputs_accuracy", "outputs_cross_entropy")
+BALANCED = "outputs_balanced_accuracy"
+ON_BATCHES = ("train/loss", *COMPUTED, BALANCED)  # of what the model answers in training
 ALTERS: Mapping[str, tuple[str, ...]] = {
     "logits": ("train/loss", "val/loss", "outputs_cross_entropy"),
     "class_weights": ("train/loss", "val/loss"),
     "label_smoothing": ("train/loss",),
     "loss": ("train/loss",),
-    "mode": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
-    "dropout": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
-    "data": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
-    "drop": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
-    "eval_mode": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
+    "mode": ON_BATCHES,
+    "dropout": ON_BATCHES,
+    "data": ON_BATCHES,
+    "drop": ON_BATCHES,
+    "eval_mode": ON_BATCHES,
 }
 LOSSES = ("train/loss", "val/loss")
 # The same by fix, for those tried in the source.
@@ -51,15 +54,29 @@ ALTERED_BY: Mapping[str, tuple[str, ...]] = {
     "normalize-targets": LOSSES,
     "weight-classes": LOSSES,
     "scale-accumulated-loss": ("train/loss",),
-    "iterate-the-loader": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
-    "drop-bad-samples": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
+    "iterate-the-loader": ON_BATCHES,
+    "drop-bad-samples": ON_BATCHES,
 }
 OF_OUTPUTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")
-COMPUTED = ("outputs_explained", "outputs_accuracy", "outputs_cross_entropy")
 # Metrics in order of preference, for scripts that log several.
 METRICS = ("accuracy", "acc", "f1", "auc", "r2", "iou", "dice", "bleu", "psnr", "return", "reward")
+# Words in the names of metrics that a rare class counts in, best first: accuracy says little about it.
+OF_CLASSES = (
+    "balanced",
+    "macro",
+    "f1",
+    "mcc",
+    "kappa",
+    "auprc",
+    "auc",
+    "recall",
+    "sensitivity",
+    "dice",
+    "iou",
+)
 LATE = 0.1  # share of a run's end whose level is taken
 LATE_TRAINING = 0.2  # of a training signal, which is noisier
+LATE_BALANCED = 0.5  # of a recall, which a batch has few samples of the rare classes for
 ERROR_FLOOR = 0.005  # of an error rate: half a percent point more or less is no gain
 LOSS_FLOOR = 0.01  # of the usual loss: two losses below a hundredth of it count as equal
 FULL = 1.0 + 1e-9
@@ -85,7 +102,7 @@ def choose(
             return objective_of(run, signal, "lower", "the suspected cause is about it")
     altered = {signal for spec in interventions for signal in altered_by(spec, run)}
     for least in (SAMPLED, 1):  # few samples are better than none
-        for signal, why in candidates(run):
+        for signal, why in [*(of_classes(run) if cause == "class-imbalance" else []), *candidates(run)]:
             if signal not in altered and not signal.startswith(spared) and has_values(run, signal, least):
                 direction = direction_of(signal)
                 return objective_of(run, signal, "higher" if direction == "higher" else "lower", why)
@@ -125,6 +142,27 @@ def candidates(run: Run) -> list[tuple[str, str]]:
     return [*found, ("train/loss", "the training loss at equal steps; nothing else is recorded")]
 
 
+def of_classes(run: Run) -> list[tuple[str, str]]:
+    """Signals that a rare class counts in, best first, with the reason."""
+    named = [
+        (word, n)
+        for n in run.series
+        if n.startswith(("val/", "test/"))
+        for word in OF_CLASSES
+        if word in n.lower()
+    ]
+    held_out = [n for _, n in sorted(named, key=lambda one: (OF_CLASSES.index(one[0]), one[1]))]
+    why = "the classes are imbalanced, which accuracy does not show"
+    return [(n, why) for n in (*held_out, BALANCED) if direction_of(n) == "higher"]
+
+
+def others(run: Run, interventions: Iterable[str], signal: str) -> list[Objective]:
+    """The held-out metrics and losses, without `signal`, whose meaning a change does not alter."""
+    altered = {name for spec in interventions for name in altered_by(spec, run)} | {signal}
+    held_out = [n for n, _ in candidates(run) if n.startswith(("val/", "test/")) and n not in altered]
+    return [objective_of(run, n, direction_of(n), "") for n in held_out if has_values(run, n)]
+
+
 def preference(name: str) -> tuple[int, str]:
     """The rank of a metric among others, by its name."""
     last = name.rpartition("/")[2].lower()
@@ -143,7 +181,7 @@ def has_values(run: Run, signal: str, least: int = SAMPLED) -> bool:
     series = run.series.get(signal)
     if series is None or not np.isfinite(series.values).any():
         return False
-    return signal not in COMPUTED or len(tail(series.steps, series.values, signal)) >= least
+    return signal not in ON_BATCHES[1:] or len(tail(series.steps, series.values, signal)) >= least
 
 
 def objective_of(run: Run, signal: str, direction: str, why: str) -> Objective:
@@ -190,6 +228,8 @@ def level(run: Run, objective: Objective, until: float | None = None) -> float:
     if objective.scale == "steps":
         return arrival(series.steps[:reached], series.values[:reached], objective)
     late = tail(series.steps[:reached], series.values[:reached], objective.signal)
+    if objective.signal == BALANCED:
+        late = late[np.isfinite(late)]  # a batch of a single class has none
     worst = -math.inf if objective.direction == "higher" else math.inf
     return float(late.mean()) if np.isfinite(late).all() else worst
 
@@ -197,6 +237,7 @@ def level(run: Run, objective: Objective, until: float | None = None) -> float:
 def tail(steps: Floats, values: Floats, signal: str) -> Floats:
     """The values in the last part of `steps[n]`, at least the last one."""
     share = LATE if signal.startswith(("val", "test")) else LATE_TRAINING
+    share = LATE_BALANCED if signal == BALANCED else share
     return values[
         min(int(np.searchsorted(steps, steps[-1] - share * (steps[-1] - steps[0]))), len(values) - 1) :
     ]

@@ -84,17 +84,18 @@ def judge(
 def verdict(effect: float, half: float, interval: Interval, margin: float) -> tuple[Verdict, str]:
     """The verdict on an effect that is known to within `half`. `margin`: the smallest gain that counts."""
     if effect - half > 0 and effect >= margin:
-        return "confirmed", f"{percent(effect)}; 95 % interval: {spoken(interval)}"
+        return "confirmed", f"{percent(effect)}; {spoken(interval)}"
     if effect + half < 0 and effect <= -margin:
         return "harmful", f"{percent(effect)}"
     if interval[1] < margin:
         return "refuted", f"{percent(effect)}, at most {percent(interval[1])}: too small to count"
-    return "inconclusive", f"{percent(effect)}; 95 % interval: {spoken(interval)}"
+    return "inconclusive", f"{percent(effect)}; {spoken(interval)}"
 
 
 def spoken(interval: Interval) -> str:
-    """ "12 % worse to 40 % better"."""
-    return f"{percent(interval[0])} to {percent(interval[1])}"
+    """ "95 % interval: 12 % worse to 40 % better"."""
+    low, high = (percent(end).removeprefix("at least ") for end in interval)
+    return f"95 % interval: {low} to {high}" if low != high else "all seeds agree to within 1 %"
 
 
 def early(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdict, str]:
@@ -124,7 +125,9 @@ def least_gain(min_effect: float) -> float:
 
 
 def percent(gain: float) -> str:
-    """ "62 % better" or "9 % worse", for a gain."""
+    """ "62 % better" or "9 % worse", for a gain; one that reaches `CAP` may be larger."""
+    if gain >= CAP:
+        return f"at least {100 - 100 * math.exp(-CAP):.0f} % better"
     share = 1 - math.exp(-abs(gain))
     if share < 0.005:
         return "no difference"

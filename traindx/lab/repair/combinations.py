@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from traindx import pipeline
 from traindx.config import Config
-from traindx.lab.judge.significance import Judged
+from traindx.lab.judge.significance import CAP, Judged
 from traindx.lab.plan import Candidate, merged
 from traindx.lab.repair.bench import Bench
 from traindx.lab.repair.pairs import paired
@@ -97,13 +97,15 @@ def try_two(search: Searching) -> list[Applied]:
 
 
 def hopeful(search: Searching) -> list[Way]:
-    """What was tried on the current state, had an effect, and did no harm; the best first."""
+    """What was tried on the current state, came as far as that, and did no harm; the best first."""
     here = [
         way
         for way, verdict in search.vain
         if way.pair.before.interventions == search.base and verdict != "harmful"
     ]
-    return sorted((w for w in here if w.pair.after.run is not None), key=lambda w: -w.pair.gain)
+    return sorted(
+        (w for w in here if w.pair.after.run is not None and w.pair.gain > -CAP), key=lambda w: -w.pair.gain
+    )
 
 
 def twos(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:

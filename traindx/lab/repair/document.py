@@ -115,7 +115,10 @@ def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambd
 def all_notes(search: Search, winner: Winner | None, pairs: Sequence[Pair]) -> tuple[str, ...]:
     """What the user should know about the proof, one sentence each."""
     bench, why = search.bench, winner.why if winner else ""
-    return tuple(filter(None, (*search.notes, why, *bench.notes, *noise_notes(search, pairs), bench.how())))
+    paid = costs(search, pairs, winner.objective) if winner and not why else []
+    return tuple(
+        filter(None, (*search.notes, why, *paid, *bench.notes, *noise_notes(search, pairs), bench.how()))
+    )
 
 
 def completed(search: Search, proof: Proof) -> Proof:
@@ -260,6 +263,21 @@ def untried(search: Search) -> tuple[Untried, ...]:
     """What was not tried, without fixes that a trial covers."""
     tried = {t.fix for t in search.trials}
     return tuple(u for u in search.untried.values() if u.fix not in tried)
+
+
+def costs(search: Search, pairs: Sequence[Pair], proved: Objective) -> list[str]:
+    """A note for each other held-out metric that the change makes clearly worse, with every seed."""
+    run = pairs[0].before.run if pairs else None
+    notes = []
+    for one in [] if run is None else objectives.others(run, search.base, proved.signal):
+        again = [paired(p.before, p.after, one) for p in pairs]
+        gains = known_gains(again)
+        if gains and max(gains) < 0 and sum(gains) / len(gains) <= -least_gain(search.options.min_effect):
+            before, after = (side([p.levels[i] for p in again], one.signal) for i in (0, 1))
+            name = run.originals.get(one.signal, one.signal).partition(" (")[0] if run else one.signal
+            if before and after:
+                notes.append(f"{name} got worse: from {number(before.mean)} to {number(after.mean)}")
+    return notes
 
 
 def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:

@@ -18,6 +18,14 @@ DOCUMENTED: Mapping[str, tuple[str, str, str]] = {
         "train-mode-evaluation", "switch-to-eval-mode",
         "the documentation of PyTorch: call model.eval() before evaluation, because of dropout and batch norm",
     ),
+    "batches-sorted-by-class": (
+        "unshuffled-data", "shuffle-data",
+        "the documentation of PyTorch: a DataLoader without shuffle=True gives the samples in their stored order",
+    ),
+    "future-leaks-into-output": (
+        "missing-causal-mask", "mask-the-future",
+        "the documentation of PyTorch: attention sees every token unless a mask or is_causal=True is given",
+    ),
 }  # fmt: skip
 
 

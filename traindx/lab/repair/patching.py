@@ -90,7 +90,7 @@ def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
     harmful = any(t.fix == fix and t.verdict == "harmful" for t in search.trials)
     if proof.report.verdict != "not-fixed" or known is None or source is None or harmful or not search.seeds:
         return proof
-    found = source.written((fix,), known.interventions)
+    found = source.written((fix,), known.interventions or (f"{MARK}{fix}",))
     if not isinstance(found, Patch) or not found.after:
         return proof
     started = search.bench.in_time(lambda: begun(search, (), found, folder), None, "")

@@ -72,7 +72,10 @@ class Lane:
         waited = abs(now - self.progress.at)  # the clock may have been set back
         if self.digest:
             return waited >= 3600 * self.settings.digest_hours
-        grave = any(event.finding and event.finding.severity == "critical" for event in pending)
+        grave = any(
+            event.kind == "run-failed" or (event.finding and event.finding.severity == "critical")
+            for event in pending
+        )
         if self.settings.is_quiet(datetime.fromtimestamp(now)) and not grave:
             return False
         settled = abs(now - self.seen_at) >= self.settings.group_seconds

@@ -67,7 +67,8 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     cuts: list[Cut] = []
     pending: list[Event] = []
     late = jumps[-4 * MOST_RUNS :][:1]  # of runs that began before, which are left out, nothing is reported
-    resumed, begin, before = 0, 0, 0  # begin: where the run began; before: where its last stretch did
+    # begin, begun: index and row where the run began; before: index where its last stretch did
+    resumed, begin, begun, before = 0, 0, 0, 0
     for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
         place, step = f"row {int(rows[jump]) + 1}", float(steps[jump])
         back = is_back(steps[begin], steps[before:jump], step)
@@ -77,8 +78,9 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
             else None
         )
         if back or is_new_run(steps[begin], float(steps[jump - 1]), step, levels, declared=jump in declared):
-            cuts.append(Cut(int(rows[begin]) if begin else 0, int(rows[jump]), tuple(pending)))
-            begin = jump
+            first = first_row(raw, int(rows[jump - 1]), int(rows[jump]), step)
+            cuts.append(Cut(begun, first, tuple(pending)))
+            begin, begun = jump, first
             pending = [Event("restart", "a new run begins in the same log", step, place)]
             if levels is not None and continues(levels):
                 message = (
@@ -90,7 +92,19 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
             pending.append(Event("resume", message, step, place))
             resumed += 1
         before = jump
-    return few([*cuts, Cut(int(rows[begin]) if begin else 0, last, tuple(pending))])
+    return few([*cuts, Cut(begun, last, tuple(pending))])
+
+
+def first_row(raw: RawLog, before: int, at: int, step: float) -> int:
+    """Where the run begins whose first value of the densest column is in row `at`, at `step`: event files hold a
+    row for each value, and other names may come first. `before` is the last row of that column before it."""
+    first = at
+    for column in raw.columns.values():
+        assert column.steps is not None
+        low, high = np.searchsorted(column.rows, [before + 1, at])
+        early = column.rows[low:high][column.steps[low:high] <= step]
+        first = min(first, int(early[0])) if len(early) else first
+    return first
 
 
 def is_new_run(start: float, peak: float, now: float, levels: Levels | None, *, declared: bool) -> bool:

@@ -22,6 +22,7 @@ from traindx.readers.assembly.step_axis import (
     steps_of,
     unrolled,
 )
+from traindx.readers.names.aliases import role_of
 from traindx.readers.names.roles import assign, summed_losses
 from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
@@ -71,7 +72,10 @@ def with_steps(raw: RawLog) -> None:
 
 def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
     jumps = back_jumps(axis.values)
-    reference = densest(raw, raw.axis)
+    # A rate or a score says less: a constant rate "goes on" wherever another run begins.
+    reference = max(
+        filter(None, (loss_column(raw), densest(raw, raw.axis))), key=lambda c: len(c.rows), default=None
+    )
     if reference is None or not len(jumps) or reference.steps is not None:
         return axis
     index = np.searchsorted(reference.rows, axis.rows)
@@ -79,6 +83,13 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
     if goes_on_outside(raw, axis, jumps) or is_inner_counter(axis.values, values, jumps):
         return RawColumn(unrolled(axis.values, jumps), axis.rows)
     return axis
+
+
+def loss_column(raw: RawLog) -> RawColumn | None:
+    """The longest column whose name says that it is the loss."""
+    named = ("train/loss", "val/loss")
+    losses = [c for n, c in raw.columns.items() if (raw.roles.get(n) or role_of(n).signal) in named]
+    return max(losses, key=lambda c: len(c.rows), default=None)
 
 
 def goes_on_outside(raw: RawLog, axis: RawColumn, jumps: Ints) -> bool:

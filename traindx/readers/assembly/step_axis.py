@@ -150,7 +150,7 @@ def is_inner_counter(steps: Floats, values: Floats, jumps: Ints) -> bool:
     ends = np.array([level(values[max(a, b - 3) : b]) for a, b in pairwise(edges)])
     to_previous = np.abs(firsts[1:] - ends[:-1])
     to_start = np.abs(firsts[1:] - firsts[0])
-    return bool(level(to_previous) <= level(to_start))
+    return bool(level(to_previous) < level(to_start))  # values that never move show neither
 
 
 def level(values: Floats) -> float:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import Event, NotALog, RawColumn, RawLog, ReadError, Source, column, np, source_of
 from traindx.readers.json.document import document, peek_document
-from traindx.readers.raw import RawColumn, RawLog, Source, column, source_of
 from traindx.readers.tables.columns import number
 from traindx.readers.tables.layout import peek
 from traindx.readers.tables.parsing import read_table
-from traindx.vocabulary.run import Event
 from traindx.vocabulary.signals import direction_of
 
 NAME = "boosting"

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from math import isfinite
 
-import numpy as np
 from msgspec.structs import replace
 
-from traindx.errors import NotALog
 from traindx.features.statistics.medians import distinct
+from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of
 from traindx.readers.names.aliases import role_of
-from traindx.readers.raw import RawLog, Source
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
-from traindx.vocabulary.run import Floats
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
@@ -150,7 +147,8 @@ def name_by_file(log: RawLog, source: Source) -> None:
         return
     stem = source.path.name.split(".")[0]
     tag = stem.rsplit("-tag-", 1)[-1]
-    if direction_of(role_of(tag).signal) != "none" or role_of(tag).signal in ("lr", "grad_norm"):
+    says = direction_of(role_of(tag).signal) != "none" or role_of(tag).signal in ("lr", "grad_norm")
+    if says or tag != stem:  # a tag is the name, also where it is of no loss: episode lengths are none
         column = log.columns[names[0]]
         log.columns = {tag: replace(column, steps=steps_of(column, log.columns.get(log.axis or "")))}
         log.axis_kind, log.axis = "row" if log.axis is None else "step", None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from traindx.readers.api import RawLog, Source
 from traindx.readers.assembly.restarts import back_at_start
 from traindx.readers.json.document import peek_records
 from traindx.readers.json.lines import read_lines
-from traindx.readers.raw import RawLog, Source
 
 NAME = "detectron2-json"
 MOST = 0.95

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
-from pathlib import Path
 
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import Event, Mapping, NotALog, Path, RawLog, ReadError, Source, source_of
 from traindx.readers.files.text_blocks import plain
 from traindx.readers.json.document import Record, document, flat_records
 from traindx.readers.json.lines import columns_of
-from traindx.readers.raw import RawLog, Source, source_of
 from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.columns import number
-from traindx.vocabulary.run import Event
 
 NAME = "hf-trainer"
 BEGINS = (b"{",)

@@ -3,17 +3,11 @@ them one level down; also the [wall time, step, value] triples of TensorBoard's 
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from traindx.errors import NotALog
+from traindx.readers.api import Any, Event, NotALog, RawColumn, RawLog, Source, np
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.json.lines import columns_of
-from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.readers.setup_facts import facts_from
 from traindx.readers.tables.columns import Columns, number
-from traindx.vocabulary.run import Event
 
 NAME = "json"
 FILES = ("*.json",)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from traindx.errors import NotALog
+from traindx.readers.api import NotALog, RawLog, Source
 from traindx.readers.assembly.step_axis import find_axis
 from traindx.readers.json.document import Record, peek_records
 from traindx.readers.json.lines import leaves, read_lines
-from traindx.readers.raw import RawLog, Source
 from traindx.readers.setup_facts import FIELD_OF, facts_from
 from traindx.readers.tables.columns import SPLITS, in_split
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
-
 from traindx.features.statistics.medians import median
+from traindx.readers.api import Event, Floats, RawColumn, RawLog, Source, np
 from traindx.readers.assembly.restarts import MOST_RUNS, back_at_start
-from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import read_table
-from traindx.vocabulary.run import Event, Floats
 from traindx.vocabulary.signals import direction_of
 
 NAME = "keras-csv"

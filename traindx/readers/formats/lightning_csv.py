@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import numpy as np
 
 from traindx.features.statistics.medians import median
-from traindx.readers.raw import RawColumn, RawLog, Source, source_of
+from traindx.readers.api import Event, Path, RawColumn, RawLog, Source, np, source_of
 from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.layout import peek
 from traindx.readers.tables.parsing import read_table
-from traindx.vocabulary.run import Event
 
 NAME = "lightning-csv"
 MOST = 0.9

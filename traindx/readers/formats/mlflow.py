@@ -8,14 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import Event, Floats, NotALog, RawColumn, RawLog, ReadError, Source, np
 from traindx.readers.files.text_blocks import whole_text
-from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.readers.setup_facts import facts_from, flat_yaml, small_text
 from traindx.readers.tables.columns import text_number
-from traindx.vocabulary.run import Event, Floats
 
 NAME = "mlflow"
 FILES = ("*.db", "*.sqlite", "*.sqlite3")

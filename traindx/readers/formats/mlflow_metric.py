@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+from traindx.readers.api import Event, Path, RawLog, Source
 from traindx.readers.formats.mlflow import points_of, run_log
-from traindx.readers.raw import RawLog, Source
-from traindx.vocabulary.run import Event
 
 NAME = "mlflow-metric"
 MOST = 0.9

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from traindx.readers.api import RawColumn, RawLog, Source, column
 from traindx.readers.files.text_blocks import plain
 from traindx.readers.json.document import Record, peek_records
 from traindx.readers.json.lines import Lines, read_lines
-from traindx.readers.raw import RawColumn, RawLog, Source, column
 from traindx.readers.setup_facts import facts_from
 
 NAME = "mmengine-json"

@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from traindx.errors import NotALog
+from traindx.readers.api import Event, Floats, NotALog, RawColumn, RawLog, Source, np, source_of
 from traindx.readers.json.document import document, peek_document
-from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.readers.setup_facts import facts_from_files, small_text
 from traindx.readers.tables.columns import number
-from traindx.vocabulary.run import Event, Floats
 
 NAME = "sacred"
 MOST = 0.98

@@ -5,16 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import (
+    Event,
+    Floats,
+    NotALog,
+    RawColumn,
+    RawLog,
+    ReadError,
+    Source,
+    column,
+    np,
+    source_of,
+)
 from traindx.readers.formats import sb3_evaluations
 from traindx.readers.json.document import JSON_ERRORS, decode
-from traindx.readers.raw import RawColumn, RawLog, Source, column, source_of
 from traindx.readers.tables.columns import number
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import read_table
-from traindx.vocabulary.run import Event, Floats
 
 NAME = "stable-baselines"
 MOST = 0.98

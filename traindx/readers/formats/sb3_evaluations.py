@@ -13,12 +13,9 @@ import math
 import zipfile
 import zlib
 
-import numpy as np
 from numpy.typing import NDArray
 
-from traindx.errors import NotALog, ReadError
-from traindx.readers.raw import RawLog, Source, column
-from traindx.vocabulary.run import Event, Floats
+from traindx.readers.api import Event, Floats, NotALog, RawLog, ReadError, Source, column, np
 
 NAME = "sb3-evaluations"
 FILES = ("*.npz",)

@@ -13,15 +13,25 @@ from pathlib import Path
 from typing import get_args
 
 import msgspec
-import numpy as np
 
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import (
+    ENDINGS,
+    Event,
+    EventKind,
+    NotALog,
+    RawColumn,
+    RawLog,
+    RawPanel,
+    ReadError,
+    Source,
+    np,
+    reason,
+    stacked,
+)
 from traindx.readers.assembly.joined_files import joined
 from traindx.readers.compressed import opened
-from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source, reason, stacked
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.readers.setup_facts import flat, small_text
-from traindx.vocabulary.run import ENDINGS, Event, EventKind
 
 NAME = "traindx"
 FILES = ("*.arrows",)

@@ -11,10 +11,7 @@ import json
 import re
 from bisect import bisect_left
 
-import numpy as np
-
-from traindx.errors import NotALog, ReadError
-from traindx.readers.raw import RawLog, Source
+from traindx.readers.api import Event, NotALog, RawLog, ReadError, Source, np
 from traindx.readers.textlog.axis import Axis, find_axis
 from traindx.readers.textlog.columns import bits_to_nats, columns_of, roles_of
 from traindx.readers.textlog.counting import count_of, epoch_line
@@ -25,7 +22,6 @@ from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.select import select
 from traindx.readers.textlog.shapes import Shape, is_prose, shapes_of
 from traindx.readers.textlog.tables import is_heading, row_cells
-from traindx.vocabulary.run import Event
 
 NAME = "text"
 FILES = ("*.log", "*.out", "*.err", "*.txt", "*.md", "*.gz")

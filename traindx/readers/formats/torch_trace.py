@@ -6,13 +6,11 @@ import json
 import re
 from contextlib import suppress
 
-from traindx.errors import NotALog
+from traindx.readers.api import Event, NotALog, RawLog, Source
 from traindx.readers.files.text_blocks import is_text, refuse_non_text
-from traindx.readers.raw import RawLog, Source
 from traindx.readers.traces.events import columns_of
 from traindx.readers.traces.log import log_of
 from traindx.readers.traces.split import Split
-from traindx.vocabulary.run import Event
 
 NAME = "torch-trace"
 BEGINS = (b"{",)

@@ -17,14 +17,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
-from traindx.errors import NotALog, ReadError
+from traindx.readers.api import Event, Floats, NotALog, RawColumn, RawLog, ReadError, Source, np, source_of
 from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, signed, varint
 from traindx.readers.files.wandb_log import MAGIC, LogReader
-from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.readers.setup_facts import facts_from
-from traindx.vocabulary.run import Event, Floats
 
 NAME = "wandb"
 FILES = ("*.wandb",)

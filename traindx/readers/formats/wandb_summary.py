@@ -7,14 +7,9 @@ One point per name cannot show a curve; the log says so in an event, so that rul
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
-import numpy as np
-
-from traindx.errors import NotALog, ReadError
-from traindx.readers.raw import RawLog, Source, column
+from traindx.readers.api import Event, Iterator, NotALog, RawLog, ReadError, Source, column, np
 from traindx.readers.tables.columns import number
-from traindx.vocabulary.run import Event
 
 NAME = "wandb-summary"
 MOST = 0.95

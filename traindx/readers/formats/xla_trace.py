@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
+from traindx.readers.api import Any, Event, Iterator, RawLog, Source
 from traindx.readers.files.text_blocks import is_text
 from traindx.readers.formats.torch_trace import LIST
 from traindx.readers.formats.xplane import profile_log
-from traindx.readers.raw import RawLog, Source
 from traindx.readers.traces.events import events, hashed, real
 from traindx.readers.traces.planes import OPERATOR, STEP, Happened
 from traindx.readers.traces.programs import columns_of
-from traindx.vocabulary.run import Event
 
 NAME = "xla-trace"
 BEGINS = (b"{",)

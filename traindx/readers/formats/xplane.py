@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-from traindx.errors import NotALog
+from traindx.readers.api import Event, Iterator, NotALog, Path, RawLog, Source, source_of
 from traindx.readers.files.protobuf import LENGTH, Malformed, fields, varint
-from traindx.readers.raw import RawLog, Source, source_of
 from traindx.readers.traces.events import Columns
 from traindx.readers.traces.log import log_of
 from traindx.readers.traces.planes import NAME as NAME_OF_PLANE
 from traindx.readers.traces.planes import PLANE, happened, planes_of
 from traindx.readers.traces.programs import Programs, columns_of
-from traindx.vocabulary.run import Event
 
 NAME = "xplane"
 FILES = ("*.xplane.pb",)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from traindx.errors import NotALog
+from traindx.readers.api import Event, NotALog, RawLog, Source, column, np
 from traindx.readers.files.text_blocks import blocks, head_lines
-from traindx.readers.raw import RawLog, Source, column
 from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.columns import text_number
 from traindx.readers.tables.layout import peek
 from traindx.readers.tables.parsing import read_table
-from traindx.vocabulary.run import Event
 
 NAME = "yolo-csv"
 MOST = 0.95

@@ -41,6 +41,8 @@ LOSS_LIKE = (
     "merror",
     "huber",
 )
+RETRIEVAL = frozenset({"p", "precision", "f1"})  # next to one of these, R is a recall and no reward
+FEW = 2  # points, which are no curve where another name of the same signal has one
 SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
 
 
@@ -55,18 +57,12 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     taken = set(chosen.values())
     offers = [(raw.roles.get(name), name) for name in raw.columns if name not in taken]
     duel = is_duel(raw.columns)
-    ranked = sorted(
-        (Role(fixed, -1) if fixed is not None else in_game(role_of(name), name, duel=duel), i, name)
+    retrieves = bool(RETRIEVAL & {name.lower() for name in raw.columns})
+    ranked = [
+        (Role(fixed, -1) if fixed is not None else in_context(name, duel=duel, retrieves=retrieves), i, name)
         for i, (fixed, name) in enumerate(offers)
-    )
-    ranked.sort(
-        key=lambda item: (
-            item[0].rank,
-            -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0,
-            item[1],
-        )
-    )
-    for role, _, name in ranked:
+    ]
+    for role, _, name in by_fit(ranked, raw):
         if not role.signal or name == raw.axis:
             continue
         wanted = evaluation_name(role.signal, name, raw)
@@ -77,8 +73,28 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     return promote(chosen)
 
 
-def in_game(role: Role, name: str, *, duel: bool) -> Role:
-    """The role of a column where two nets play against each other: `D_A` and `cycle_A` are losses there."""
+def by_fit(offers: list[tuple[Role, int, str]], raw: RawLog) -> list[tuple[Role, int, str]]:
+    """(role, place, column) of all columns, those first that fit their signal best."""
+    points = {name: len(column.values) for name, column in raw.columns.items()}
+    most: dict[str, int] = {}
+    for role, _, name in offers:
+        most[role.signal] = max(points[name], most.get(role.signal, 0))
+
+    def order(offer: tuple[Role, int, str]) -> tuple[bool, int, int, int]:
+        role, place, name = offer
+        # A final `test_loss` is no rival of the `val_loss` of every epoch.
+        lone = points[name] <= FEW < most[role.signal] / 2
+        return lone, role.rank, -points[name] if role.rank > 0 else 0, place
+
+    return sorted(offers, key=order)
+
+
+def in_context(name: str, *, duel: bool, retrieves: bool) -> Role:
+    """The role of a column by its name and by what is logged with it: `D_A` and `cycle_A` are losses where two
+    nets play against each other, `R` is a recall where a precision or F1 is logged."""
+    role = role_of(name)
+    if retrieves and name.lower() == "r":
+        return Role("train/recall", 5)
     if not duel or role.signal != name or not is_term(name):
         return role
     words = [w for w in words_of(name) if w != "loss"]

@@ -15,6 +15,7 @@ from traindx.readers.tables.columns import MISSING, NULL, SPLITS, text_number
 
 DELIMITERS = ("\t", ";", ",", "|", " ")  # " " means runs of blanks
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
+MARKDOWN_RULE = frozenset("|:- ")
 COMMENT = ("#", "%", "//")
 MAX_CELLS = 20_000
 LEAST = 5  # rows of one width in a row that are no accident
@@ -75,7 +76,10 @@ def peek(head: bytes) -> Layout | None:
     comments = []
     while lines and lines[0].lstrip().startswith(COMMENT):
         comments.append(lines.pop(0))
-    if not lines or lines[0].lstrip().startswith("|"):
+    ruled = (
+        len(lines) > 1 and "-" in lines[1] and "|" in lines[1] and MARKDOWN_RULE.issuperset(lines[1].strip())
+    )
+    if not lines or lines[0].lstrip().startswith("|") or ruled:
         return None  # a boxed table: another reader's
     best: tuple[float, Layout] | None = None
     for delimiter in DELIMITERS:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from traindx.readers.textlog.keys import Key, key_before, metric_name, slug
 from traindx.readers.textlog.tokens import TIME, TOKEN, scale_of, short_unit
-from traindx.readers.textlog.words import counter_of, evidence, role_in, role_of_key, role_only
+from traindx.readers.textlog.words import CHANGED, counter_of, evidence, role_in, role_of_key, role_only
 
 LONGEST_LINE = 16384  # longer lines are data, not prints
 MOST_FIELDS = 400
@@ -226,7 +226,7 @@ class LineReader:
             return Field(counter[0], "counter", counter[1], whole=whole)
         if whole and not unit and key.strong and not self.fields and len(key.text) <= 2:
             return Field(key.text, "counter", 6, whole=True)  # `s:100 trl:3.3`
-        name = metric_name(key, unit)
+        name = "" if CHANGED.search(key.text) else metric_name(key, unit)
         counted = whole and not key.strong and THINGS.match(self.line, token.end())
         if not name or name.lower() == "x" or (counted and not evidence(name)):
             return None

@@ -27,7 +27,10 @@ def encoding_of(head: bytes) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Text in which every end of a line, of any kind, is one newline, without colours."""
+    """Text in which every end of a line, of any kind, is one newline, without colours, and without the zeros
+    of a file that was emptied while it was written."""
+    if "\0" in text:
+        text = text.replace("\0", "")
     if "\x1b" in text:
         text = ANSI.sub("", text)
     if "\r" in text:

@@ -1,22 +1,26 @@
 """One pass over the lines: each goes by its signature to the template or form that reads it.
 
-The signature of a line is the line without digits and blanks. A line whose signature is new is
-studied once (`Scanner.learn`); all that follow cost one dictionary access and one match. Lines
-that hold nothing are remembered as such.
-"""
+The signature of a line is the line without digits and blanks. A line whose signature is new is studied once
+(`Scanner.learn`); all that follow cost one dictionary access and one match. Lines that hold nothing are
+remembered as such.
+
+Results of object detectors come as prose: COCO's twelve summary lines and detectron2's `copypaste:` pairs of
+lines. Both are printed before the step line they belong to.
+
+A metric's whole history may be one line: `train_loss = [0.9, 0.5, 0.3]`, one value an epoch or a step."""
 
 from __future__ import annotations
 
 import re
 from array import array
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
 from traindx.readers.textlog.boxes import Boxes
-from traindx.readers.textlog.detection import Detection
 from traindx.readers.textlog.events import EventLog
 from traindx.readers.textlog.facts import Facts
-from traindx.readers.textlog.grammar import LONGEST_LINE, Parsed, parse
-from traindx.readers.textlog.histories import Histories
+from traindx.readers.textlog.grammar import LONGEST_LINE, Field, Parsed, parse
+from traindx.readers.textlog.keys import Key, metric_name
 from traindx.readers.textlog.lines import signature
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tables import Tables
@@ -229,3 +233,105 @@ def unwrapped(parts: list[str]) -> str:
     words."""
     one_width = len(parts) > 2 and len({len(p) for p in parts[:-1]}) == 1
     return "".join(parts) if one_width else " ".join(p.strip() for p in parts)
+
+
+PASTE = re.compile(r"copypaste:\s*(.*)$")
+COCO = re.compile(
+    r"Average (Precision|Recall)\s*\(A[PR]\)\s*@\[\s*IoU=([\d.]+)(?::[\d.]+)?\s*\|\s*area=\s*(\w+)\s*"
+    r"\|\s*maxDets=\s*(\d+)\s*\]\s*=\s*(-?[\d.]+|nan)"
+)
+
+
+class Detection:
+    def __init__(self, records: Records) -> None:
+        self.records = records
+        self.names: tuple[Field, ...] = ()
+        self.task = ""
+
+    def claims(self, line: str) -> Callable[[str, int], None] | None:
+        if "copypaste:" in line:
+            return self.paste
+        return self.coco if "Average " in line and COCO.search(line) else None
+
+    def paste(self, line: str, row: int) -> None:
+        """`Task: bbox`, then a line of names, then a line of numbers."""
+        found = PASTE.search(line)
+        text = found[1].strip() if found else ""
+        if text.startswith("Task:"):
+            self.task = text[5:].strip()
+            return
+        cells = [c.strip() for c in text.split(",")]
+        if not all(re.fullmatch(r"-?[\d.]+(?:e[-+]?\d+)?|nan", c) for c in cells):
+            self.names = tuple(
+                Field(f"val/{self.task}/{c}" if self.task else f"val/{c}", "metric") for c in cells
+            )
+        elif len(cells) == len(self.names):
+            self.records.put(self.names, [float(c) for c in cells], row, late=True)
+
+    def coco(self, line: str, row: int) -> None:
+        """`Average Precision (AP) @[ IoU=0.50:0.95 | area= all | maxDets=100 ] = 0.397`."""
+        found = COCO.search(line)
+        if found is None:
+            return
+        kind, overlap, area, most, value = found.groups()
+        short = "AP" if kind == "Precision" else "AR"
+        part = {"0.50": "50" if f"{overlap}:" not in line else "", "0.75": "75"}.get(overlap, "")
+        size = "" if area == "all" else area[0]
+        count = most if short == "AR" and area == "all" else ""
+        self.records.put(
+            (Field(f"val/{short}{part}{size}{count}", "metric"),), [float(value)], row, late=True
+        )
+
+    def replace_tables(self) -> None:
+        """The same results are in a drawn table before the `copypaste:` lines: keep one."""
+        pasted = {f.name.split("/")[-1] for fields in self.records.late for f in fields}
+        for fields in [k for k in self.records.kinds if k not in self.records.late and pasted]:
+            if all(f.name in pasted for f in fields):
+                del self.records.kinds[fields]
+
+
+NUMBER = r"(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?nan|[-+]?inf)"
+LISTED = rf"\s*{NUMBER}(?:\s*,\s*{NUMBER}){{2,}}\s*,?\s*"
+LINE = re.compile(
+    rf"\s*[\"']?(?P<name>[A-Za-z][\w /.-]{{0,40}}?)[\"']?\s*[:=]?\s*[\[(](?P<values>{LISTED})[\])],?\s*",
+    re.IGNORECASE,
+)
+
+
+class Histories:
+    """Reads such lines. The values of a list may be those of classes or layers as well: a history is
+    believed only where nothing else in the log reports a metric, and where a name that comes again continues
+    what it had."""
+
+    def __init__(self, records: Records) -> None:
+        self.records = records
+        self.values: dict[str, list[float]] = {}
+        self.row = 0
+
+    def claims(self, line: str) -> Callable[[str, int], None] | None:
+        found = LINE.fullmatch(line) if "," in line and line.rstrip()[-1:] in "])," else None
+        return self.take if found and evidence(name_of(found)) == 2 else None
+
+    def take(self, line: str, row: int) -> None:
+        found = LINE.fullmatch(line)
+        if found is None:
+            return
+        name, values = name_of(found), [float(word) for word in found["values"].split(",") if word.strip()]
+        before = self.values.get(name, [])
+        self.values[name] = values if values[: len(before)] == before else []
+        self.row = row
+
+    def flush(self) -> None:
+        """Put the histories, value by value, into the records."""
+        if any(evidence(field.name) == 2 for fields in self.records.kinds for field in fields):
+            return
+        for i, values in enumerate(zip_longest(*self.values.values())):
+            there = [
+                (Field(n, "metric"), v) for n, v in zip(self.values, values, strict=True) if v is not None
+            ]
+            fields = (Field("", "counter", 6), *(f for f, _ in there))
+            self.records.put(fields, [float(i), *(v for _, v in there)], self.row + i)
+
+
+def name_of(found: re.Match[str]) -> str:
+    return metric_name(Key(found["name"].strip(), True, "", ""), "")

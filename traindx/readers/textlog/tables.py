@@ -10,13 +10,14 @@ from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.records import Records
 
 CELL = re.compile(
-    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|all",
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan"
+    r"|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|no log|all",
     re.IGNORECASE,
 )
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│┃]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
-BAR = re.compile(r":?\s*\d+%\|[^\]]*\]?\s*$")  # behind which nothing follows
+BAR = re.compile(r":?\s*\d+%(?:\|[^\]]*\]?| [━╸─]+.*)\s*$")  # behind which nothing follows
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
 DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall"}
 WIDEST = 400  # characters
@@ -117,7 +118,7 @@ def row_cells(text: str) -> list[str]:
     if not text or not (text[0].isdigit() or text[0] in "|│┃+-.an"):
         return []
     split = SPLITS[0] if text[0] in "|│┃" or "|" in text else SPLITS[2] if "," in text else SPLITS[3]
-    cells = cut(split, text)
+    cells = [cell.strip("*~") for cell in cut(split, text)]  # Markdown sets the best row in bold
     return cells if all(CELL.fullmatch(c) for c in cells) and any(c[:1].isdigit() for c in cells) else []
 
 

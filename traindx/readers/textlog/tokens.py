@@ -1,15 +1,14 @@
 """What is a number in a log line, and what only resembles one.
 
-One regular expression cuts a line into tokens: dates, clock times and durations, versions,
-ratios (`29020/ 311541`) and plain numbers with the unit glued to or standing behind them. It is
-used only when a line of a new shape is met; known lines are read by their template.
-"""
+One regular expression cuts a line into tokens: dates, clock times and durations, versions, ratios (`29020/
+311541`) and plain numbers with the unit glued to or standing behind them. It is used only when a line of a
+new shape is met; known lines are read by their template."""
 
 from __future__ import annotations
 
 import re
 
-from traindx.readers.names.translations import COUNTING_WORDS
+from traindx.readers.names.aliases import COUNTING_WORDS
 
 UNIT = (
     r"%|[munµ]s(?:ecs?|econds?)?|s(?:ecs?|econds?)?|min(?:s|utes?)?|h(?:rs?|ours?)?"

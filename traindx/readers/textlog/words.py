@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from traindx.readers.names.aliases import role_of
-from traindx.readers.names.translations import in_english
+from traindx.readers.names.aliases import in_english, role_of
 from traindx.vocabulary.signals import direction_of
 
 # Counter -> rank; the lower the closer to optimizer steps over the whole run.
@@ -33,6 +32,9 @@ NEVER = """eta required wall train_wall pid port seed rank local_rank gpu gpus g
     date datetime timestamp elapsed_total job thread process warmup warmup_step loss_weight lr_mult decay_mult
     shape num_workers seq_len num_layers eps betas beta1 beta2"""
 SIDE = frozenset(NEVER.split())
+
+# A line like "Validation loss decreased (inf --> 0.8)" repeats values that are printed elsewhere, the older first.
+CHANGED = re.compile(r"\b(?:decreased|increased|improved)$", re.IGNORECASE)
 
 TRAIN = r"train|training|trn"
 HELD = r"val|valid(?:ate|ation|ating)?|eval|evaluat(?:e|ion|ing)|test|testing|dev|heldout|held-out|holdout"

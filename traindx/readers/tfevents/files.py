@@ -9,11 +9,10 @@ import numpy as np
 
 from traindx.readers.files.protobuf import Malformed
 from traindx.readers.raw import RawColumn
-from traindx.readers.tfevents.columns import Columns
 from traindx.readers.tfevents.crc import Bytes, crc32c, masked
 from traindx.readers.tfevents.event import Layout, clock, is_other, layout, number
 from traindx.readers.tfevents.frames import FRAME, HEAD, Damage, FrameReader, Frames
-from traindx.readers.tfevents.template import CHUNK, LONGEST, Template, gather
+from traindx.readers.tfevents.template import CHUNK, LONGEST, Columns, Template, gather
 from traindx.vocabulary.run import Ints
 
 FEW = 4  # records of one length that are not worth a template

@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Run, Series
 LEADS = 0.35  # probability below which no cause leads: the page then names candidates
 EVEN = 0.5  # a healthy run of which less is known than that is not called fine by its cause
 NAMED = 0.1  # below it a cause is no candidate: dozens are as probable
+NOTED, SIGN = 0.05, 2.0  # probability and log-odds from which a finding shows a fault that did no harm
 UNKNOWN_CAUSE = "Cannot tell the cause from this log"
 FACTS = 2
 MORE = 2
@@ -142,7 +143,7 @@ def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tupl
     rivals = [h for h in others if h.probability >= ADVICE_PROBABILITY and (healthy or h.cause != "healthy")]
     other = f"; next candidate: {with_chance(rivals[0])}" if rivals else ""
     if healthy:
-        harmless = diagnosis.health == "healthy" and any(f.severity in GRAVE for f in diagnosis.findings)
+        harmless = diagnosis.health == "healthy" and bool(notes(diagnosis))
         though = " The model works, although:" if harmless else ""
         return (
             "Assessment",
@@ -172,7 +173,7 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
     by_slug = {f.slug: f for f in reversed(diagnosis.findings)}
     terms = sorted(leading.for_, key=lambda t: -t.log_odds) if leading is not None else []
     named = [t.finding.partition(":")[0] for t in terms]
-    rest = [f.slug for f in diagnosis.findings if f.severity in GRAVE and f.consequence_of is None]
+    rest = notes(diagnosis)
     for slug in (*named, *rest):
         finding = by_slug.get(slug)
         if finding is not None and (
@@ -190,6 +191,16 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
             words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in stated
         ]
     return tuple(found[:FACTS])
+
+
+def notes(diagnosis: RunDiagnosis) -> list[str]:
+    """Findings worth a sentence whatever leads: grave ones, and in a healthy run those that by themselves show
+    a fault which did no harm here."""
+    shown = [f.slug for f in diagnosis.findings if f.severity in GRAVE and f.consequence_of is None]
+    faults = [h for h in diagnosis.hypotheses if h.cause != "healthy" and h.probability >= NOTED]
+    signs = {t.finding for h in faults[:1] for t in h.for_ if t.log_odds >= SIGN}
+    return shown + [f.slug for f in diagnosis.findings if f.slug in signs and f.slug not in shown
+                    and f.severity != "info" and diagnosis.health == "healthy"]  # fmt: skip
 
 
 def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:

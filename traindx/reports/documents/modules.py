@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from traindx.features.per_module.rows import Flag, ModuleRow
+from traindx.features.per_module.flags import Flag, ModuleRow
 from traindx.features.per_module.table import ModuleTable
 from traindx.reports import json, labels, markdown
 from traindx.reports.labels import cells, estimate, step

@@ -1,6 +1,15 @@
 """DAT004 inputs-have-constant-features."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -44,7 +53,9 @@ def inputs_have_constant_features(
     where = run.setup.facts.get("inputs_constant_where")
     if not count or not total or (count < some * total and not where):
         return
-    blank = count >= total
+    blank, read = count >= total, run.setup.number("inputs_samples_read")
+    if not blank and not where and read is not None and read < total:
+        raise CannotJudge(f"a rare feature may be constant in {read:.0f} samples")
     yield Evidence(
         severity="high" if blank else "low" if count >= most * total else "info",
         strength=1.0 if blank else 0.5,

@@ -37,7 +37,7 @@ def inputs_have_outliers(
 
     ## When it is wrong
     Counts, prices and other heavy-tailed features look like this. A logarithm suits them better than a
-    mean and a standard deviation.
+    mean and a standard deviation. Inputs between 0 and 1, as of a one-hot code, are not judged.
 
     ## What to try
     Inspect the samples. Clip, transform or drop them, and clip the gradient.
@@ -50,7 +50,9 @@ def inputs_have_outliers(
     largest = max(abs(run.setup.number("inputs_max") or 0.0), abs(run.setup.number("inputs_min") or 0.0))
     apart = run.setup.number("inputs_outlier_reach")
     far = spread > 0 and largest > reach * spread if apart is None else apart > beyond
-    if outliers < share and not far:
+    low, high = run.setup.number("inputs_min"), run.setup.number("inputs_max")
+    coded = apart is None and low is not None and low >= 0 and high is not None and high <= 1
+    if (outliers < share and not far) or coded:  # the ones of rare letters are no outliers
         return
     yield Evidence(
         severity=by_progress(features, stuck="medium", unknown="medium", learns="info"),

@@ -78,6 +78,10 @@ def metric_constant_or_impossible(
     scikit-learn user guide, metrics and scoring:
     https://scikit-learn.org/stable/modules/model_evaluation.html.
     """
+    whole = set(TOTALS) & set(run.series)
+    if not whole and not features.is_reinforcement and (found := no_parts(features, least)):
+        yield found
+        return
     seen = [c for c in judged_curves(features) if c.n]
     if not seen:
         raise CannotJudge("needs a loss or a score with finite values")
@@ -109,22 +113,24 @@ def stuck(
 
 def zeros(features: Features, curve: Curve, least: float) -> Iterator[Evidence]:
     """The evidence of a loss that is 0 throughout, or of parts of it that are."""
-    empty = empty_parts(features, least)
     if not np.any(curve.values):
         text = f"{curve.name} is exactly 0 in all of its {curve.n} points"
         yield evidence(curve, text, "medium", ("zero",))
-    elif len(empty) >= 2:
-        parts = " and ".join(empty[:2])
-        text = f"{parts} are exactly 0 in all of their points, so nothing is learned for them"
-        yield evidence(curve, text, "medium", ("zero", "parts"))
+    elif found := no_parts(features, least):
+        yield found
 
 
-def empty_parts(features: Features, least: float) -> list[str]:
-    """Parts of the training loss that are 0 throughout (a single one may have no weight, or a
+def no_parts(features: Features, least: float) -> Evidence | None:
+    """The evidence of parts of the training loss that are 0 throughout (a single one may have no weight, or a
     single class)."""
     named = [n for n in features.run.series if n.startswith("train/") and "loss" in n and n not in TOTALS]
     parts = [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
-    return [c.name for c in parts if not np.any(c.values)]
+    empty = [c for c in parts if not np.any(c.values)]
+    if len(empty) < 2:
+        return None
+    both = f"{empty[0].name} and {empty[1].name}"
+    text = f"{both} are exactly 0 in all of their points, so nothing is learned for them"
+    return evidence(empty[0], text, "medium", ("parts",))
 
 
 def judged_curves(features: Features) -> Iterator[Curve]:

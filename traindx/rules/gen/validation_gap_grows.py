@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import Rise, rise_after_low
+from traindx.features.curves.generalization import Rise, final_level, rise_after_low, tail
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -41,8 +41,7 @@ class Seen(NamedTuple):
     min_points=1,
     severity="medium",
     persistence="slow",
-    message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
-    "{then:.4g} to {now:.4g}{ends}",
+    message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} {course}{ends}",
     follows=("train-and-validation-overlap",),
 )
 def validation_gap_grows(
@@ -71,7 +70,8 @@ def validation_gap_grows(
     curve may rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if
     half of the level or of the improvement is gone.
 
-    Two weaker signs are reported if validation does not rise:
+    Of three evaluations, each must rise by 5 % while training falls by more (low). If validation does not
+    rise, two weaker signs are reported:
 
     - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
       it or less (low; medium from a tenth).
@@ -101,14 +101,11 @@ def validation_gap_grows(
     """
     candidates = pairs(features, min_points=4)
     few = [p for p in pairs(features, min_points=1) if p.same]
-    if features.is_reinforcement or not (candidates or few):
+    if features.is_reinforcement or features.is_game or not (candidates or few):
         raise CannotJudge("needs a metric on training and validation data")
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
-    seen = [
-        s
-        for s in seen
-        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and rises_alone(s, shared)
-    ]
+    bars = (noise, relative, lost, least)
+    seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # some of many scores (one per class) get worse while most improve
@@ -116,12 +113,12 @@ def validation_gap_grows(
         yield evidence(worst, improves(features, worst), strong, mild, lost)
     if seen:
         return
-    huge = np.inf if carries_over(features, apart) else huge
-    level = [e for p in candidates[:1] if (e := stalled(p, wide, huge, relative)) is not None]
-    level += [
-        e for p in few if (e := wide_gap(features, p, (wide, huge, apart, torn), relative)) is not None
-    ]
-    yield from level[:1]
+    # Near a perfect score a training loss near zero makes any ratio of losses large.
+    huge = np.inf if best_skill(features, ("val/",)) > 1 - apart else huge
+    signs = [three_times(p, relative) for p in few[: not candidates]]
+    signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
+    signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
+    yield from [sign for sign in signs if sign is not None][:1]
 
 
 def measured_rise(pair: Pair) -> Seen | None:
@@ -145,16 +142,44 @@ def grew(
     *,
     visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
     ranked: float = threshold(0.95, "of the pairs, U", "theory", "3 of 3 above 3 of 3: 1 in 20"),
+    doubled: float = threshold(
+        1.0, "of the lowest level", "convention", "twice the best loss is no scatter"
+    ),
+    few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
 ) -> bool:
     """Whether the rise is beyond noise (or so large that the last third is above nearly all points around
-    the low) and large enough to matter; two points must show more than many."""
+    the low, or that all of a few are far above it) and large enough to matter; two points must show more
+    than many."""
     large = seen.relative >= visible and seen.rise.apart >= ranked  # even if it scatters much
+    if few <= seen.rise.after and doubled <= seen.relative < np.inf:
+        later = seen.pair.val.oriented[seen.rise.at + 1 :]
+        large |= bool(later.min() > (1 + visible) * seen.rise.low > 0)
     if seen.rise.after < 2 or (seen.rise.z < noise and not large) or seen.lost < least:
         return False
     if 0 < seen.relative < 2 * least:  # a rise of a level that hardly moved before
         return False
     factor = 2 if seen.rise.after == 2 else 1
     return seen.lost >= factor * lost or seen.relative >= factor * relative
+
+
+def gets_worse(seen: Seen, bars: tuple[float, float, float, float], order: float) -> bool:
+    """Whether a rise is clear and stays."""
+    return far_above(seen) or (grew(seen, *bars) and lasts(seen.rise, order))
+
+
+def far_above(
+    seen: Seen,
+    *,
+    doubled: float = threshold(
+        1.0, "of the lowest level", "convention", "twice the best loss is no scatter"
+    ),
+    visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
+    few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
+) -> bool:
+    """Whether every later value is far above the lowest one, however much they scatter among themselves."""
+    later, low = seen.pair.val.oriented[seen.rise.at + 1 :], seen.rise.low
+    enough = seen.rise.after >= few and doubled <= seen.relative < np.inf
+    return enough and bool(later.min() > (1 + visible) * low > 0)
 
 
 def lasts(rise: Rise, order: float) -> bool:
@@ -196,10 +221,20 @@ def improves(
     return bool(metric.end < then - max(metric.noise, worth * missing))
 
 
-def carries_over(features: Features, apart: float) -> bool:
-    """Whether a validation score is so close to perfect that there is no wide gap of scores. A training loss
-    near zero makes any ratio of losses large."""
-    return best_skill(features, ("val/",)) > 1 - apart
+def three_times(pair: Pair, least: float) -> Evidence | None:
+    """A validation loss that rises at each of three evaluations (a short fine-tuning has no more of them)."""
+    val, train = pair.val.oriented, pair.train.oriented
+    if len(val) != 3 or len(train) < 2 or min(val.min(), train.min()) <= 0:
+        return None
+    rises, fall = np.diff(val) / val[:-1], 1 - float(train[-1] / train[0])
+    if rises.min() < least or fall < max(4 * least, rises.sum()):
+        return None
+    last = pair.val.point(-1)
+    return Evidence(
+        onset=pair.val.step_at(0), last=last.step, where=pair.val.name, strength=0.5, severity="low",
+        message=f"{pair.val.name} rose from {val[0]:.4g} at each evaluation, to {val[-1]:.4g}, while "
+        f"{pair.train.name} fell", points=(last, pair.train.point(-1)),
+    )  # fmt: skip
 
 
 def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | None:
@@ -269,10 +304,12 @@ def wide_gap(
         floor = features.floor(pair.val.name)
         if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
             return None
+        # Losses of single samples are mostly small and sometimes large; validation is their mean.
+        train = max(train, float(np.mean(pair.train.values[-tail(pair.train.n) :])))
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
-    if not large or improving(pair, part):
+    if not large or pair.still_improves(part):
         return None
     last = float(pair.val.steps[-1])
     return Evidence(
@@ -282,26 +319,9 @@ def wide_gap(
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
-        message=f"{sentence} (medians at the end), and the gap does not close",
+        message=f"{sentence} (levels at the end), and the gap does not close",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )
-
-
-def final_level(values: Floats) -> float:
-    """The level at the end: the median of the last sixteenth, at least of three points."""
-    return float(median(values[-max(3, len(values) // (4 * 4)) :]))
-
-
-def improving(pair: Pair, part: float) -> bool:
-    """Whether validation still gets better over its last half, by more than `part` of its level."""
-    y = pair.val.oriented
-    if len(y) < 3:
-        return False
-    if len(y) < 4 * 2:
-        return bool(np.all(np.diff(y[-3:]) < 0))
-    third = max(1, len(y) // (2 * 3))
-    before, end = float(median(y[len(y) // 2 :][:third])), float(median(y[-third:]))
-    return before - end > part * abs(end)
 
 
 def start_of_rise(
@@ -331,6 +351,12 @@ def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float,
     return float(then), float(now), ""
 
 
+def course(then: float, now: float) -> str:
+    """How a curve went, in words."""
+    same = f"{then:.4g}" == f"{now:.4g}"
+    return f"stayed at {now:.4g}" if same else f"went from {then:.4g} to {now:.4g}"
+
+
 def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
@@ -358,7 +384,7 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "then": then * other, "now": now * other, "ends": ends_are,
+            "course": course(then * other, now * other), "ends": ends_are,
         },
         points=(
             pair.val.point(turn),

@@ -30,12 +30,18 @@ def chosen_answers_become_unlikely(
         0.25, "of the first level", "convention", "more than answers of other lengths explain"
     ),
     most: float = threshold(1.0, "of the first level", "convention", "each token takes twice as many nats"),
+    ruin: float = threshold(
+        3.0, "of the first level", "convention", "each token takes four times as many nats"
+    ),
+    nats: float = threshold(0.5, "nats", "measured", "a certain model that tunes well loses 0.1 to 0.3"),
 ) -> Iterator[Evidence]:
     """Preference tuning makes the preferred answers unlikely, while their margin grows.
 
     ## What it sees
-    The log-probability of the chosen answers (`logps/chosen`) fell by a quarter or more from the first to
-    the last third of the run, while the margin of the rewards rose. Severity is medium if it doubled.
+    The log-probability of the chosen answers (`logps/chosen`) fell by a quarter or more, and by at least 0.5
+    nats, while the margin of the rewards rose. The last third of the run is compared with the first third or
+    the first three points, whichever is higher. Severity is medium if it doubled, and high if it is four
+    times its first level.
 
     ## Why it matters
     Margin and accuracy look good because the rejected answers fall faster. The model moves its probability
@@ -59,13 +65,14 @@ def chosen_answers_become_unlikely(
     if chosen is None or margin is None or min(chosen.n, margin.n) < least:
         raise CannotJudge("needs the log-probability of chosen answers and the margin of the rewards")
     third = chosen.n // 3
-    first, last = float(median(chosen.values[:third])), float(median(chosen.values[-third:]))
+    first = max(float(median(chosen.values[:third])), float(median(chosen.values[:3])))
+    last = float(median(chosen.values[-third:]))
     fallen = (first - last) / abs(first) if first else 0.0
-    if fallen >= lost and margin.values[-1] > margin.values[0]:
+    if fallen >= lost and first - last >= nats and margin.values[-1] > margin.values[0]:
         yield Evidence(
             onset=None,
             where=chosen.name,
-            severity="medium" if fallen >= most else "low",
+            severity="high" if fallen >= ruin else "medium" if fallen >= most else "low",
             values={"name": chosen.name, "first": first, "last": last, "margin": margin.name,
                     "before": float(margin.values[0]), "now": float(margin.values[-1])},
             points=(EvidencePoint(chosen.name, float(chosen.steps[-1]), last, first),),

@@ -2,6 +2,7 @@
 
 from traindx.rules.api import (
     CannotJudge,
+    Curve,
     Evidence,
     EvidencePoint,
     Features,
@@ -14,8 +15,10 @@ from traindx.rules.api import (
     words_of,
 )
 
-DIVERGENCES = {"kl", "kld", "kldiv"}
-RECONSTRUCTIONS = {"recon", "reconstruction", "reconstructions", "rec", "reconst", "nll", "bce", "mse"}
+DIVERGENCES = frozenset({"kl", "kld", "kldiv"})
+RECONSTRUCTIONS = frozenset(
+    {"recon", "reconstruction", "reconstructions", "rec", "reconst", "nll", "bce", "mse"}
+)
 WEIGHTS = {"weight", "beta", "coef", "anneal"}
 OTHERS = {"norm", "decay"}  # with these, the weights are those of the network
 
@@ -33,7 +36,7 @@ def posterior_collapses(
     features: Features,
     *,
     least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
-    gone: float = threshold(0.01, "of its peak", "convention", "almost nothing is left"),
+    rising: float = threshold(1.5, "x the first third", "convention", "it may still be used"),
     little: float = threshold(
         1e-3, "of the reconstruction", "convention", "its share in VAEs that work is above 1 %"
     ),
@@ -41,8 +44,8 @@ def posterior_collapses(
     """The latent variables of a variational autoencoder carry no information.
 
     ## What it sees
-    The KL divergence stays below 1 % of its peak in the last third of the run, and below a thousandth of
-    the reconstruction loss that is logged with it.
+    In the last third of the run, the KL divergence stays below a thousandth of the reconstruction loss that
+    is logged with it, and is not rising.
 
     ## Why it matters
     The encoder gives every input the same distribution. Samples and reconstructions no longer depend on it.
@@ -59,27 +62,32 @@ def posterior_collapses(
     """
     if features.is_reinforcement:
         raise CannotJudge("the divergence is that of a policy")
-    names = [name for name in run.series if name.startswith("train/")]
-    others = [
-        name for name in names if words_of(name) & RECONSTRUCTIONS and not words_of(name) & DIVERGENCES
-    ]
-    other = features.curve(others[0]) if others else None
+    other = named(run, features, RECONSTRUCTIONS, DIVERGENCES)
     if other is None or other.n < least:
         raise CannotJudge("needs a reconstruction loss next to the divergence")
     if any(words_of(name) & WEIGHTS and not words_of(name) & OTHERS for name in run.series):
         return
     level = float(median(np.abs(other.values[-(other.n // 3) :])))
-    for name in names:
-        curve = features.curve(name)
-        if not words_of(name) & DIVERGENCES or curve is None or curve.n < least:
-            continue
-        late, most = float(curve.values[-(curve.n // 3) :].max()), float(curve.values.max())
-        if 0 <= late <= gone * most and late <= little * level:
-            last = float(curve.values[-1])
-            yield Evidence(
-                onset=curve.step_at(int(np.argmax(curve.values <= gone * most))),
-                where=name,
-                values={"name": name, "most": most, "last": last, "other": other.name, "level": level},
-                points=(EvidencePoint(name, float(curve.steps[-1]), last, gone * most),),
-            )
-            return
+    curve = named(run, features, DIVERGENCES, frozenset())
+    if curve is None or curve.n < least:
+        raise CannotJudge("needs the divergence")
+    late, first = curve.values[-(curve.n // 3) :], float(median(curve.values[: curve.n // 3]))
+    if late.min() >= 0 and late.max() <= little * level and median(late) <= rising * first:
+        last, limit = float(curve.values[-1]), little * level
+        values = {"name": curve.name, "most": float(curve.values.max()), "last": last}
+        yield Evidence(
+            onset=curve.step_at(int(np.argmax(curve.values <= limit))),
+            where=curve.name,
+            values={**values, "other": other.name, "level": level},
+            points=(EvidencePoint(curve.name, float(curve.steps[-1]), last, limit),),
+        )
+
+
+def named(run: Run, features: Features, words: frozenset[str], without: frozenset[str]) -> Curve | None:
+    """The first training curve whose name has one of `words` and none of those `without`."""
+    names = (
+        n
+        for n in run.series
+        if words_of(n) & words and not words_of(n) & without and not n.startswith("val/")
+    )
+    return features.curve(next(names, ""))

@@ -6,12 +6,9 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from traindx.errors import ReadError
-from traindx.survey.table import Table, Wanted, rows_a_chunk
+from traindx.survey.api import Any, Iterator, ReadError, Table, Wanted, rows_a_chunk
 from traindx.survey.tabular import table
 
 HEAD = 1 << 18  # bytes that are looked at to find out the layout

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
-import numpy as np
 
-from traindx.errors import ConfigError, ReadError
 from traindx.survey import arrays, tabular
+from traindx.survey.api import ConfigError, ReadError, Table, Wanted, escaped, listing, np, rows_a_chunk
 from traindx.survey.arrays import Array
-from traindx.survey.names import escaped, listing
-from traindx.survey.table import Table, Wanted, rows_a_chunk
 
 LABEL_BYTES = 1 << 28  # of a one-dimensional array, which is read as a whole
 BROKEN = (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError, NotImplementedError)

@@ -17,7 +17,7 @@ import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
 from traindx.capture.torch.measure.batches.answers import READ, Matched  # noqa: E402
 from traindx.capture.torch.measure.gradients.norms_and_updates import Grid  # noqa: E402
-from traindx.capture.torch.measure.models.initial_gains import initial_gains  # noqa: E402
+from traindx.capture.torch.measure.models.as_built import initial_gains  # noqa: E402
 
 SCRIPT = """
 import torch
@@ -57,7 +57,12 @@ def naive(scores: np.ndarray, labels: np.ndarray) -> dict[str, float]:
         right.append(row.argmax() == label)
         loss.append(-math.log(p[label]))
         contradicted.append(p[label] < 0.1 * p.max())
-    return {"outputs_accuracy": np.mean(right), "outputs_contradict_share": np.mean(contradicted),
+    there = labels[(labels >= 0) & (labels < scores.shape[1])]
+    recalls = [
+        np.mean([r for r, one in zip(right, there, strict=True) if one == label]) for label in set(there)
+    ]
+    return {"outputs_accuracy": np.mean(right), "outputs_balanced_accuracy": np.mean(recalls),
+            "outputs_contradict_share": np.mean(contradicted),
             "outputs_cross_entropy": np.mean(loss)}  # fmt: skip
 
 
@@ -104,7 +109,18 @@ def test_two_classes_by_one_number() -> None:
     ]
     assert found["outputs_cross_entropy"] == pytest.approx(np.mean(each), rel=1e-5)
     assert pair(scores, labels, probabilities=True)["outputs_accuracy"] == 0.5
+    assert found["outputs_balanced_accuracy"] == pytest.approx((2 / 3 + 1) / 2)
     assert "outputs_explained" not in found
+
+
+def test_one_class_alone_shows_nothing_of_the_others() -> None:
+    common = pair(torch.tensor([[2.0, 0.0]] * 9 + [[0.0, 1.0]]), torch.tensor([0] * 9 + [1]))
+    assert common["outputs_balanced_accuracy"] == 1.0
+    always = pair(torch.tensor([[2.0, 0.0]] * 10), torch.tensor([0] * 9 + [1]))
+    assert (always["outputs_accuracy"], always["outputs_balanced_accuracy"]) == pytest.approx((0.9, 0.5))
+    assert math.isnan(
+        pair(torch.tensor([[2.0, 0.0]] * 10), torch.zeros(10, dtype=torch.long))["outputs_balanced_accuracy"]
+    )
 
 
 @pytest.mark.parametrize(

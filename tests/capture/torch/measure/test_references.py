@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tests.capture.torch.measure.test_by_launch import run_of  # noqa: E402 - needs torch
-from traindx.capture.arrays.reservoir import Reservoir  # noqa: E402
+from traindx.capture.arrays.batch import Reservoir  # noqa: E402
 
 TRAIN = """
 for i in range(60):

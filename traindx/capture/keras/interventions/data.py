@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import keras
 import numpy as np
 from keras.src.models.model import Trainer
 
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
-from traindx.capture.keras.experiment import Arguments, Site
-from traindx.capture.keras.facts import Loss
+from traindx.capture.keras.interventions.api import (
+    Any,
+    Arguments,
+    Callable,
+    Change,
+    Loss,
+    Site,
+    applies,
+    keras,
+)
 
 SEED = 0x0DA7A
 USUAL_BATCH = 32  # that of `fit`

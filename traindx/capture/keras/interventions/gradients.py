@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
-from keras import ops
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
-from traindx.capture.keras.experiment import Site
+from traindx.capture.keras.interventions.api import Any, Callable, Change, Site, applies, ops
 from traindx.capture.keras.notes import norm as norm_of
 
 OWN = ("clipnorm", "global_clipnorm", "clipvalue")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import keras
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
 from traindx.capture.keras.alter import followers as after_each
 from traindx.capture.keras.alter import has_norm, has_weights, hidden, is_graph, linear, redraw, steps_made
-from traindx.capture.keras.experiment import Site
-from traindx.capture.keras.facts import activation_of, plain_layers
+from traindx.capture.keras.interventions.api import (
+    Any,
+    Change,
+    Site,
+    activation_of,
+    applies,
+    keras,
+    plain_layers,
+)
 
 SATURATING = ("sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign")
 SEED = 0x7261  # of masks that are added: the script's generator draws none of them

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import keras
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.keras.experiment import Site
-from traindx.capture.keras.facts import Loss, activation_of, plain_layers
+from traindx.capture.keras.interventions.api import (
+    Any,
+    Loss,
+    Site,
+    activation_of,
+    applies,
+    keras,
+    plain_layers,
+)
 
 
 @applies("logits")

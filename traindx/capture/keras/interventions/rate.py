@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from keras import ops
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.experiment.rates import rate_factor
+from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
-from traindx.capture.interventions.values import Change, Span
-from traindx.capture.keras.experiment import Site
+from traindx.capture.keras.interventions.api import Any, Change, Site, Span, applies, ops
 
 
 @applies("lr")

@@ -5,11 +5,8 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-import keras
-
-from traindx.capture.experiment.applies import applies
 from traindx.capture.experiment.seeds import WITHIN, Seeds
-from traindx.capture.keras.experiment import Site
+from traindx.capture.keras.interventions.api import Site, applies, keras
 
 # Where scripts set seeds; those of a library that is not loaded are set through Keras.
 HOMES = (

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import keras
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
 from traindx.capture.keras import facts
-from traindx.capture.keras.experiment import Site
+from traindx.capture.keras.interventions.api import Any, Change, Site, applies, keras
 from traindx.capture.keras.interventions.gradients import inner
 
 CLASSES = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam", "adamw": "AdamW"}

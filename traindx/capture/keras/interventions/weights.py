@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import keras
 from keras.src.models.model import Model
 
-from traindx.capture.experiment.applies import applies
 from traindx.capture.keras.alter import fresh_optimizer, steps_made
-from traindx.capture.keras.experiment import Site
-from traindx.capture.keras.facts import plain_layers
+from traindx.capture.keras.interventions.api import Any, Site, applies, keras, plain_layers
 
 SEED = 0x7ACE  # of the first layer; the script's generators draw none of this
 GAIN = 2**0.5

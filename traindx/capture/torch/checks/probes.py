@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-from traindx.capture.torch.checks import latency, memory, samples, structure
+from traindx.capture.torch.checks import memory, samples, structure
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.reruns.restored_state import untouched
 from traindx.vocabulary.setup import Fact
@@ -29,7 +29,7 @@ PROBES: tuple[tuple[str, Probe], ...] = (
     ("modes", samples.modes),
     ("memory", memory.memory),
     ("room", memory.step_memory),
-    ("latency", latency.latency),
+    ("latency", structure.latency),
 )
 
 

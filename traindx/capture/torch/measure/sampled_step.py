@@ -25,10 +25,8 @@ from traindx.capture.torch.measure.gradients.exchange import Exchange
 from traindx.capture.torch.measure.loss.curvature import Curvature
 from traindx.capture.torch.measure.loss.graph import FirstGraphs
 from traindx.capture.torch.measure.loss.retained_graphs import RetainedGraphs
-from traindx.capture.torch.measure.models.equal_units import EqualUnits
-from traindx.capture.torch.measure.models.initial_gains import initial_gains
+from traindx.capture.torch.measure.models.as_built import EqualUnits, initial_gains, unregistered_layers
 from traindx.capture.torch.measure.models.tree import Tree, compiled, unwrapped
-from traindx.capture.torch.measure.models.unregistered_layers import unregistered_layers
 from traindx.capture.torch.measure.quantized.loss_gap import LossGap
 from traindx.capture.torch.measure.quantized.weights import Quantized
 from traindx.capture.torch.measure.tensors.shards import Shards, weighted_norm

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
+from traindx.capture.torch.alter.api import Any, Change, Site, applies, script_of
 from traindx.capture.torch.alter.loaders import is_stream, put, why_not_rebuilt
-from traindx.capture.torch.alter.script import script_of
-from traindx.capture.torch.experiment.site import Site
 
 
 @applies("batch")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import torch
-from torch.nn import functional
-
-from traindx.capture.experiment.applies import applies
+from traindx.capture.torch.alter.api import (
+    Any,
+    Callable,
+    Script,
+    Site,
+    applies,
+    functional,
+    script_of,
+    torch,
+)
 from traindx.capture.torch.alter.labels import known_labels
 from traindx.capture.torch.alter.losses import LossCall
-from traindx.capture.torch.alter.script import Script, script_of
-from traindx.capture.torch.experiment.site import Site
 
 MARK = "_traindx_scores"  # attribute of a tensor of probabilities
 LOOKED_AT = 5  # losses whose inputs are looked at where their origin was not seen

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import torch
 from torch.utils.data import RandomSampler, SequentialSampler
 
-from traindx.capture.experiment.applies import applies
-from traindx.capture.torch.alter.calls import Pass
-from traindx.capture.torch.alter.chance import generator
-from traindx.capture.torch.alter.inputs import Inputs, Place, named_tensors, replace
+from traindx.capture.torch.alter.api import (
+    Any,
+    Callable,
+    Draw,
+    Iterator,
+    Pass,
+    Script,
+    Site,
+    applies,
+    generator,
+    script_of,
+    torch,
+)
+from traindx.capture.torch.alter.inputs import Inputs, Moments, Place, named_tensors, replace
 from traindx.capture.torch.alter.labels import Permute
 from traindx.capture.torch.alter.loaders import put, rebuilt, why_not_rebuilt
 from traindx.capture.torch.alter.losses import LossCall
-from traindx.capture.torch.alter.moments import Moments
 from traindx.capture.torch.alter.outliers import Drop
-from traindx.capture.torch.alter.script import Draw, Script, script_of
-from traindx.capture.torch.experiment.site import Site
 
 REGRESSION = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 

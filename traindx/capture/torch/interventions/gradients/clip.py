@@ -1,18 +1,20 @@
-"""Clipping of gradients by their norm."""
+"""Gradients that are clipped, as a whole or value by value, and steps that are skipped where they are not finite."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
-from typing import Any
 
-import torch
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.interventions.values import Change
-from traindx.capture.torch.experiment.settings import Optimizer, with_gradients
-from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.alter.api import (
+    Any,
+    Callable,
+    Change,
+    Optimizer,
+    Site,
+    applies,
+    torch,
+    with_gradients,
+)
 
 
 @applies("clip")
@@ -64,3 +66,31 @@ def measure_only(original: Callable[..., Any], parameters: Any, name: str, *rest
     for stand_in, p in zip(stand_ins, (p for p in parameters if p.grad is not None), strict=True):
         stand_in.grad = p.grad.detach().clone()
     return original(stand_ins, math.inf, *rest, **named)
+
+
+@applies("clip.value")
+def clip_value(site: Site, limit: float) -> None:
+    def shorten(optimizer: Optimizer) -> None:
+        grads = [p.grad for p in with_gradients(optimizer)]
+        above = [g for g in grads if bool((g.abs() > limit).any())]
+        for grad in above:
+            grad.clamp_(-limit, limit)
+        if above:
+            site.fact("clip_value", limit)
+            site.touched("steps")
+
+    site.on_gradients(shorten)
+    site.unused = f"no gradient had a value above {limit:g}"
+
+
+@applies("skip_nonfinite")
+def skip_nonfinite(site: Site, _value: str) -> None:
+    def check(optimizer: Optimizer) -> None:
+        grads = [p.grad for p in with_gradients(optimizer)]
+        values = (g.coalesce().values() if g.is_sparse else g for g in grads)
+        if not all(bool(v.isfinite().all()) for v in values):
+            site.withhold(optimizer)
+            site.touched("steps")
+
+    site.on_gradients(check)
+    site.unused = "all gradients were finite"

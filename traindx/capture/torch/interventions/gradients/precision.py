@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import torch
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.alter.api import Any, Callable, Site, applies, torch
 
 
 @applies("precision")

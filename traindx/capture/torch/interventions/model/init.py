@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
 
-import torch
-from torch import nn
-
-from traindx.capture.experiment.applies import applies
-from traindx.capture.torch.alter.calls import Pass
-from traindx.capture.torch.alter.chance import generator
-from traindx.capture.torch.alter.script import script_of
-from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.alter.api import Any, Pass, Site, applies, generator, nn, script_of, torch
 
 KINDS = ("he", "xavier", "orthogonal")
 LAYERS = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd)

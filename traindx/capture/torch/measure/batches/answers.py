@@ -27,6 +27,7 @@ READ = 1 << 16  # values of the outputs that are read
 CONTRADICTED = 0.1  # of the likelihood of the predicted class: a label below that is contradicted
 TINY = 1e-30
 FEWEST = 16  # rows that are read even where that exceeds READ
+MOST_CLASSES = 1000  # whose recalls are averaged; a batch of tokens has too few samples of each
 MOST = 1 << 20  # values beyond which nothing is read
 
 
@@ -155,11 +156,26 @@ def classes(scores: torch.Tensor, labels: torch.Tensor, complete: bool) -> dict[
     best, predicted = likely.max(1)
     wanted = likely.gather(1, labels.clamp(0, scores.shape[1] - 1)[:, None])[:, 0]
     contradicted = (best - wanted).exp() > 1 / CONTRADICTED
-    out = {"outputs_accuracy": ((predicted == labels).float() * counted).sum() / count,
+    correct = (predicted == labels).float() * counted
+    out = {"outputs_accuracy": correct.sum() / count,
            "outputs_contradict_share": (contradicted.float() * counted).sum() / count}  # fmt: skip
+    if scores.shape[1] <= MOST_CLASSES:
+        places = labels.clamp(0, scores.shape[1] - 1)
+        out["outputs_balanced_accuracy"] = balanced(correct, counted, places, scores.shape[1])
     if complete:
         out["outputs_cross_entropy"] = -(wanted * counted).sum() / count
     return out
+
+
+def balanced(
+    correct: torch.Tensor, counted: torch.Tensor, labels: torch.Tensor, classes: int
+) -> torch.Tensor:
+    """The mean recall of the classes among `labels[n]`, as far as these are `counted`; NaN of a single class,
+    which says nothing about the others."""
+    sums = correct.new_zeros(2, classes).index_add_(1, labels, torch.stack([correct, counted]))
+    there = (sums[1] > 0).sum()
+    recalls = (sums[0] / sums[1].clamp(min=1)).sum() / there
+    return recalls.where(there > 1, torch.nan)
 
 
 def numbers(output: torch.Tensor, target: torch.Tensor, half: float) -> dict[str, torch.Tensor]:
@@ -169,7 +185,9 @@ def numbers(output: torch.Tensor, target: torch.Tensor, half: float) -> dict[str
         return {}
     score, wanted = output.reshape(-1)[:READ], target.reshape(-1)[:READ]
     if target.is_cpu and bool(((wanted == 0) | (wanted == 1)).all()):
-        out = {"outputs_accuracy": ((score > half) == (wanted > 0.5)).float().mean()}
+        correct = ((score > half) == (wanted > 0.5)).float()
+        recalls = balanced(correct, torch.ones_like(correct), wanted.long(), 2)
+        out = {"outputs_accuracy": correct.mean(), "outputs_balanced_accuracy": recalls}
         if target.numel() <= READ:
             out["outputs_cross_entropy"] = functional.binary_cross_entropy_with_logits(score, wanted)
         return out

@@ -21,7 +21,7 @@ from traindx.capture.process.patches import Make
 from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.hooks import something_is_compiled, traced
 from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
-from traindx.capture.torch.measure.tensors.isolation import isolated
+from traindx.capture.torch.measure.tensors.views import isolated
 
 ROWS = 128  # queries and keys of a head that are read
 MOST_CALLS = 4  # of one module in a pass that have readings of their own

@@ -17,9 +17,8 @@ import torch
 
 from traindx.capture.process.patches import remove_all
 from traindx.capture.torch.hooks import traced
-from traindx.capture.torch.measure.tensors.isolation import isolated
 from traindx.capture.torch.measure.tensors.shards import is_distributed
-from traindx.capture.torch.measure.tensors.views import without_waiting
+from traindx.capture.torch.measure.tensors.views import isolated, without_waiting
 
 DENSE, APART = 32, 8  # so many steps at the start, then every 8th: the same ones in each process
 LARGEST = 1 << 12  # values of a parameter that is read, where there are smaller ones

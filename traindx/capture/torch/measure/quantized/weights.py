@@ -27,10 +27,14 @@ from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.hooks import something_is_compiled, traced
 from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
 from traindx.capture.torch.measure.loss.graph import nodes_of
-from traindx.capture.torch.measure.quantized.inputs import QuantizedInputs
-from traindx.capture.torch.measure.quantized.levels import MOVED_READ, measured, moved, rows_of
-from traindx.capture.torch.measure.tensors.isolation import isolated
-from traindx.capture.torch.measure.tensors.views import local
+from traindx.capture.torch.measure.quantized.levels import (
+    MOVED_READ,
+    QuantizedInputs,
+    measured,
+    moved,
+    rows_of,
+)
+from traindx.capture.torch.measure.tensors.views import isolated, local
 from traindx.vocabulary.setup import Fact
 
 EXPORTED = (

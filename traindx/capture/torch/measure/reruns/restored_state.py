@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from traindx.capture.torch.measure.tensors.isolation import with_torch_functions
+from traindx.capture.torch.measure.tensors.views import with_torch_functions
 
 
 class NotRerun(Exception):

@@ -1,15 +1,20 @@
 """Tensors as flat numpy arrays without a copy, and the cheapest reductions over them on a CPU.
 
 The choice of the operation matters a hundredfold on a CPU: `np.dot` and `np.max` run at memory speed, while
-`torch.count_nonzero`, `torch.var_mean` and norms of order infinity do not."""
+`torch.count_nonzero`, `torch.var_mean` and norms of order infinity do not.
+
+Capture's own operations must be invisible to the script: tensor subclasses and modes count and change
+what is done with PyTorch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 NATIVE = (torch.float32, torch.float64)  # half precision has no fast arithmetic in numpy
@@ -101,3 +106,22 @@ def first_tensor(found: Any) -> torch.Tensor | None:
     if isinstance(found, torch.Tensor):
         return found if found.is_floating_point() and found.numel() else None
     return next((t for t in tensors_in(found) if t.is_floating_point() and t.numel()), None)
+
+
+def isolated() -> AbstractContextManager[object]:
+    """While this is entered, no `__torch_function__` is called, and no mode of the script sees an operation.
+    A default device is such a mode, too, so what capture makes is on the host where it names no device."""
+    # Disabling modes is slow, so it is done only where a mode is active.
+    return without_modes() if torch._C._len_torch_dispatch_stack() else torch._C.DisableTorchFunction()
+
+
+@contextmanager
+def without_modes() -> Iterator[None]:
+    with torch._C.DisableTorchFunction(), _disable_current_modes():
+        yield
+
+
+def with_torch_functions() -> AbstractContextManager[object]:
+    """Within `isolated`, where a model of the user's is called: its tensors behave as they always do."""
+    found: AbstractContextManager[object] = torch._C._EnableTorchFunction()
+    return found

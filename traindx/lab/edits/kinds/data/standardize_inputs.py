@@ -9,16 +9,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import libcst as cst
 from libcst.metadata import Assignment
 
-from traindx.lab.edits.follow import DEEP, resolve
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import loaders, model_at, the_backward, training_loaders
+from traindx.lab.edits.api import (
+    DEEP,
+    TENSORS,
+    Found,
+    Project,
+    Source,
+    cst,
+    dotted,
+    loaders,
+    model_at,
+    resolve,
+    the_backward,
+    training_loaders,
+    writes,
+)
 
-TENSORS = "torch.utils.data.TensorDataset"
 MEAN, STD = "input_mean", "input_std"
 
 
@@ -29,7 +37,8 @@ class Use(NamedTuple):
     part: str
 
 
-def edit(project: Project, value: str) -> None:
+@writes("inputs")
+def standardize_inputs(project: Project, value: str) -> None:
     if value != "standardize":
         raise project.doubt(f"inputs={value}", "this is an experiment, not a fix")
     back = the_backward(project)
@@ -166,6 +175,3 @@ def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Foun
     for name in names:
         if not made_before(source, name, place):
             raise back.doubt(f"({name.value} - mean) / std", "cannot tell where it is made")
-
-
-KIND = Kind(edit=edit, interventions=("inputs",))

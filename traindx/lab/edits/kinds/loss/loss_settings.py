@@ -1,17 +1,46 @@
-"""`label_smoothing=0.1` and `class_weights=balanced`, as arguments of the training loss."""
+"""`label_smoothing=0.1` and `class_weights=balanced`, as arguments of the training loss.
+
+A squared error of one-hot classes becomes a cross-entropy, with the same targets (fix
+`use-matching-loss`).
+
+`loss=/accumulation`: where several backward passes precede a step, the loss is divided by their
+number."""
 
 from __future__ import annotations
 
-import libcst as cst
 from libcst.metadata import Assignment
 
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.losses import Loss, losses, training_loss
-from traindx.lab.edits.origins import put, trace, words_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, argument, dotted, with_argument
+from traindx.lab.edits.api import (
+    OF_VALUES,
+    TENSORS,
+    Found,
+    Loss,
+    Project,
+    Source,
+    argument,
+    cst,
+    dotted,
+    is_keras,
+    last_activations,
+    leaves,
+    losses,
+    match_loss,
+    put,
+    replace_loss,
+    resolve,
+    take_away,
+    the_backward,
+    the_step,
+    trace,
+    training_loaders,
+    training_loss,
+    with_argument,
+    words_of,
+    writes,
+)
 
 
+@writes("label_smoothing")
 def smoothing(project: Project, value: str) -> None:
     loss = training_loss(project)
     if loss.kind != "cross_entropy":
@@ -52,6 +81,7 @@ def add(project: Project, loss: Loss, name: str, code: str) -> None:
     project.say(home, made.line, f"the training gets a separate loss: {new}")
 
 
+@writes("class_weights", fixes=("weight-classes",))
 def weights(project: Project, value: str) -> None:
     """Weights n / (classes x samples of the class), from the tensor of all training labels."""
     loss = training_loss(project)
@@ -76,22 +106,111 @@ def weights(project: Project, value: str) -> None:
 
 
 def labels_of(project: Project, loss: Loss) -> str:
-    """The name of the tensor that the training labels come from: `y` of `y[rows]`, or of the data set."""
-    target = loss.target
+    """The tensor of the training labels, as code: `y` of `y[rows]`, or `y[:300]` of the data set of tensors that
+    the training loader reads; "" where that is not certain."""
+    target, training = loss.target, training_loaders(project)
     if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
         return str(target.value.value)
-    return ""
+    given = training[0].given("dataset", 0) if len(training) == 1 else None
+    if given is None:
+        return ""
+    source, data = resolve(project, training[0].source, given)
+    if source is not loss.home or not isinstance(data, cst.Call) or source.name(data.func) != TENSORS:
+        return ""
+    if len(data.args) != 2:
+        return ""
+    code = source.code(data.args[1].value)
+    return code if code.replace("[", "").replace(":", "").replace("]", "").isidentifier() else ""
 
 
 def known_before(loss: Loss, labels: str) -> bool:
     """Whether the tensor of labels exists when the loss is made."""
     source = loss.home
-    scope = source.scopes.get(loss.made)
+    scope, labels = source.scopes.get(loss.made), labels.partition("[")[0]
     if scope is None or labels not in scope:
         return False
     lines = [source.line(a.node) for a in scope[labels] if isinstance(a, Assignment)]
     return bool(lines) and max(lines) < source.line(loss.made)
 
 
-SMOOTHING = Kind(edit=smoothing, interventions=("label_smoothing",))
-CLASS_WEIGHTS = Kind(edit=weights, interventions=("class_weights",), fixes=("weight-classes",))
+@writes(fixes=("use-matching-loss",))
+def use_matching_loss(project: Project, _value: str) -> None:
+    if is_keras(project):
+        return match_loss(project)
+    loss = training_loss(project)
+    if loss.kind == "cross_entropy":
+        return None
+    if loss.kind not in OF_VALUES:
+        raise loss.doubt(
+            "a loss that fits the targets", f"cannot tell what would fit instead of {loss.kind}"
+        )
+    one_hot = loss.target is not None and any(
+        isinstance(node, cst.Call) and loss.source.name(node.func) == "torch.nn.functional.one_hot"
+        for node in leaves(loss.target)
+    )
+    if not one_hot:
+        raise loss.doubt("a loss that fits the targets", "cannot tell whether the targets are classes")
+    if len(loss.use.args) != 2:
+        raise loss.doubt("cross_entropy(scores, targets)", "it has further arguments")
+    found = last_activations(project)
+    if len(found) > 1:
+        raise loss.doubt("cross_entropy(scores, targets)", "several places could squash the output")
+    for last in found:
+        take_away(project, last)
+    return replace_loss(project, loss.kind, "cross_entropy")
+
+
+@writes("loss", fixes=("scale-accumulated-loss",))
+def scale_accumulated_loss(project: Project, value: str) -> None:
+    back, step = the_backward(project), the_step(project)
+    source = back.source
+    loss = back.call.func.value if isinstance(back.call.func, cst.Attribute) else None
+    count = by_condition(source, step) or by_loop(source, back, step)
+    if loss is None or not count:
+        raise back.doubt(
+            "(loss / passes).backward()", "cannot tell how many backward passes there are before a step"
+        )
+    if divided(source, loss, count):
+        return
+    source.change(
+        loss, lambda node: cst.parse_expression(f"({cst.Module([]).code_for_node(node)} / {count})")
+    )
+    project.say(source, back.line, f"({source.code(loss)} / {count}).backward()")
+
+
+def by_condition(source: Source, step: Found) -> str:
+    """`N` of `if (i + 1) % N == 0:` around the step."""
+    for outer in source.ancestors(step.call):
+        if isinstance(outer, cst.FunctionDef):
+            break
+        if isinstance(outer, cst.If):
+            parts = [
+                n
+                for n in leaves(outer.test)
+                if isinstance(n, cst.BinaryOperation) and isinstance(n.operator, cst.Modulo)
+            ]
+            return source.code(parts[0].right) if len(parts) == 1 else ""
+    return ""
+
+
+def by_loop(source: Source, back: Found, step: Found) -> str:
+    """`N` of `for _ in range(N):` around the backward pass, but not around the step."""
+    loops = [one for one in source.loops(back.call) if not source.inside(step.call, one)]
+    inner = loops[0].iter if len(loops) == 1 and isinstance(loops[0], cst.For) else None
+    if isinstance(inner, cst.Call) and source.code(inner.func) == "range" and len(inner.args) == 1:
+        return source.code(inner.args[0].value)
+    return ""
+
+
+def divided(source: Source, loss: cst.BaseExpression, count: str) -> bool:
+    """Whether the loss is divided by that number already, here or where it is assigned."""
+    names = {n.value for n in leaves(loss) if isinstance(n, cst.Name)}
+    given = [a.value for a in source.all(cst.Assign) if source.code(a.targets[0].target) in names]
+    divisions = [n for one in (loss, *given) for n in leaves(one) if isinstance(n, cst.BinaryOperation)]
+    by_augmented = any(
+        isinstance(a.operator, cst.DivideAssign) and source.code(a.target) in names
+        for a in source.all(cst.AugAssign)
+    )
+    return by_augmented or any(
+        isinstance(n.operator, cst.Divide) and source.code(n.right) == count for n in divisions
+    )

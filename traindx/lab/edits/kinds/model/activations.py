@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.model import feeds_layer, hidden, kind, uses_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source
+from traindx.lab.edits.api import Project, Source, cst, feeds_layer, hidden, kind, uses_of, writes
 
 MODULES = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "LeakyReLU"}
 SQUASHING = ("Sigmoid", "Tanh", "Hardsigmoid", "Hardtanh", "Softsign")
@@ -25,7 +20,8 @@ HOMES = {
 }
 
 
-def edit(project: Project, value: str) -> None:
+@writes("activation")
+def swap_activation(project: Project, value: str) -> None:
     if value not in MODULES:
         raise project.doubt(f"activation={value}", "no such activation is known")
     changed = sum(in_modules(project, s, value) + in_functions(project, s, value) for s in project.sources)
@@ -93,6 +89,3 @@ def called(node: cst.Call, name: str, by_method: bool) -> cst.Call:
 
 def renamed(func: cst.BaseExpression, name: str) -> cst.BaseExpression:
     return func.with_changes(attr=cst.Name(name)) if isinstance(func, cst.Attribute) else cst.Name(name)
-
-
-KIND = Kind(edit=edit, interventions=("activation",))

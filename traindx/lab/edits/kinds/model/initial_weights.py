@@ -3,19 +3,15 @@ made."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import optimizers
+from traindx.lab.edits.api import Found, Project, cst, optimizers, writes
 
 WAYS = {"he": 'kaiming_normal_({}, nonlinearity="relu")', "xavier": "xavier_normal_({})",
         "orthogonal": "orthogonal_({}, gain=2**0.5)"}  # fmt: skip
 LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d")
 
 
-def edit(project: Project, value: str) -> None:
+@writes("init")
+def set_initial_weights(project: Project, value: str) -> None:
     made = optimizers(project)
     if value not in WAYS or len(made) != 1:
         raise project.doubt(
@@ -49,6 +45,3 @@ def block(one: Found, model: str, value: str) -> str:
         f"    if layer.bias is not None:\n"
         f"        {nn}.init.zeros_(layer.bias)\n"
     )
-
-
-KIND = Kind(edit=edit, interventions=("init",))

@@ -1,24 +1,38 @@
 """`normalize=layer`, `normalize=batch`: a norm between a linear layer and its hidden activation, in
-sequences."""
+sequences.
+
+`dropout=0`, `dropout=0.2`, `dropout=*0.33`: the rates where they are set; without any, dropout after the
+hidden activations of sequences."""
 
 from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.kinds.model.dropout import ACTIVATIONS
-from traindx.lab.edits.model import insert_behind, kind, sequences
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, argument
+from traindx.lab.edits.api import (
+    Project,
+    Source,
+    argument,
+    certain,
+    cst,
+    hidden,
+    in_sequence,
+    insert_behind,
+    kind,
+    modules,
+    put,
+    scaled_or_set,
+    sequences,
+    words_of,
+    writes,
+)
 
 NORMS = {"layer": "LayerNorm", "batch": "BatchNorm1d"}
 OTHERS = ("LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "RMSNorm", "InstanceNorm2d")
 
 
-def edit(project: Project, value: str) -> None:
+@writes("normalize")
+def add_normalization(project: Project, value: str) -> None:
     wanted = NORMS.get(value)
     found = list(sequences(project))
     if wanted is None or any(kind(s, c) in OTHERS for s in project.sources for c in s.calls()):
@@ -29,13 +43,13 @@ def edit(project: Project, value: str) -> None:
     for source, sequence, elements in found:
         for (layer, made), (after, activation) in pairwise(elements):
             if made == "Linear" and activation in ACTIVATIONS:
-                put(project, source, sequence, layer, after, wanted)
+                put_norm(project, source, sequence, layer, after, wanted)
                 count += 1
     if not count:
         raise project.doubt(f"{wanted} after the hidden layers", "no sequence of layers was found")
 
 
-def put(
+def put_norm(
     project: Project, source: Source, sequence: cst.Call, layer: cst.Call, after: cst.Call, wanted: str
 ) -> None:
     """One norm, as wide as the layer before it."""
@@ -49,4 +63,83 @@ def put(
     project.say(source, source.line(layer), f"after {old}: {code}")
 
 
-KIND = Kind(edit=edit, interventions=("normalize",))
+DROPS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout")
+FUNCTIONS = tuple(
+    f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "alpha_dropout")
+)
+BLOCKS = {"TransformerEncoderLayer": 3, "TransformerDecoderLayer": 3, "MultiheadAttention": 2,
+          "Transformer": 5,
+          "LSTM": None, "GRU": None, "RNN": None}  # fmt: skip
+NEAR = 1e-6  # the rounding of what was recorded
+ACTIVATIONS = ("ReLU", "GELU", "SiLU", "Tanh", "LeakyReLU", "ELU", "Mish", "Sigmoid")
+
+
+@writes("dropout")
+def set_dropout(project: Project, value: str) -> None:
+    given = scaled_or_set(value)
+    if given is None:
+        raise project.doubt(f"dropout={value}", "that is not a rate")
+    found = rates(project)
+    if not found and given[0] == "=" and given[1] > 0:
+        return add(project, given[1])
+    if not found:
+        raise project.doubt(f"dropout={value}", "no dropout was found")
+    default = next(
+        (
+            source.doubt(call, "another dropout", "its rate is the default")
+            for source, call, n in found
+            if n is None
+        ),
+        None,
+    )
+    if default is not None:
+        raise default
+    values = [
+        certain(project, source, node, "another dropout") for source, _, node in found if node is not None
+    ]
+    recorded, highest = project.number("dropout"), max(one.value for one in values)
+    if given[0] == "*" and recorded and abs(highest - recorded * given[1]) <= NEAR * recorded:
+        return None  # it has the rate already
+    for one in {one.origin.place: one for one in values}.values():
+        wanted = one.value * given[1] if given[0] == "*" else given[1]
+        if one.value not in (0, wanted):
+            put(project, one.origin, one.origin.value * wanted / one.value, "the dropout")
+    return None
+
+
+def rates(project: Project) -> list[tuple[Source, cst.Call, cst.BaseExpression | None]]:
+    """Every dropout, with the expression of its rate (None where it is the default)."""
+    found: list[tuple[Source, cst.Call, cst.BaseExpression | None]] = []
+    for source, call in modules(project, *DROPS):
+        arg = argument(call, "p", 0)
+        found.append((source, call, arg.value if arg else None))
+    for source in project.sources:
+        for call in source.calls(*FUNCTIONS):
+            arg = argument(call, "p", 1)
+            found.append((source, call, arg.value if arg else None))
+    for source, call in modules(project, *BLOCKS):
+        arg = argument(call, "dropout", BLOCKS[kind(source, call)])
+        if arg is not None:
+            found.append((source, call, arg.value))
+        elif kind(source, call).startswith("Transformer"):
+            found.append((source, call, None))
+    return found
+
+
+def add(project: Project, rate: float) -> None:
+    """`nn.Dropout(rate)` after each hidden activation of the sequences."""
+    count = 0
+    for source, call in modules(project, *ACTIVATIONS):
+        if in_sequence(source, call) and hidden(source, call) and isinstance(call.func, cst.Attribute):
+            outer = in_sequence(source, call)
+            assert outer is not None
+            home = source.code(call.func.value)
+            code = f"{home}.Dropout({words_of(rate)})"
+            source.change(outer, partial(insert_behind, code=source.code(call), new=code))
+            project.say(source, source.line(call), f"after {source.code(call)}: {code}")
+            count += 1
+    if not count:
+        raise project.doubt(
+            f"nn.Dropout({rate:g}) after the hidden activations",
+            "no hidden activation in a sequence was found",
+        )

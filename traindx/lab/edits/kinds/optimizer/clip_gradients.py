@@ -3,19 +3,27 @@ where it is set."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.origins import certain, put, trace, words_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import optimizer_of, parameters_at, scaler_of, steps
-from traindx.lab.edits.values import scaled_or_set
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    certain,
+    cst,
+    optimizer_of,
+    parameters_at,
+    put,
+    scaled_or_set,
+    scaler_of,
+    steps,
+    trace,
+    words_of,
+    writes,
+)
 
 NORM, EACH = "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"
 LIMITS = {"clip_grad_norm_": ("max_norm", 1), "clip_grad_value_": ("clip_value", 1)}
 
 
+@writes("clip")
 def norm(project: Project, value: str) -> None:
     if value == "off":
         return off(project)
@@ -27,6 +35,7 @@ def norm(project: Project, value: str) -> None:
     return add(project, NORM, given[1])
 
 
+@writes("clip.value")
 def each(project: Project, value: str) -> None:
     add(project, EACH, float(value))
 
@@ -108,7 +117,3 @@ def off(project: Project) -> None:
             raise one.doubt("no clipping here", "the norm that it returns is used")
         one.source.remove(one.small)
         project.say(one.source, one.line, f"removed: {one.source.code(one.call)}")
-
-
-CLIP_NORM = Kind(edit=norm, interventions=("clip",))
-CLIP_VALUES = Kind(edit=each, interventions=("clip.value",))

@@ -5,14 +5,20 @@ from __future__ import annotations
 
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.origins import certain, close, entries_of, put, words_of
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, with_argument
-from traindx.lab.edits.training import optimizers
-from traindx.lab.edits.values import scaled_or_set
+from traindx.lab.edits.api import (
+    Found,
+    Kind,
+    Project,
+    certain,
+    close,
+    cst,
+    entries_of,
+    optimizers,
+    put,
+    scaled_or_set,
+    with_argument,
+    words_of,
+)
 
 ADAMS = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax")
 HAVE = {

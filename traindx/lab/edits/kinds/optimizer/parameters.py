@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, dotted
-from traindx.lab.edits.training import optimizers
+from traindx.lab.edits.api import Project, Source, cst, dotted, optimizers, writes
 
 
+@writes("unfreeze")
 def unfreeze(project: Project, _value: str) -> None:
     """Undo what freezes: `p.requires_grad = False` (with its loop), `part.requires_grad_(False)`."""
     count = 0
@@ -48,6 +44,7 @@ def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> Non
     project.say(source, source.line(small), f"no longer frozen: {source.code(small)}")
 
 
+@writes("register", fixes=("register-parameters",))
 def register(project: Project, _value: str) -> None:
     """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a
     ModuleList."""
@@ -113,7 +110,3 @@ def listed(project: Project, source: Source) -> int:
 def wrapped(node: cst.BaseExpression, name: str) -> cst.Call:
     """`name(node)`."""
     return cst.Call(cst.parse_expression(name), [cst.Arg(node)])
-
-
-UNFREEZE = Kind(edit=unfreeze, interventions=("unfreeze",))
-REGISTER = Kind(edit=register, interventions=("register",), fixes=("register-parameters",))

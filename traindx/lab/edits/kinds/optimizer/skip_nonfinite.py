@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.training import parameters_at, scaler_of, the_step
+from traindx.lab.edits.api import Project, cst, parameters_at, scaler_of, the_step, writes
 
 
-def edit(project: Project, _value: str) -> None:
+@writes("skip_nonfinite")
+def skip_nonfinite(project: Project, _value: str) -> None:
     step = the_step(project)
     source = step.source
     guarded = any(
@@ -26,6 +23,3 @@ def edit(project: Project, _value: str) -> None:
     new = cst.parse_statement(f"if {test}:\n    {code}\n", config=source.module.config_for_parsing)
     source.change(line, lambda node: new.with_changes(leading_lines=getattr(node, "leading_lines", ())))
     project.say(source, step.line, f"if {test}: {code}")
-
-
-KIND = Kind(edit=edit, interventions=("skip_nonfinite",))

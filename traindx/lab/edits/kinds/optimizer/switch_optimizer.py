@@ -5,13 +5,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.api import Found, Project, cst, optimizers, with_argument, without_argument, writes
 from traindx.lab.edits.kinds.optimizer.learning_rate import DEFAULTS
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, with_argument, without_argument
-from traindx.lab.edits.training import optimizers
 
 CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "momentum": "SGD"}
 KEPT = ("params", "lr", "weight_decay")
@@ -22,7 +17,8 @@ OWN = ("momentum", "nesterov", "dampening", "betas", "eps", "amsgrad", "alpha", 
        "maximize")  # fmt: skip
 
 
-def edit(project: Project, value: str) -> None:
+@writes("optimizer")
+def switch_optimizer(project: Project, value: str) -> None:
     wanted = CLASSES.get(value)
     made = optimizers(project)
     if wanted is None or not made:
@@ -108,6 +104,3 @@ def with_import(statement: cst.ImportFrom, name: str) -> cst.ImportFrom:
     return statement.with_changes(
         names=[*rest, last.with_changes(comma=comma), cst.ImportAlias(cst.Name(name))]
     )
-
-
-KIND = Kind(edit=edit, interventions=("optimizer",))

@@ -1,22 +1,32 @@
-"""`lr.warmup=50`: a linear schedule over the first steps, for an optimizer that has none."""
+"""`lr.warmup=50`: a linear schedule over the first steps, for an optimizer that has none.
+
+The fix `reduce-on-plateau` adds the schedule after each validation; `lr=plateau` cannot be tried as an
+intervention."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    cst,
+    epochs,
+    optimizer_of,
+    optimizers,
+    schedules,
+    the_step,
+    validation_loss,
+    writes,
+)
 from traindx.lab.edits.kinds.optimizer.learning_rate import by_hand
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found
-from traindx.lab.edits.training import optimizer_of, optimizers, schedules, the_step
 
-NAME = "warmup"
+WARMUP = "warmup"
 
 
-def edit(project: Project, value: str) -> None:
+@writes("lr.warmup")
+def warm_up(project: Project, value: str) -> None:
     count = steps_of(project, value)
     made, planned = optimizers(project), schedules(project)
-    if [one.target.rpartition(".")[2] for one in planned] == [NAME]:
+    if [one.target.rpartition(".")[2] for one in planned] == [WARMUP]:
         return
     if len(made) != 1 or planned:
         why = "there is a schedule already" if planned else "there is not exactly one optimizer"
@@ -55,13 +65,13 @@ def schedule_at(one: Found, step: Found) -> tuple[str, str]:
     here, there = one.target, optimizer_of(step)
     same_class = one.source is step.source and one.source.owner(one.call) is step.source.owner(step.call)
     if here.startswith("self.") and there == here and same_class:
-        return f"self.{NAME}", f"self.{NAME}"
+        return f"self.{WARMUP}", f"self.{WARMUP}"
     level = one.source.function(one.call)
     seen = level is None or level is step.source.function(step.call)
     if one.source is step.source and here and "." not in here and there == here and seen:
-        if any(n.value == NAME for n in one.source.all(cst.Name)):
-            raise one.doubt("a warm-up", f"the name {NAME} is taken")
-        return NAME, NAME
+        if any(n.value == WARMUP for n in one.source.all(cst.Name)):
+            raise one.doubt("a warm-up", f"the name {WARMUP} is taken")
+        return WARMUP, WARMUP
     raise one.doubt("a linear warm-up, stepped after the optimizer", "the step is made elsewhere")
 
 
@@ -78,4 +88,32 @@ def home(one: Found) -> str:
     return found
 
 
-KIND = Kind(edit=edit, interventions=("lr.warmup",))
+PLATEAU = "plateau"
+
+
+@writes(fixes=("reduce-on-plateau",))
+def reduce_on_plateau(project: Project, _value: str) -> None:
+    made, planned = optimizers(project), schedules(project)
+    if any(one.kind == "ReduceLROnPlateau" for one in planned):
+        return
+    source, loop = epochs(project)
+    if len(made) != 1 or planned or not made[0].target:
+        raise source.doubt(
+            loop, "ReduceLROnPlateau(optimizer)", "there is a schedule, or not exactly one optimizer"
+        )
+    one = made[0]
+    if (
+        one.source is not source
+        or source.function(one.call) is not source.function(loop)
+        or "." in one.target
+    ):
+        raise source.doubt(loop, "ReduceLROnPlateau(optimizer)", "the optimizer is made elsewhere")
+    name, assigned = validation_loss(source, loop)
+    source.insert_after(
+        one.small, f"{PLATEAU} = {home(one)}.lr_scheduler.ReduceLROnPlateau({one.target}, factor=0.5)"
+    )
+    line = source.parents[assigned]
+    within = source.parents[source.parents[line]]
+    after: cst.CSTNode = within if isinstance(within, cst.With) else assigned
+    source.insert_after(after, f"{PLATEAU}.step({name})")
+    project.say(source, source.line(assigned), f"the rate is halved when {name} no longer falls")

@@ -3,13 +3,19 @@ epochs, in Keras, in Lightning and in the Trainer of transformers."""
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.epochs import VALIDATION, epochs, validation
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, argument, with_argument
-from traindx.lab.edits.training import backwards, model_at
+from traindx.lab.edits.api import (
+    VALIDATION,
+    Found,
+    Project,
+    argument,
+    backwards,
+    cst,
+    epochs,
+    model_at,
+    validation,
+    with_argument,
+    writes,
+)
 
 BEST, WAITED, KEPT, PATIENCE = "best_validation", "epochs_without_gain", "best_weights", 5
 SETTINGS = "transformers.TrainingArguments"
@@ -17,7 +23,8 @@ STRATEGIES = ("eval_strategy", "evaluation_strategy")
 WRITE = "stop at the best validation, and keep its weights"
 
 
-def edit(project: Project, _value: str) -> None:
+@writes("stop", fixes=("stop-early",))
+def stop_early(project: Project, _value: str) -> None:
     calls = [Found(source, call) for source in project.sources for call in source.calls()]
     settings = [one for one in calls if one.source.name(one.call.func) == SETTINGS]
     trainers = [
@@ -115,6 +122,3 @@ def keep_checkpoint(project: Project, settings: Found) -> None:
         source.replace(saved.value, code)
     source.change(call, lambda c: with_argument(c, "load_best_model_at_end", "True"))
     project.say(source, settings.line, "the checkpoint with the lowest validation loss is loaded at the end")
-
-
-KIND = Kind(edit=edit, interventions=("stop",), fixes=("stop-early",))

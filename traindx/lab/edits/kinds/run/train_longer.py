@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
-from traindx.lab.edits.epochs import epochs
-from traindx.lab.edits.kind import Kind
-from traindx.lab.edits.origins import certain, put, trace
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.training import schedules
-from traindx.lab.edits.values import scaled_or_set
+from traindx.lab.edits.api import Project, certain, cst, epochs, put, scaled_or_set, schedules, trace, writes
 
 
-def edit(project: Project, value: str) -> None:
+@writes("steps")
+def train_longer(project: Project, value: str) -> None:
     given = scaled_or_set(value)
     source, loop = epochs(project)
     if given is None or given[0] != "*":
@@ -34,6 +28,3 @@ def edit(project: Project, value: str) -> None:
     start = trace(project, source, rounds.args[0].value) if len(rounds.args) == 2 else None
     first = int(start.value) if start is not None else 0
     put(project, found.origin, round((found.origin.value - first) * given[1]) + first, "the epochs")
-
-
-KIND = Kind(edit=edit, interventions=("steps",))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from traindx.capture.framework import Framework
 
 if TYPE_CHECKING:
-    from traindx.capture.session.recorded_process import RecordedProcess
+    from traindx.capture.session.loop import RecordedProcess
 
 
 def attach(process: RecordedProcess) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.rounds.launched import Rounds
-from traindx.capture.session.recorded_process import RecordedProcess
+from traindx.capture.session.loop import RecordedProcess
 
 
 def attach(process: RecordedProcess) -> None:

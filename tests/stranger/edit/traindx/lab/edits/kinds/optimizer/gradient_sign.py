@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import libcst as cst
 
-from traindx.lab.edits.kind import Kind
+from traindx.lab.edits.kind import writes
 from traindx.lab.edits.project import NotCertain, Project
 from traindx.lab.edits.training import parameters_at, the_step
 
 
-def edit(project: Project, _value: str) -> None:
+@writes("gradient_sign")
+def gradient_sign(project: Project, _value: str) -> None:
     step = the_step(project)
     source = step.source
     if "p.grad.sign()" in source.module.code:
@@ -22,6 +23,3 @@ def edit(project: Project, _value: str) -> None:
     new = cst.parse_statement(text, config=source.module.config_for_parsing)
     source.change(source.parents[step.small], lambda node: cst.FlattenSentinel([new, node]))
     project.say(source, step.line, "the signs of the gradients")
-
-
-KIND = Kind(edit=edit, interventions=("gradient_sign",))

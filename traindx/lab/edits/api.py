@@ -1,0 +1,118 @@
+"""What most kinds of edits need, for one import: `from traindx.lab.edits.api import Project, writes`."""
+
+import libcst as cst
+
+from traindx.lab.edits.epochs import VALIDATION, epochs, validation, validation_loss
+from traindx.lab.edits.follow import DEEP, resolve
+from traindx.lab.edits.keras_model import is_keras, match_loss, match_output
+from traindx.lab.edits.kind import Kind, writes
+from traindx.lab.edits.losses import OF_VALUES, Loss, losses, replace_loss, training_loss
+from traindx.lab.edits.model import (
+    feeds_layer,
+    forward_of,
+    hidden,
+    in_sequence,
+    insert_behind,
+    kind,
+    leaves,
+    modules,
+    sequences,
+    uses_of,
+)
+from traindx.lab.edits.origins import Value, certain, close, entries_of, overridden, put, trace, words_of
+from traindx.lab.edits.outputs import KINDS, SQUASHING, last_activations, softmax_to_sigmoid, take_away
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import (
+    Found,
+    NotCertain,
+    Source,
+    argument,
+    dotted,
+    starred,
+    with_argument,
+    without_argument,
+)
+from traindx.lab.edits.training import (
+    LOADER,
+    TENSORS,
+    backwards,
+    loaders,
+    model_at,
+    optimizer_of,
+    optimizers,
+    parameters_at,
+    scaler_of,
+    schedules,
+    steps,
+    the_backward,
+    the_step,
+    training_loaders,
+)
+from traindx.lab.edits.values import scaled_or_set
+
+__all__ = [
+    "DEEP",
+    "KINDS",
+    "LOADER",
+    "OF_VALUES",
+    "SQUASHING",
+    "TENSORS",
+    "VALIDATION",
+    "Found",
+    "Kind",
+    "Loss",
+    "NotCertain",
+    "Project",
+    "Source",
+    "Value",
+    "argument",
+    "backwards",
+    "certain",
+    "close",
+    "cst",
+    "dotted",
+    "entries_of",
+    "epochs",
+    "feeds_layer",
+    "forward_of",
+    "hidden",
+    "in_sequence",
+    "insert_behind",
+    "is_keras",
+    "kind",
+    "last_activations",
+    "leaves",
+    "loaders",
+    "losses",
+    "match_loss",
+    "match_output",
+    "model_at",
+    "modules",
+    "optimizer_of",
+    "optimizers",
+    "overridden",
+    "parameters_at",
+    "put",
+    "replace_loss",
+    "resolve",
+    "scaled_or_set",
+    "scaler_of",
+    "schedules",
+    "sequences",
+    "softmax_to_sigmoid",
+    "starred",
+    "steps",
+    "take_away",
+    "the_backward",
+    "the_step",
+    "trace",
+    "training_loaders",
+    "training_loss",
+    "uses_of",
+    "validation",
+    "validation_loss",
+    "with_argument",
+    "without_argument",
+    "words_of",
+    "writes",
+]

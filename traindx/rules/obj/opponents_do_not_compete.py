@@ -1,0 +1,111 @@
+"""OBJ007 opponents-do-not-compete."""
+
+from traindx.features.adversarial import player_of
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
+
+
+@rule(
+    code="OBJ007",
+    needs=("train/*",),
+    min_points=9,
+    severity="high",
+    persistence="steady",
+    message="{message}",
+)
+def opponents_do_not_compete(
+    run: Run,
+    features: Features,
+    *,
+    least: float = threshold(9, "points", "convention", "three for each third"),
+    nothing: float = threshold(0.05, "loss", "theory", "right 95 % of the time: -ln 0.95"),
+    gone: float = threshold(0.1, "of the first level", "convention", "a fall to a tenth"),
+    risen: float = threshold(1.5, "x the first level", "convention", "beyond the usual swings"),
+    vast: float = threshold(1e4, "loss", "measured", "critics that work stay below 1,000"),
+    growing: float = threshold(2.0, "x the third before", "convention", "no bound in sight"),
+    stays: float = threshold(0.9, "of the last third", "convention", "lasting, not in single points"),
+) -> Iterator[Evidence]:
+    """Generator and discriminator do not compete: both win, one does not answer, or nothing bounds them.
+
+    ## What it sees
+    A log that names the losses of both networks. One of three forms is reported:
+
+    - `agree`: in the last third both losses stay below 0.05, so both get what they want;
+    - `fooled`: the generator loss has fallen to a tenth, and the discriminator loss is 1.5 times its first
+      level;
+    - `unbounded`: a loss is beyond 10,000 and twice the level of the third before, as that of a critic whose
+      gradient nothing limits.
+
+    ## Why it matters
+    The generator learns only from an opponent that resists. Without one, its samples become arbitrary.
+
+    ## When it is wrong
+    Losses that are summed over many outputs may be large, but do not double.
+
+    ## What to try
+    `agree`: the generator is rewarded for samples that the discriminator rejects; its labels must be those of
+    real samples. `fooled`: check that the optimizer of the discriminator steps, and lower the rate of the
+    generator. `unbounded`: add a gradient penalty or spectral normalization, and check the signs.
+
+    ## Sources
+    Goodfellow et al. (2014), Generative adversarial networks, arXiv:1406.2661. Gulrajani et al. (2017),
+    Improved training of Wasserstein GANs, arXiv:1704.00028.
+    """
+    if not features.is_duel:
+        raise CannotJudge("needs the losses of a generator and of a discriminator")
+    makers, judges = (losses_of(features, player, least) for player in ("generator", "discriminator"))
+    for maker in makers:
+        for judge in judges:
+            late, last = tail(maker), tail(judge)
+            if min(maker.values.min(), judge.values.min()) < 0:
+                continue
+            if float(np.mean(late <= nothing)) >= stays and float(np.mean(last <= nothing)) >= stays:
+                yield evidence(maker, "agree", f"{maker.name} and {judge.name} both stay below {nothing:g}")
+                return
+            lost = (
+                median(late) <= gone * max(maker.start, maker.values[0])
+                and median(last) >= risen * judge.start > 0
+            )
+            if lost and float(np.mean(last >= judge.start)) >= stays:
+                yield evidence(maker, "fooled", f"{maker.name} fell to {median(late):.3g}, and {judge.name} rose from "
+                               f"{judge.start:.3g} to {median(last):.3g}: the discriminator does not answer")  # fmt: skip
+                return
+    for curve in (*judges, *makers):
+        late, before = np.abs(tail(curve)), np.abs(curve.values[curve.n // 3 : -(curve.n // 3)])
+        if median(late) > max(vast, growing * float(median(before))):
+            size = f"{curve.name} has reached {curve.values[-1]:.3g} and still grows: nothing bounds it"
+            yield evidence(curve, "unbounded", size)
+            return
+
+
+def losses_of(features: Features, player: str, least: float) -> list[Curve]:
+    named = [n for n in features.run.series if player_of(n) == player and n.endswith(("loss", "_d", "_g"))]
+    return [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
+
+
+def tail(curve: Curve) -> Floats:
+    return curve.values[-(curve.n // 3) :]
+
+
+def evidence(curve: Curve, aspect: str, message: str) -> Evidence:
+    last = float(curve.steps[-1])
+    return Evidence(
+        onset=curve.step_at(curve.n - curve.n // 3),
+        last=last,
+        where=curve.name,
+        aspects=(aspect,),
+        values={"message": message},
+        points=(EvidencePoint(curve.name, last, float(curve.values[-1]), curve.start),),
+    )

@@ -1,0 +1,58 @@
+"""What most measures and readers of a survey need, for one import: `from traindx.survey.api import Measured, Table`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx.errors import ConfigError, ReadError
+from traindx.survey.gather import Gathered, Progress, Sample
+from traindx.survey.labels import Task, spellings, twins
+from traindx.survey.measurement import Measured
+from traindx.survey.names import escaped, indices, listing
+from traindx.survey.table import (
+    MOST_FIELDS,
+    Chunk,
+    Codes,
+    Field,
+    Floats,
+    Kind,
+    Objects,
+    Table,
+    Wanted,
+    rows_a_chunk,
+)
+from traindx.vocabulary.setup import Fact
+
+__all__ = [
+    "MOST_FIELDS",
+    "Any",
+    "Chunk",
+    "Codes",
+    "ConfigError",
+    "Fact",
+    "Field",
+    "Floats",
+    "Gathered",
+    "Iterator",
+    "Kind",
+    "Mapping",
+    "Measured",
+    "NDArray",
+    "Objects",
+    "Progress",
+    "ReadError",
+    "Sample",
+    "Sequence",
+    "Table",
+    "Task",
+    "Wanted",
+    "escaped",
+    "indices",
+    "listing",
+    "np",
+    "rows_a_chunk",
+    "spellings",
+    "twins",
+]
