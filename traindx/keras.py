@@ -17,8 +17,8 @@ from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.process.guard import say
 from traindx.capture.session.session import Session
 from traindx.config import Config
-from traindx.live.checks import Checks, print_news
-from traindx.pipeline import Diagnosis, diagnose, read
+from traindx.live.checks import Checks, newest, print_news
+from traindx.pipeline import Diagnosis, diagnose
 
 
 class Watch(Listener):
@@ -65,8 +65,8 @@ class Watch(Listener):
         """The diagnosis of the record so far. Raises ReadError before the first step."""
         if self.session is not None:
             self.session.flush()
-        folder = self._out or "." if self.session is None else self.session.folder
-        return diagnose(read(folder), self._checks.config)
+        folder = self._out or Path(".") if self.session is None else self.session.folder
+        return diagnose(newest(folder), self._checks.config)
 
     def close(self) -> None:
         """Write everything and remove all hooks."""

@@ -1,7 +1,8 @@
 """What following costs, and how soon an event is printed: `python -m benchmarks.overhead.watching [--runs 1 50 200]`
 
-For each number of runs, CSV logs of 500 rows are written, `traindx watch --json` follows their folder in a process of
-its own, and every log grows by one row a second. CPU time and memory are those of that process, over `--seconds`.
+For each number of runs, logs of `--rows` rows are written (CSV tables; texts with `--text`), `traindx watch --json`
+follows their folder in a process of its own, and every log grows by one row a second. CPU time and memory are those of
+that process, over `--seconds`.
 Then single logs get a NaN, and the time from the write to the printed event is taken. `tail -F` follows the same files
 at the same time. A run is started anew for each latency of the first column, because a finding is reported once.
 """
@@ -26,7 +27,6 @@ from typing import IO, NamedTuple
 import numpy as np
 import psutil
 
-BEGUN = 500  # rows that a log holds when it is followed
 SETTLED = 15.0  # seconds until all logs were read and judged once, at least
 LATE = 30.0  # seconds after which an event counts as missing
 
@@ -46,17 +46,25 @@ def row(step: int, loss: str | None = None) -> str:
     return f"{step},{loss or f'{value:.5f}'},0.001\n"
 
 
-class Log:
-    """One growing log."""
+def line(step: int, loss: str | None = None) -> str:
+    step_of, value, rate = row(step, loss).rstrip().split(",")
+    return f"2026-11-25 12:00:00,123 INFO step {step_of} | loss {value} | lr {rate}\n"
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.step = path, BEGUN
+
+class Log:
+    """One growing log: a CSV table or, for a path that ends with .log, a text. `rows` are there from the start."""
+
+    def __init__(self, path: Path, rows: int) -> None:
+        self.path, self.step = path, rows
+        self.row = line if path.suffix == ".log" else row
         path.parent.mkdir(parents=True)
-        path.write_text("step,loss,lr\n" + "".join(row(step) for step in range(BEGUN)))
+        with path.open("w", encoding="utf-8") as out:
+            out.write("step,loss,lr\n" if self.row is row else "")
+            out.writelines(map(self.row, range(rows)))
 
     def append(self, loss: str | None = None) -> None:
         with self.path.open("a", encoding="utf-8") as out:
-            out.write(row(self.step, loss))
+            out.write(self.row(self.step, loss))
         self.step += 1
 
 
@@ -124,24 +132,28 @@ def delay(followed: Followed, log: Log) -> float:
     return math.inf if at is None else at - began
 
 
-def measure(runs: int, seconds: float, times: int, folder: Path) -> Cost:
-    logs = [Log(folder / f"run{n:03}" / "log.csv") for n in range(runs)]
+def measure(runs: int, options: argparse.Namespace, folder: Path) -> Cost:
+    logs = [Log(folder / f"run{n:03}" / name_of(options), options.rows) for n in range(runs)]
     with watching(folder) as ours, Followed("tail", "-q", "-F", *(str(log.path) for log in logs)) as tail:
         grow(logs, SETTLED)
         before, before_tail, began = ours.cpu(), tail.cpu(), time.monotonic()
-        grow(logs, seconds)
+        grow(logs, options.seconds)
         passed = time.monotonic() - began
         cpu, cpu_tail, memory = ours.cpu() - before, tail.cpu() - before_tail, ours.memory()
-        latencies = [delay(ours, log) for log in logs[:times]]
+        latencies = [delay(ours, log) for log in logs[: options.times]]
     return Cost(runs, cpu / passed, memory, cpu_tail / passed, latencies)
 
 
-def anew(times: int, folder: Path) -> Iterator[float]:
+def name_of(options: argparse.Namespace) -> str:
+    return "train.log" if options.text else "log.csv"
+
+
+def anew(times: int, options: argparse.Namespace, folder: Path) -> Iterator[float]:
     """Latencies of a single run, each with a process of its own."""
     for n in range(times):
-        log = Log(folder / f"again{n}" / "one" / "log.csv")
+        log = Log(folder / f"again{n}" / "one" / name_of(options), options.rows)
         with watching(folder / f"again{n}") as followed:
-            grow([log], 4)
+            grow([log], 4 + options.rows / 100_000)
             yield delay(followed, log)
 
 
@@ -150,6 +162,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, nargs="+", default=[1, 50, 200])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--times", type=int, default=20, help="latencies for each number of runs")
+    parser.add_argument("--rows", type=int, default=500, help="that a log holds when it is followed")
+    parser.add_argument("--text", action="store_true", help="lines of a text instead of a CSV table")
     options = parser.parse_args()
     print(
         "| runs | CPU, share of a core | memory, MB | tail -F | event after, median | 95 % |\n|---|---|---|---|---|---|"
@@ -157,10 +171,10 @@ def main() -> None:
     for runs in options.runs:
         with tempfile.TemporaryDirectory() as place:
             os.environ["XDG_STATE_HOME"] = place
-            cost = measure(runs, options.seconds, options.times, Path(place) / "runs")
+            cost = measure(runs, options, Path(place) / "runs")
             latencies = cost.latencies
             if runs < options.times:
-                latencies = [*latencies, *anew(options.times - runs, Path(place))]
+                latencies = [*latencies, *anew(options.times - runs, options, Path(place))]
         middle, late = np.percentile(latencies, (50, 95), method="higher")
         print(
             f"| {runs} | {cost.cpu:.1%} | {cost.memory:.0f} | {cost.tail:.1%} | {middle:.2f} s | {late:.2f} s |",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import math
 import os
 import subprocess
@@ -16,7 +17,8 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.live.checks import Checks, sentence_of
+from tests.cli.process import environment
+from traindx.live.checks import NOT_STOPPED, Checks, sentence_of
 
 torch = pytest.importorskip("torch")
 
@@ -71,6 +73,15 @@ def test_without_stop_it_goes_on_and_the_fault_is_reported_once(tmp_path: Path) 
     )
     assert last == 99
     assert sum("loss-not-finite" in found for found in slugs) == 1
+
+
+def test_an_earlier_record_in_the_folder_ends_nothing(tmp_path: Path) -> None:
+    """A script was corrected and started again."""
+    assert trained(tmp_path, broken_from=70, stop=True)[1]
+    for file in tmp_path.glob(f"*-0-{os.getpid()}*"):
+        file.rename(tmp_path / file.name.replace(f"-{os.getpid()}", "-1"))
+    assert trained(tmp_path, stop=True) == (199, "")
+    assert len(traindx.read_all(tmp_path)) == 2
 
 
 def test_a_healthy_training_hears_nothing(tmp_path: Path) -> None:
@@ -211,3 +222,32 @@ def test_keras_ends_soon_after_the_fault(broken_from: int, last: int) -> None:
     assert len(said) == len(set(said))
     assert sum("train/loss is NaN" in line for line in said) == (broken_from > 0)
     assert broken_from > 0 or said == []
+
+
+def trained_by_two(tmp_path: Path, place: str, watched: str) -> tuple[list[dict[str, Any]], str]:
+    """Where and why each process left its loop, and what was printed on stderr."""
+    free = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
+    script = Path(__file__).parents[1] / "scripts/ranks/ends_together.py"
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", *free, str(script)]
+    done = subprocess.run(
+        [*command, place, watched], cwd=tmp_path, env=environment(OMP_NUM_THREADS="1"),
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [json.loads((tmp_path / f"left{rank}.json").read_text()) for rank in range(2)], done.stderr
+
+
+def test_processes_end_at_the_same_step(tmp_path: Path) -> None:
+    """Twice in one folder: the second training is not ended by what the first one had agreed."""
+    for _ in range(2):
+        left, _ = trained_by_two(tmp_path, "record", "01")
+        assert left[0] == left[1]
+        assert "not finite" in left[0]["why"]
+        assert 60 < left[0]["step"] < 120
+
+
+@pytest.mark.parametrize(("place", "watched"), [("record{rank}", "01"), ("record", "0")])
+def test_a_process_that_the_others_would_wait_for_goes_on(tmp_path: Path, place: str, watched: str) -> None:
+    left, err = trained_by_two(tmp_path, place, watched)
+    assert [(one["step"], one["why"]) for one in left] == [(399, ""), (399, "")]
+    assert err.count(NOT_STOPPED) == len(watched)

@@ -292,7 +292,9 @@ def test_a_failure_is_seen_at_once_however_long_a_look_takes(log: Path) -> None:
     kept = Kept(log)
     assert kept.after(0) == ["run-started"]
     followed = kept.follower.followed[log]
-    followed.looks.cost = 0.4  # by its share of the processor the next look is due in 20 s
+    followed.looks.cost = followed.looks.debt = (
+        0.4  # by its share of the processor the next look is due in 20 s
+    )
     append(log, lines(400, 402))
     assert kept.after(1.0) == []
     append(log, "step 402 | loss nan | lr 0.01\n")

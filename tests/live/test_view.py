@@ -43,6 +43,20 @@ def test_the_pace_and_the_time_left_are_those_of_the_time_that_was_watched(tmp_p
     view = drawn(follower)
     assert "Step 149 of 1,000, 0.05 steps a second." in view
     assert "4.7 h" in view  # (1000 - 149) / 0.05 s
+    assert "Continue: " in view
+    assert "Look again at step 187 (13 min)." in view
+
+
+def test_runs_of_one_name_are_shown_with_their_folders(tmp_path: Path) -> None:
+    logs = [tmp_path / "a" / "train.log", tmp_path / "b" / "train.log"]
+    for log in logs:
+        log.parent.mkdir()
+        log.write_text(lines(0, 100))
+    follower = Follower([str(log) for log in logs], Config(), keep)
+    list(follower.poll(0.0))
+    view = drawn(follower)
+    assert "a/train.log" in view
+    assert "b/train.log" in view
 
 
 def test_long_sentences_go_on_in_the_next_line(tmp_path: Path) -> None:

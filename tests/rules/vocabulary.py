@@ -155,6 +155,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "divergence-outweighs-rewards",
         "opponents-do-not-compete",
         "divergence-left-out",
+        "answers-leave-reference",
     ),
     "SYS": (
         "step-waits-for-data",

@@ -14,6 +14,8 @@ EXCEPTIONS = {
     f"halved: {name}": "two evaluations are no trend"
     for name in ("three epochs of fine-tuning", "three epochs, the first without a training loss")
 }
+SCATTERED = np.array([2.8, 7.8, 4.6, 10.9, 6.5, 11.5, 10.2])
+JUMPS = np.array([1.2, 0.7, 3.3, 3.7, 2.1, 3.2, 4.3])
 RETURNS = np.array([2.8, 7.8, 4.6, 10.9, 3.0, 11.5, 10.2])
 
 
@@ -62,9 +64,8 @@ def fires() -> dict[str, Run]:
         "four epochs of fine-tuning": both(
             fall(400, 1.4, 0.1) + noise(400, 0.05), np.array([1.21, 1.15, 1.27, 1.42]), 100
         ),
-        "scattered evaluations, all far above the first": both(
-            fall(700, 9.0, 4.0), np.array([2.8, 7.8, 4.6, 10.9, 6.5, 11.5, 10.2]), 100
-        ),
+        "scattered evaluations far above the first": both(fall(700, 9.0, 4.0), SCATTERED, 100),
+        "jumps after its second evaluation": both(fall(600, 1.4, 0.3), JUMPS, 100),
         "loss below zero": both(fall(300, 1.0, -4.0), -2.0 + 2.5 * np.exp(-np.arange(30) / 3) + epochs * 0.05, 10),
         "heavy tails": both(
             fall(1500, 2.3, 0.05) * np.exp(noise(1500, 0.5)),

@@ -8,20 +8,27 @@ from typing import Any
 
 import msgspec
 
+from traindx.atomic_write import write_whole
 from traindx.capture.process.guard import described, say
-from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.process.ranks import processes_of_run, rank_of_process
 from traindx.capture.watch import Watch, loop_of
 from traindx.config import Config
 from traindx.live.episodes import Episodes, State
-from traindx.pipeline import Diagnosis, diagnose, read
+from traindx.pipeline import Diagnosis, diagnose, read_all
 from traindx.reports.json import unwrapped
 from traindx.vocabulary.live import LiveEvent
+from traindx.vocabulary.run import Run
+
+STOP_NOTE = ".stop"  # in a record that several processes write: from which check on all of them end, and why
+NOT_STOPPED = (
+    "not stopped: the other processes do not record into the same folder, and would wait for this one"
+)
 
 
 class Checks:
     """The findings of one training over time, by the rules of `traindx watch`: each is reported once, when it has
     lasted, and again when it gets worse or is resolved. `on_finding` is called with the diagnosis when something
-    is reported; what it raises ends the training."""
+    is reported; what it raises ends the training. Of several processes that write one record, the first judges."""
 
     def __init__(
         self, config: Config | None = None, on_finding: Callable[[Diagnosis], None] | None = None
@@ -29,18 +36,52 @@ class Checks:
         self.config, self.on_finding = config or Config(), on_finding
         self.episodes = Episodes(least=self.config.severity)
         self.news: list[LiveEvent] = []  # that nobody has taken yet
-        self.failed = False
+        self.failed = self.refused = False
+        self.count = 0  # checks so far: processes that train together make each at the same step
 
     def check(self, folder: Path) -> str:
         """Judge the record; the reason to end the training, or "" while it should go on."""
+        self.count += 1
+        processes = processes_of_run()
+        if processes == 1:
+            return self.judge(folder)
+        writers = {path.name.split("-")[1] for path in folder.glob("steps-*-*.arrows")}
+        first = str(rank_of_process()) == min(writers, default="", key=int) or len(writers) == 1
+        why = self.judge(folder) if first else ""
+        try:
+            if first:
+                self.ask_all(folder, why, len(writers) == processes)
+            return self.asked(folder)
+        except OSError as error:
+            return self.fail(error)
+
+    def ask_all(self, folder: Path, why: str, shared: bool) -> None:
+        """Note that all processes are to end at the next check, for `why`: none of them can be beyond this one, as
+        each step waits for all. `shared`: all of them write this record, so they will see it."""
+        note = folder / STOP_NOTE
+        if self.count == 1:
+            note.unlink(missing_ok=True)  # of an earlier training
+        if why and shared and not note.exists():
+            write_whole(note, f"{self.count + 1} {why}")
+        elif why and not shared and not self.refused:
+            self.refused = True
+            say(NOT_STOPPED)
+
+    def asked(self, folder: Path) -> str:
+        """Why all processes are to end, from the check on that was agreed."""
+        try:
+            count, why = (folder / STOP_NOTE).read_text(encoding="utf-8").split(" ", 1)
+        except FileNotFoundError:
+            return ""
+        return why if self.count >= int(count) else ""
+
+    def judge(self, folder: Path) -> str:
         if self.failed:
             return ""
         try:
-            diagnosis = diagnose(read(folder), self.config)
+            diagnosis = diagnose(newest(folder), self.config)
         except Exception as error:  # noqa: BLE001 - whatever fails in a check, the training goes on
-            self.failed = True
-            say(f"the record is not checked any more ({described(error)}); the training goes on")
-            return ""
+            return self.fail(error)
         events = [e for e in self.episodes.update(diagnosis.first.run.steps, diagnosis.first) if e.finding]
         self.news += events
         if self.on_finding is not None and any(event.kind != "resolved" for event in events):
@@ -48,6 +89,11 @@ class Checks:
         decision = diagnosis.first.decision
         advised = self.episodes.state.action == decision.action == "stop"
         return f"stopped: {decision.reason}" if advised else ""
+
+    def fail(self, error: Exception) -> str:
+        self.failed = True
+        say(f"the record is not checked any more ({described(error)}); the training goes on")
+        return ""
 
     def take(self) -> list[LiveEvent]:
         """What was reported since the last call."""
@@ -66,6 +112,11 @@ class Checks:
         for episode in reported.values():
             episode.worse = episode.gone = None
         self.episodes.state = State(started=True, count=known.count, episodes=reported)
+
+
+def newest(folder: Path) -> Run:
+    """The run that is being recorded: a folder may hold an earlier one, too. Raises ReadError."""
+    return read_all(folder)[-1]
 
 
 def sentence_of(event: LiveEvent) -> str:
@@ -103,7 +154,9 @@ def watch(
     called with one when a check (every `check_every` steps) reports a finding: once, when it has lasted,
     and again when it gets worse. With `stop=True` the record is checked as well, and `w.why_stop` is
     the reason to leave the loop ("" while it should go on). `options` are
-    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder.
+    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder: then
+    the first of them is checked, `on_finding` is called there only, and `w.why_stop` is set in all at the same step.
+    If they do not share one, `w.why_stop` stays "", because the others would wait.
     A compiled Keras model is trained inside by `model.fit(..., callbacks=[w.callback])`; for a tree of JAX's arrays
     `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` records each step.
     Raises ConfigError for a model of no framework that is known."""
@@ -129,7 +182,7 @@ def watch_with(
         options.setdefault("rank", rank_of_process())
     return Watch(
         loop_of(model, optimizer, None if out is None else Path(out), scaler, options),
-        lambda folder: diagnose(read(folder), config),
+        lambda folder: diagnose(newest(folder), config),
         check=None if checks is None else checks.check,
         check_every=check_every,
     )

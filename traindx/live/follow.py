@@ -13,7 +13,7 @@ from traindx import pipeline
 from traindx.config import Config
 from traindx.errors import NotALog, ReadError
 from traindx.live.episodes import Episodes, State, decision_event
-from traindx.live.looks import Looks, crowding
+from traindx.live.looks import Looks, share_of
 from traindx.live.sources import Growing, discover, why_unreadable
 from traindx.live.waiting import forecast_of, pace_of, waiting_of, with_outlook
 from traindx.reports.labels import axis
@@ -73,12 +73,13 @@ class Follower:
         if now - self.searched >= DISCOVER:
             self.search()
             self.searched = now
-        crowd = crowding([followed.looks.cost for followed in self.followed.values()])
+        share = share_of(len(self.followed))
         for followed in self.followed.values():
             self.notice(followed, now)
         waiting = sorted(self.followed.values(), key=lambda one: (not one.looks.urgent, one.looks.at))
         for followed in waiting:
-            if followed.looks.due(now, followed.source.size, crowd):
+            if followed.looks.due(now, followed.source.size, share):
+                followed.looks.begin(now, share)
                 yield from self.look(followed, now)
 
     def search(self) -> None:
@@ -97,7 +98,7 @@ class Follower:
     def look(self, followed: Followed, now: float) -> Iterator[LiveEvent]:
         """Read and judge one source."""
         begun = time.process_time()  # not wall time: on a busy machine that is many times as long
-        size, followed.looks.at = followed.source.size, now
+        size = followed.source.size
         try:
             followed.runs = followed.source.runs(
                 dict(self.config.aliases), followed.read_whole or self.settled
@@ -110,7 +111,7 @@ class Follower:
             for run, diagnosis in zip(followed.runs, followed.diagnoses, strict=True):
                 followed.first.setdefault(run.id, (now, run.last_step or 0.0))
                 yield from self.report(followed, run, diagnosis)
-        followed.looks.looked(now, size, time.process_time() - begun)
+        followed.looks.looked(size, time.process_time() - begun)
 
     def report(self, followed: Followed, run: Run, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         key = run_key(followed, run)

@@ -1,4 +1,4 @@
-"""The process that judges a recorded run while it goes on, started by `traindx run` at the lowest priority.
+"""The process that judges a recorded run while it goes on, started by `traindx run` at a low priority.
 
 It only reads the record. What it finds goes to the relay, which prints it between the lines of the script, to a file of
 events, or into a file that asks the script to end (`--stop-on`). It ignores the signals that are meant for the script, and
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from traindx.vocabulary.diagnosis import Severity
     from traindx.vocabulary.live import LiveEvent
 
-LOWEST = 19  # the priority that gives way to every other
+LOW = 10  # a priority that gives way to the script; at 19 the judge gets next to nothing where all cores are busy
 STDERR = 2
 STATUS = 0.5  # seconds between two states of the status line
 SPOKEN = (
@@ -47,7 +47,7 @@ def main(request: dict[str, Any]) -> None:
     for number in (*HELD, signal.SIGTTOU):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.nice(LOWEST)
+    os.nice(LOW)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
         score.write("1000")  # where memory runs out, this process goes first
     try:

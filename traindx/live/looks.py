@@ -1,7 +1,9 @@
 """When a growing run is judged again.
 
 Judging costs about as much as reading the whole log. A log is judged when it has grown by a share of its size, at
-once when what was appended speaks of a failure, and else as often as the share of a processor allows.
+once when what was appended speaks of a failure, and else as often as the share of a processor allows. So what is known
+of a run is what `diagnose` says of its beginning at the last look, and the next look is soon enough: a finding must
+last for many times as many rows as are written between two looks (`persistence`).
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ import re
 
 import msgspec
 
-SHARE = 0.02  # of one processor that one run may take
+SHARE = 0.015  # of one processor that one run may take; looking at sizes takes some more
 MOST = 0.4  # that all runs together may take
-GROWTH = 1.1  # times the bytes at the last look
+GROWTH = 1.1  # times the bytes at the last look ...
+AHEAD = 0.2  # ... after which it is looked at in so much of the time that it would have to wait
 # What a log says of a failure: looked for in appended bytes before anything is parsed.
 URGENT = re.compile(
     rb"\bnan\b|\binf(?:inity)?\b|Traceback \(most recent call last\)|out of memory|CUDA error|Segmentation fault"
@@ -22,11 +25,13 @@ URGENT = re.compile(
 
 
 class Looks(msgspec.Struct):
-    """The looks at one source. `size` in bytes, `at` and `cost` in seconds."""
+    """The looks at one source. `size` in bytes, `at` and `cost` in seconds; `debt`: seconds of a processor that looks
+    have taken beyond their share, as it was at the last one."""
 
     size: int = -1
     at: float = float("-inf")
     cost: float = 0.0
+    debt: float = 0.0
     urgent: bool = False
     changed: bool = False
 
@@ -37,23 +42,28 @@ class Looks(msgspec.Struct):
         if size < self.size:
             self.size = -1
 
-    def due(self, now: float, size: int, crowd: float = 1.0) -> bool:
-        """Whether to look now; `crowd`: how many times its share each of many runs must wait."""
+    def due(self, now: float, size: int, share: float = SHARE) -> bool:
+        """Whether to look now, with so much of a processor. A failure is looked at ahead of time, but once: a log in
+        which every line speaks of one takes no more than others."""
         if not self.changed:
             return False
         if self.size < 0:
             return True
-        waited = now - self.at
-        if self.urgent:
-            return waited >= self.cost  # a log that is full of NaN does not take the whole processor
-        grown = size >= GROWTH * self.size
-        return waited >= self.cost / SHARE * crowd * (0.2 if grown else 1.0)
+        if size >= GROWTH * self.size and (now - self.at) * share >= AHEAD * self.cost:
+            return True
+        return self.owed(now, share) <= (self.cost if self.urgent else 0.0)
 
-    def looked(self, now: float, size: int, cost: float) -> None:
-        self.at, self.size, self.cost = now, size, cost
+    def owed(self, now: float, share: float) -> float:
+        return max(0.0, self.debt - share * (now - self.at))
+
+    def begin(self, now: float, share: float = SHARE) -> None:
+        self.debt, self.at = self.owed(now, share), now
+
+    def looked(self, size: int, cost: float) -> None:
+        self.size, self.cost, self.debt = size, cost, self.debt + cost
         self.urgent = self.changed = False
 
 
-def crowding(costs: list[float]) -> float:
-    """How many times its own share each run must wait so that all together stay below `MOST`."""
-    return max(1.0, len(costs) * SHARE / MOST)
+def share_of(runs: int) -> float:
+    """The share of a processor for each of so many runs."""
+    return min(SHARE, MOST / max(runs, 1))

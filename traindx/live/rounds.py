@@ -11,8 +11,8 @@ from typing import Any
 from traindx.capture.rounds.backend import RoundsBackend, settings_of, signals
 from traindx.capture.session.session import Session
 from traindx.config import Config
-from traindx.live.checks import Checks, print_news
-from traindx.pipeline import Diagnosis, diagnose, read
+from traindx.live.checks import Checks, newest, print_news
+from traindx.pipeline import Diagnosis, diagnose
 
 
 class RoundsWatch:
@@ -34,7 +34,7 @@ class RoundsWatch:
 
     def diagnose(self) -> Diagnosis:
         """The diagnosis of the record so far. Raises ReadError before the first round."""
-        return diagnose(read(self.record.folder), self._checks.config)
+        return diagnose(newest(self.record.folder), self._checks.config)
 
 
 class Record:

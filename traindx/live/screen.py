@@ -146,7 +146,7 @@ class View:
         room = max(height - 5 - len(lines), 3)
         shown = min(len(rows), max(room - min(len(self.events), room // 2), 1))
         first = max(self.selected - shown + 1, 0)
-        names = short_names([row.run.id for row in rows])
+        names = short_names([known_as(row.run.id, row.run.source) for row in rows])
         parts: list[RenderableType] = [
             self.table(rows[first : first + shown], names, first, width),
             Text(""),
@@ -155,7 +155,7 @@ class View:
         parts.append(Text(""))
         latest = list(self.events)[-(room - shown) :] if room > shown else []
         for event in latest:
-            line = event_line(event, names.get(event.run, event.run))
+            line = event_line(event, names.get(known_as(event.run, event.source), event.run))
             parts.append(Text(line, style=style_of(event), no_wrap=True, overflow="ellipsis"))
         return Group(*parts, footer)
 
@@ -195,10 +195,10 @@ class View:
         for title, size in columns:
             table.add_column(title, width=size, no_wrap=True, overflow="ellipsis")
         for place, (run, diagnosis, pace, _) in enumerate(rows, first):
-            curve = Features(run).objective
+            curve, title = Features(run).objective, names[known_as(run.id, run.source)]
             table.add_row(
                 ">" if place == self.selected else "",
-                Text(visible(names[run.id]), style="bold" if place == self.selected else ""),
+                Text(visible(title), style="bold" if place == self.selected else ""),
                 Text(diagnosis.health, style=COLORS[diagnosis.health]),
                 step(run.last_step),
                 number(float(curve.raw.values[-1])) if curve is not None else "",
@@ -206,6 +206,11 @@ class View:
                 time_left(run, pace),
             )
         return table
+
+
+def known_as(run: str, source: str) -> str:
+    """A run by its path, where its name is only the end of that: several folders may have a run of this name."""
+    return os.path.abspath(source) if os.path.basename(source) == run else run
 
 
 def short_names(ids: list[str]) -> dict[str, str]:

@@ -115,14 +115,14 @@ class Growing:
             found = os.fstat(stream.fileno())
             if self.text is None and not (found.st_size <= MOST_TEXT and is_lines(stream.read(HEAD_BYTES))):
                 return b""
-            before = self.text or bytearray()
+            before = bytearray() if self.text is None else self.text
             same = found.st_ino == self.inode and found.st_size >= self.offset
             if not (same and same_end(stream, self.offset - self.hole, self.offset, before)):
                 stream.seek(0)
                 if same and stream.read(1) != b"\0":
                     before = bytearray()  # written anew
                 else:  # rotated, truncated or replaced: what was read before stays
-                    before = before + self.missed(before)
+                    before += self.missed(before)
                 self.offset = self.hole = 0
             self.inode = found.st_ino
             stream.seek(self.offset)
@@ -132,7 +132,8 @@ class Growing:
             new = new.lstrip(b"\0")
             self.hole = size - len(new)
         self.offset += size
-        self.text = before + new if len(before) + len(new) <= MOST_TEXT else None
+        before += new  # in place: a copy of a long text for each row costs more than all else
+        self.text = before if len(before) <= MOST_TEXT else None
         return new[-MOST_TAIL:]
 
     def missed(self, before: bytearray) -> bytes:
@@ -165,7 +166,7 @@ class Growing:
         end = len(self.text) if whole else self.text.rfind(b"\n") + 1
         if end == 0:
             raise NotALog(str(self.path), "has no whole line yet")
-        data = bytes(self.text[:end])
+        data = bytes(memoryview(self.text)[:end])
         logs = readers.read_source(Source(str(self.path), data=data, head=data[:HEAD_BYTES]))
         return tuple(run for log in readers.merge_groups(logs) for run in assemble(log, mapping))
 

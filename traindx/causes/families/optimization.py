@@ -61,7 +61,8 @@ scaling the inputs at the old rate cures it too, the inputs are the root.""",
             "gradients-accumulate-across-steps": W(-1.5), "relu-units-dead:from-start": W(-1.0),
             "input-has-no-effect": W(-1.0), "policy-moves-too-far": W(3.0), "q-values-explode": W(1.0),
             "policy-stops-exploring": W(2.5), "chosen-answers-become-unlikely": W(2.5),
-            "rewards-fall-by-small-steps": W(-5.0), "opponents-do-not-compete:fooled": W(4.0),
+            "rewards-fall-by-small-steps": W(-5.0), "opponents-do-not-compete:fooled": W(2.0),
+            "answers-leave-reference": W(4.0),
         },
         settles=(
             ("the highest learning rate that is safe", "traindx find-lr -- python train.py"),
@@ -319,7 +320,8 @@ Mistaken for: a rate that is too low (then all terms stay), a task that is too h
 
 Settled by: the gradient norm of each term by itself, or a tenth of the weight.""",
         weights={
-            "loss-terms-unbalanced": W(6.0), "divergence-outweighs-rewards": W(7.0), "posterior-collapses": W(5.0),
+            "loss-terms-unbalanced": W(6.0), "answers-leave-reference": W(4.0),
+            "divergence-outweighs-rewards": W(7.0), "posterior-collapses": W(5.0),
             "divergence-left-out": W(7.0), "opponents-do-not-compete:unbounded": W(4.0),
             "policy-stops-exploring": W(0.5), "loss-flat-from-start": W(0.5), "loss-oscillates": W(0.5),
             "loss-plateaus": W(0.5), "rewards-fall-by-small-steps": W(-3.0),

@@ -193,8 +193,11 @@ def report(
 
 def short_name(event: LiveEvent) -> str:
     """A run as a person at the terminal knows it: its path from here, or its name."""
+    from traindx.live.screen import known_as
+
+    path = known_as(event.run, event.source)
     try:
-        return os.path.relpath(event.run) if os.path.isabs(event.run) else event.run
+        return os.path.relpath(path) if os.path.isabs(path) else path
     except ValueError:  # on another drive
         return event.run
 

@@ -201,3 +201,13 @@ def reached_again(values: Floats, level: float, start: int) -> int:
     """First index from `start` on at which `values[n]` is at or below `level`; n where it never is."""
     below = np.flatnonzero(values[start:] <= level)
     return start + int(below[0]) if len(below) else len(values)
+
+
+def final_level(values: Floats) -> float:
+    """The level at the end: the median of the last sixteenth, at least of three points."""
+    return float(median(values[-tail(len(values)) :]))
+
+
+def tail(points: int) -> int:
+    """How many points are the end."""
+    return max(3, points // (4 * 4))

@@ -9,6 +9,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
+from traindx.features.statistics.medians import median
 from traindx.vocabulary.run import Floats, Series
 from traindx.vocabulary.signals import direction_of
 
@@ -27,6 +28,17 @@ class Pair(NamedTuple):
         if len(self.train.steps) == self.val.n and np.array_equal(self.train.steps, self.val.steps):
             return self.train.oriented
         return np.interp(self.val.steps, self.train.steps, self.train.trend)
+
+    def still_improves(self, part: float) -> bool:
+        """Whether validation still gets better over its last half, by more than `part` of its level."""
+        y = self.val.oriented
+        if len(y) < 3:
+            return False
+        if len(y) < 4 * 2:
+            return bool(np.all(np.diff(y[-3:]) < 0))
+        third = max(1, len(y) // (2 * 3))
+        before, end = float(median(y[len(y) // 2 :][:third])), float(median(y[-third:]))
+        return before - end > part * abs(end)
 
 
 def metrics(series: Mapping[str, Series], split: str) -> list[str]:

@@ -23,7 +23,9 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
     usual = curve.derived(
         ("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0)
     )
-    found = spikes(curve.oriented, least=least, usual=usual)
+    found = curve.derived(
+        ("spikes", multiple, least), lambda: spikes(curve.oriented, least=least, usual=usual)
+    )
     found = [s for s in found if s.height >= tall * abs(s.before)]
     return (
         [s for s in found if above_scatter(curve, s, visible)]

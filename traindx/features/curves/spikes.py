@@ -110,13 +110,24 @@ def measured(
 ) -> Spike | None:
     """The spike that begins at `first`, or None when the rise is too small."""
     window = values[first : first + patience + 1]
-    climb = window - before
     peak = int(np.argmax(window[: max(1, min(len(window), patience // 2 + 1))]))
-    height = float(climb[peak])
+    height = float(window[peak] - before)
     if height <= bar:
         return None
-    back = np.flatnonzero(climb[peak:] < max(RETURN * height, AGAIN * noise))
-    if len(back):
-        last = first + peak + int(back[0]) - 1
+    back = first_return(window[peak:], before, max(RETURN * height, AGAIN * noise))
+    if back is not None:
+        last = first + peak + back - 1
         return Spike(first, last, first + peak, height, before, True, last - first + 1)
     return Spike(first, first + len(window) - 1, first + peak, height, before, False, len(window))
+
+
+def first_return(values: Floats, before: float, near: float, *, least: int = 64) -> int | None:
+    """The first of `values[n]` less than `near` above `before`. Most spikes are short, so few points are looked
+    at first (`least`), and twice as many each time."""
+    at, size = 0, least
+    while at < len(values):
+        back = np.flatnonzero(values[at : at + size] - before < near)
+        if len(back):
+            return at + int(back[0])
+        at, size = at + size, 2 * size
+    return None

@@ -21,6 +21,9 @@ Read = Callable[[Path], list[RawLog]]
 LOGGED = "logged/"  # names under which capture keeps what the script handed to a logger
 PRINTED = ("stdout.log", "stderr.log")
 MOST_BYTES = 64 << 20  # of a file next to the record are read
+# Of these the record has none: what agents, games and preference tuning log next to their losses.
+SPLITS = ("train/", "val/", "test/")
+KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl")
 FEW = 2  # points below which a printed signal is no curve
 
 
@@ -79,7 +82,7 @@ def laid_over(run: Run, own: Mapping[str, Series]) -> dict[str, Series]:
     found = {}
     for name, curve in run.series.items():
         steps = placed(curve.steps, run.axis, last, ends)
-        if steps is not None and name.startswith(("train/", "val/", "test/")) and len(curve) >= FEW:
+        if steps is not None and name.startswith((*SPLITS, *KINDS)) and len(curve) >= FEW:
             found[name] = series(steps, curve.values, None)
     return found
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import Rise, rise_after_low
+from traindx.features.curves.generalization import Rise, final_level, rise_after_low, tail
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -101,14 +101,11 @@ def validation_gap_grows(
     """
     candidates = pairs(features, min_points=4)
     few = [p for p in pairs(features, min_points=1) if p.same]
-    if features.is_reinforcement or not (candidates or few):
+    if features.is_reinforcement or features.is_game or not (candidates or few):
         raise CannotJudge("needs a metric on training and validation data")
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
-    seen = [
-        s
-        for s in seen
-        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and rises_alone(s, shared)
-    ]
+    bars = (noise, relative, lost, least)
+    seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # some of many scores (one per class) get worse while most improve
@@ -163,6 +160,26 @@ def grew(
         return False
     factor = 2 if seen.rise.after == 2 else 1
     return seen.lost >= factor * lost or seen.relative >= factor * relative
+
+
+def gets_worse(seen: Seen, bars: tuple[float, float, float, float], order: float) -> bool:
+    """Whether a rise is clear and stays."""
+    return far_above(seen) or (grew(seen, *bars) and lasts(seen.rise, order))
+
+
+def far_above(
+    seen: Seen,
+    *,
+    doubled: float = threshold(
+        1.0, "of the lowest level", "convention", "twice the best loss is no scatter"
+    ),
+    visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
+    few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
+) -> bool:
+    """Whether every later value is far above the lowest one, however much they scatter among themselves."""
+    later, low = seen.pair.val.oriented[seen.rise.at + 1 :], seen.rise.low
+    enough = seen.rise.after >= few and doubled <= seen.relative < np.inf
+    return enough and bool(later.min() > (1 + visible) * low > 0)
 
 
 def lasts(rise: Rise, order: float) -> bool:
@@ -292,7 +309,7 @@ def wide_gap(
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
-    if not large or improving(pair, part):
+    if not large or pair.still_improves(part):
         return None
     last = float(pair.val.steps[-1])
     return Evidence(
@@ -305,28 +322,6 @@ def wide_gap(
         message=f"{sentence} (levels at the end), and the gap does not close",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )
-
-
-def final_level(values: Floats) -> float:
-    """The level at the end: the median of the last sixteenth, at least of three points."""
-    return float(median(values[-tail(len(values)) :]))
-
-
-def tail(points: int) -> int:
-    """How many points are the end."""
-    return max(3, points // (4 * 4))
-
-
-def improving(pair: Pair, part: float) -> bool:
-    """Whether validation still gets better over its last half, by more than `part` of its level."""
-    y = pair.val.oriented
-    if len(y) < 3:
-        return False
-    if len(y) < 4 * 2:
-        return bool(np.all(np.diff(y[-3:]) < 0))
-    third = max(1, len(y) // (2 * 3))
-    before, end = float(median(y[len(y) // 2 :][:third])), float(median(y[-third:]))
-    return before - end > part * abs(end)
 
 
 def start_of_rise(

@@ -109,7 +109,8 @@ def regular_oscillation(
     scale = max(improvement(curve)[0], 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
-    stuck = slope(y).change > -2 * found.amplitude
+    # A reward also swings with what the agent explores; without any gain `tossed` reports it.
+    stuck = slope(y).change > -2 * found.amplitude and not features.is_reinforcement
     if found.kind == "periodic" and (
         is_epoch(features, curve, found.period) or is_part_of_longer(y, found.period)
     ):
