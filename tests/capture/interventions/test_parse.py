@@ -34,7 +34,9 @@ def test_every_kind_has_a_page_and_a_stage() -> None:
 def test_some_framework_applies_every_intervention() -> None:
     """By the text of the modules: importing them needs the frameworks."""
     rooms = Path(experiment.__file__).parents[1].glob("*/interventions/**/*.py")
-    applied = set(re.findall(r'^@applies\(\s*"([^"]+)"', "".join(p.read_text() for p in rooms), re.MULTILINE))
+    applied = set(
+        re.findall(r'^@applies\(\s*"([^"]+)"', "".join(p.read_text() for p in rooms), re.MULTILINE)
+    )
     for kind in catalogue():
         where = f'with @applies("{kind.name}") below traindx/capture/torch/interventions'
         assert kind.name in applied, f"no framework applies {kind.name}: add a function {where}"
