@@ -291,6 +291,7 @@ HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "val/loss": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
     "val/accuracy": ("a validation metric", "log an accuracy or error next to the loss"),
     "train/accuracy": ("a training metric", "log an accuracy or error next to the loss"),
+    "train/kl": ("the divergence from the reference", "log kl, the mean over the tokens of a batch"),
     "lr": ("the learning rate of every step", "log lr (optimizer.param_groups[0]['lr'])"),
     "grad_norm": (
         "the global gradient norm",
