@@ -1,9 +1,10 @@
-"""False alarms and delay while runs are written: `python -m benchmarks.streams FOLDER… [--records] [--rows FILE]`.
+"""False alarms and delay while runs are written: `python -m benchmarks.streams FOLDER… [--records] [--rows FILE]
+[--figure FILE]`.
 
-A FOLDER holds labelled public logs (`labels.json` and `logs/`, see `benchmarks.readings`) or runs of the gym
-(`python -m benchmarks.gym run FOLDER`). Each run is cut after each of its rows (after 4 % of growth in long ones),
-every beginning is diagnosed, and the events that `traindx watch` would print are counted. The alarm rules of other
-tools are asked about the same beginnings.
+A FOLDER holds labelled public logs (`labels.json` and `logs/`, see `benchmarks.readings`), public programs that were
+started (`python -m benchmarks.world FOLDER`), or runs of the gym (`python -m benchmarks.gym run FOLDER`). Each run is
+cut after each of its rows (after 4 % of growth in long ones), every beginning is diagnosed, and the events that
+`traindx watch` would print are counted. The alarm rules of other tools are asked about the same beginnings.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ def main() -> None:
     parser.add_argument("--records", action="store_true", help="of the gym: what was recorded, not printed")
     parser.add_argument("--workers", type=int, default=1, help="processes at a time")
     parser.add_argument("--rows", type=Path, help="keep every event, one JSON line each")
+    parser.add_argument("--figure", type=Path, help="draw how many runs were alarmed as they grew")
     options = parser.parse_args()
     wanted = {case.name: case for folder in options.folders for case in cases(folder, options.records)}
     found, unread = replay_all(list(wanted.values()), options.workers)  # a run in two folders counts once
@@ -52,6 +54,10 @@ def main() -> None:
     print(table(found))
     if options.rows:
         save(found, options.rows)
+    if options.figure:
+        from benchmarks.streams.figure import draw
+
+        draw(found, options.figure)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The runs that are replayed: labelled public logs, and runs of the gym, printed or recorded."""
+"""The runs that are replayed: labelled public logs, runs of the gym and public programs, printed or recorded."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from benchmarks.gym.captured import RECORD
 from benchmarks.gym.runner import rows
 from benchmarks.gym.scoring.labels import labelled
 from benchmarks.readings import half_of
 from benchmarks.streams.replay import LEAST
+from benchmarks.world.__main__ import Row, programs
 from traindx import pipeline
 from traindx.errors import ReadError
 from traindx.vocabulary.run import Run
@@ -30,9 +33,13 @@ class Case(NamedTuple):
 
 
 def cases(folder: Path, recorded: bool) -> Iterator[Case]:
-    """Those of a folder of readings (`labels.json`) or of the gym (`journal.jsonl`). Raises FileNotFoundError."""
+    """Those of a folder of readings (`labels.json`), of the gym (`journal.jsonl`) or of public programs
+    (`<name>/row.json`). Raises FileNotFoundError."""
     if (folder / "labels.json").exists():
         yield from readings(folder)
+        return
+    if next(folder.glob("*/row.json"), None):
+        yield from public_programs(folder, recorded)
         return
     for row in labelled(rows(folder / "journal.jsonl")):
         if row["verdict"] in KINDS:
@@ -47,6 +54,22 @@ def readings(folder: Path) -> Iterator[Case]:
         fine = verdicts == {"fine"}
         if label["path"].startswith("logs/") and (fine or not verdicts & {"fine", "watch", "cannot-tell"}):
             yield Case(folder / label["path"], label["id"], half_of(label), "fine" if fine else "sick")
+
+
+def public_programs(folder: Path, recorded: bool) -> Iterator[Case]:
+    """The programs without a flaw that ended well; what they printed is laid next to their records."""
+    for program in programs():
+        place = folder / program.name
+        if program.flaw or not (place / "row.json").exists():
+            continue
+        started = msgspec.json.decode((place / "row.json").read_bytes(), type=Row).seen
+        if started.status:
+            continue
+        path = place / "record"
+        if not recorded:
+            path = place / "printed.log"
+            path.write_text(started.out + started.err, encoding="utf-8")
+        yield Case(path, program.name, program.half, "fine", recorded)
 
 
 def read(case: Case) -> Run | None:

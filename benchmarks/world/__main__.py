@@ -56,6 +56,10 @@ class Program(msgspec.Struct, frozen=True):
         return ("developed", "measured")[hashlib.sha256(self.repository.encode()).digest()[0] % 2]
 
 
+def programs() -> list[Program]:
+    return msgspec.json.decode((HERE / "programs.json").read_bytes(), type=list[Program])
+
+
 class Start(msgspec.Struct):
     status: int
     seconds: float
@@ -204,9 +208,9 @@ def longest_of(record: Path):
     return longest(pipeline.read_capture(record))
 
 
-def report(programs: list[Program], folder: Path) -> str:
+def report(wanted: list[Program], folder: Path) -> str:
     lines, counts = [], dict.fromkeys(VERDICTS, 0)
-    for program in programs:
+    for program in wanted:
         kept = folder / program.name / "row.json"
         if not kept.exists():
             continue
@@ -232,11 +236,10 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     asked = parser.parse_intermixed_args()
     folder = asked.folder.resolve()
-    programs = msgspec.json.decode((HERE / "programs.json").read_bytes(), type=list[Program])
-    programs = [
-        p for p in programs if asked.half in (None, p.half) and (not asked.names or p.name in asked.names)
+    wanted = [
+        p for p in programs() if asked.half in (None, p.half) and (not asked.names or p.name in asked.names)
     ]
-    for program in programs if not asked.only_judge else []:
+    for program in wanted if not asked.only_judge else []:
         kept = folder / program.name / "row.json"
         if kept.exists():
             continue
@@ -250,7 +253,7 @@ def main() -> int:
         made = row.plain or row.seen
         why = json.dumps(made.err[-200:]) if made.status else ""
         print(f"  {made.status} {made.seconds:.0f} s", why, file=sys.stderr, flush=True)
-    print(report(programs, folder))
+    print(report(wanted, folder))
     return 0
 
 

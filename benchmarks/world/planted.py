@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from benchmarks.gym.scoring.tables import markdown
-from benchmarks.world.__main__ import HERE, NOT_STARTED, Program, longest_of, prepare, start, untrained
+from benchmarks.world.__main__ import NOT_STARTED, Program, longest_of, prepare, programs, start, untrained
 from traindx import pipeline
 from traindx.errors import ReadError
 
@@ -315,8 +315,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     asked = parser.parse_intermixed_args()
     folder = asked.folder.resolve()
-    programs = msgspec.json.decode((HERE / "programs.json").read_bytes(), type=list[Program])
-    for program in [] if asked.only_judge else programs:
+    for program in [] if asked.only_judge else programs():
         usable = program.framework == "pytorch" and not program.flaw and not program.kind.startswith(SKIPPED)
         if (
             usable

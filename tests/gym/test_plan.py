@@ -16,6 +16,7 @@ from benchmarks.gym.recipe import Log, Recipe, script
 from benchmarks.gym.settings import SETTINGS, variant
 from benchmarks.gym.skeletons import SKELETONS
 from benchmarks.gym.styles import STYLES, TELL_CLOCK, TELL_NORM, TELL_RATE, Shown
+from benchmarks.kinds.faults import FAULTS as FAULTS_OF_KINDS
 from traindx.causes.catalogue import catalogue as causes
 from traindx.causes.catalogue import patterns
 
@@ -55,6 +56,7 @@ def test_every_cause_is_a_word_of_the_vocabulary() -> None:
 def test_every_cause_is_made_by_a_fault() -> None:
     made = {cause for fault in FAULTS for cause in (fault.cause, *fault.also, *fault.second)}
     made |= {cause for edit in all_edits() for cause in (edit.cause, *edit.also, *edit.second)}
+    made |= {cause for case in FAULTS_OF_KINDS for cause in case.causes}
     for cause in causes():
         known = cause.slug in made or cause.slug in (
             "healthy",
