@@ -28,8 +28,7 @@ OTHERS = {"norm", "decay"}  # with these, the weights are those of the network
     needs=("train/*",),
     min_points=6,
     severity="medium",
-    message="{name} fell from {most:.3g} to {last:.3g}, and {other} is {level:.4g}: the decoder gets nothing from the "
-    "latent variables",
+    message="{name} {course}, and {other} is {level:.4g}: the decoder gets nothing from the latent variables",
 )
 def posterior_collapses(
     run: Run,
@@ -74,11 +73,19 @@ def posterior_collapses(
     late, first = curve.values[-(curve.n // 3) :], float(median(curve.values[: curve.n // 3]))
     if late.min() >= 0 and late.max() <= little * level and median(late) <= rising * first:
         last, limit = float(curve.values[-1]), little * level
-        values = {"name": curve.name, "most": float(curve.values.max()), "last": last}
+        most = float(curve.values.max())
+        course = f"fell from {most:.3g} to {last:.3g}" if most > limit else f"has never exceeded {most:.3g}"
         yield Evidence(
             onset=curve.step_at(int(np.argmax(curve.values <= limit))),
             where=curve.name,
-            values={**values, "other": other.name, "level": level},
+            values={
+                "name": curve.name,
+                "course": course,
+                "most": most,
+                "last": last,
+                "other": other.name,
+                "level": level,
+            },
             points=(EvidencePoint(curve.name, float(curve.steps[-1]), last, limit),),
         )
 
