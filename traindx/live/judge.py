@@ -64,6 +64,7 @@ class Judge:
         self.request, self.folder = request, Path(request["out"])
         self.events = 0
         self.ended = False
+        self.last_event: LiveEvent | None = None  # the end of the run, after which nothing is reported
 
     def run(self) -> None:
         from traindx.capture.launch.stages import recorded
@@ -100,6 +101,8 @@ class Judge:
                 followed.looks.size = -1  # due, however short ago it was judged
             for _ in follower.poll():
                 pass
+        if self.last_event is not None:
+            self.write(self.last_event)
 
     def show_status(self, follower: Follower) -> None:
         """Keep the status line as it is now."""
@@ -119,14 +122,10 @@ class Judge:
             time.sleep(STATUS)
 
     def hand_out(self, event: LiveEvent, _key: str, _state: State) -> LiveEvent:
-        import msgspec
-
-        self.events += 1
-        event = msgspec.structs.replace(event, cursor=f"{self.folder.name}:{self.events}")
-        if self.request["events"] >= 0:
-            from traindx.reports.json import line
-
-            written(self.request["events"], f"{line(event)}\n".encode())
+        if event.kind == "run-ended":  # a record may be complete before its last look
+            self.last_event = event
+            return event
+        event = self.write(event)
         if self.request["notes"] >= 0 and event.kind in SPOKEN and not self.ended:
             from traindx.live.screen import event_line
             from traindx.reports.labels import wrapped
@@ -135,6 +134,18 @@ class Judge:
                 self.tell("L", part)
         if event.finding is not None and event.kind in ("finding", "escalated"):
             self.stop_on(event.finding.severity, event.text)
+        return event
+
+    def write(self, event: LiveEvent) -> LiveEvent:
+        """Number an event and write it to the file of events, if there is one."""
+        import msgspec
+
+        self.events += 1
+        event = msgspec.structs.replace(event, cursor=f"{self.folder.name}:{self.events}")
+        if self.request["events"] >= 0:
+            from traindx.reports.json import line
+
+            written(self.request["events"], f"{line(event)}\n".encode())
         return event
 
     def tell(self, kind: str, line: str) -> None:
