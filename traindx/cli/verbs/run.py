@@ -65,7 +65,7 @@ nowhere else (--writable PATH allows a place). With --in-place it runs in your f
 
 \b
 At a terminal, a problem is reported on stderr while the script trains: once, when it has lasted
-(docs/watch.md). A separate process at the lowest priority judges the record. --stop-on ends the
+(docs/watch.md). A separate process at a low priority judges the record. --stop-on ends the
 script as --steps does, with `finally:` and exit handlers, and only a training of one process.
 
 \b
