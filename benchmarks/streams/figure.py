@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.streams.replay import HIGH, MEDIUM, PEERS, STOP, Replayed
+from benchmarks.streams.replay import HIGH, MEDIUM, STOP, Replayed
 from benchmarks.streams.table import runs_of
 
 SHARES = np.linspace(0, 1, 201)
@@ -24,14 +24,12 @@ def draw(found: Iterable[Replayed], path: Path) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharex=True, layout="constrained")
     for axis, kind in zip(axes, ("fine", "sick"), strict=True):
         runs = runs_of(found, kind)
-        for tool in (*PEERS, *COLORS):
+        for tool, color in COLORS.items():
             firsts = np.array([one.first.get(tool, np.inf) for one in runs])
             alarmed = [100 * np.mean(firsts <= share) for share in SHARES]
-            width = 2 if tool in COLORS else 1
-            axis.plot(
-                SHARES, alarmed, label=tool, color=COLORS.get(tool), lw=width, ls="-" if width > 1 else ":"
-            )
-        axis.set(xlabel="share of the run that is written", ylim=(-1, 101), title=f"{len(runs)} {kind} runs")
+            axis.plot(SHARES, alarmed, label=tool, color=color)
+        axis.set(xlabel="share of the run that is written", title=f"{len(runs)} {kind} runs")
     axes[0].set_ylabel("runs alarmed so far (%)")
-    axes[0].legend(fontsize=7)
+    axes[0].axhline(1, color="gray", ls=":", label="1 %")
+    axes[0].legend()
     figure.savefig(path, dpi=110)
