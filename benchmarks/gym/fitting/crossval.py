@@ -11,7 +11,6 @@ import numpy as np
 from benchmarks.gym.fitting import fit, tempering
 from benchmarks.gym.fitting.fit import Floats, Table
 from benchmarks.gym.scoring.tables import markdown
-from traindx.causes.catalogue import catalogue
 from traindx.causes.ranking.distance import Temper
 
 FOLDS = 5
@@ -74,7 +73,7 @@ MODELS: dict[str, Callable[[Table, Table], Floats]] = {
 def table_of(rows: Sequence[dict[str, Any]]) -> Table:
     """The rows that are right or wrong for certain, as arrays."""
     return fit.table(
-        [r for r in rows if r["verdict"] in ("healthy", "hurts")], [c.slug for c in catalogue()]
+        [r for r in rows if r["verdict"] in ("healthy", "hurts")], [c.slug for c in fit.fitted_causes()]
     )
 
 

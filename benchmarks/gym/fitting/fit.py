@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from traindx.causes.catalogue import catalogue
 from traindx.causes.ranking.fitted import VIEWS
 from traindx.causes.ranking.signs import CLEAR
+from traindx.vocabulary.cause import Cause
+
+BY_HAND = {"unbalanced-loss-terms", "unstable-bootstrapping"}  # only runs of benchmarks.kinds have them
 
 Floats = NDArray[np.float64]
 # Basis: measured, by cross-validation by setting (0.002 to 0.03), and on real logs for what logs show. The gym has
@@ -54,6 +57,11 @@ class Table:
         rows = [self.rows[i] for i in chosen]
         arrays = (self.views, self.signs, self.hand, self.rest, self.right, self.second, self.weight)
         return Table(rows, self.keys, self.causes, *(a[chosen] for a in arrays))
+
+
+def fitted_causes() -> list[Cause]:
+    """Those of which the gym has runs, or could have."""
+    return [cause for cause in catalogue() if cause.slug not in BY_HAND]
 
 
 def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[str] | None = None) -> Table:

@@ -12,7 +12,6 @@ import numpy as np
 
 from benchmarks.gym.fitting import fit
 from benchmarks.gym.fitting.fit import Floats, Table
-from traindx.causes.catalogue import catalogue
 from traindx.causes.grades.weights import SAME_AS
 from traindx.causes.ranking.fitted import sign_of
 from traindx.causes.ranking.probabilities import explain_away, explained_by
@@ -53,7 +52,7 @@ def with_second(
         model, row = models[fold[i]], whole.rows[i]
         signs, view = found_in(row["signs"]), int(whole.views[i].argmax())
         found = findings_of(signs)
-        parts = [hand_terms(cause, signs, found) for cause in catalogue()]
+        parts = [hand_terms(cause, signs, found) for cause in fit.fitted_causes()]
         terms = []
         for c, (own, rest) in enumerate(parts):
             sums = {k: float(model.scale[view]) * v for k, v in own.items()}
@@ -63,7 +62,10 @@ def with_second(
                 key = sign_of(model.keys[k])
                 sums[key] = sums.get(key, 0.0) + float(whole.signs[i, k] * model.weights[k, c])
             terms.append(sums)
-        bases = [model.scale[view] * c.prior + b for c, b in zip(catalogue(), model.base[view], strict=True)]
+        bases = [
+            model.scale[view] * c.prior + b
+            for c, b in zip(fit.fitted_causes(), model.base[view], strict=True)
+        ]
         explained = explained_by(parts[int(p[i].argmax())][0], signs, EXPLAINS)
         told[i] = explain_away(p[i], bases, terms, signs, explained, whole.causes.index("healthy"))
     return told

@@ -61,7 +61,7 @@ def fitted(date: str) -> tuple[dict[str, Any], Homes, Members]:
     among them."""
     data = hashlib.sha256(SIGNS.read_bytes() + PROGRAMS.read_bytes()).hexdigest()
     rows = [r for r in all_rows() if r["verdict"] in ("healthy", "hurts") and r.get("split") != "held"]
-    table = fit.table(rows, [c.slug for c in catalogue()])
+    table = fit.table(rows, [c.slug for c in fit.fitted_causes()])
     whole, told, models = held_out()
     temper, _ = crossval.with_temper(whole, told)
     model = fit.fit(table)

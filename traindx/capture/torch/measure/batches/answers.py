@@ -176,7 +176,7 @@ def balanced(
     sums = correct.new_zeros(2, classes).index_add_(1, labels, torch.stack([correct, counted]))
     there = (sums[1] > 0).sum()
     recalls = (sums[0] / sums[1].clamp(min=1)).sum() / there
-    return recalls.where(there > 1, torch.nan)
+    return recalls.masked_fill(there <= 1, torch.nan)
 
 
 def numbers(output: torch.Tensor, target: torch.Tensor, half: float) -> dict[str, torch.Tensor]:
