@@ -17,7 +17,7 @@ from traindx.config import Config
 from traindx.errors import NotALog
 from traindx.live.episodes import State
 from traindx.live.follow import DISCOVER, SETTLED, Follower
-from traindx.live.looks import Looks
+from traindx.live.looks import Looks, share_of
 from traindx.live.sources import Growing, discover, is_rotated
 from traindx.vocabulary.live import LiveEvent
 
@@ -355,3 +355,18 @@ def test_what_capture_notes_in_a_record_is_read_once(tmp_path: Path) -> None:
         looks.notice(growing.size, growing.take())
         assert looks.urgent is bad
     assert growing.take() == b""
+
+
+def test_a_slow_first_look_does_not_delay_a_failure_for_long() -> None:
+    """Among 200 runs, the first look at one (which imports what judges) would be paid for in minutes."""
+    looks, share = Looks(), share_of(200)
+    looks.notice(1000, b"")
+    looks.begin(0.0, share)
+    looks.looked(1000, 0.5)
+    looks.notice(1200, b"")
+    assert looks.due(200.0, 1200, share)  # it has grown by a fifth
+    looks.begin(200.0, share)
+    looks.looked(1200, 0.008)
+    looks.notice(1210, b"nan")
+    assert not looks.due(200.5, 1210, share)
+    assert looks.due(215.0, 1210, share)

@@ -13,7 +13,7 @@ import re
 import msgspec
 
 SHARE = 0.015  # of one processor that one run may take; looking at sizes takes some more
-MOST = 0.4  # that all runs together may take
+MOST = 0.12  # that all runs together may take
 GROWTH = 1.1  # times the bytes at the last look ...
 AHEAD = 0.2  # ... after which it is looked at in so much of the time that it would have to wait
 # What a log says of a failure: looked for in appended bytes before anything is parsed.
@@ -60,7 +60,8 @@ class Looks(msgspec.Struct):
         self.debt, self.at = self.owed(now, share), now
 
     def looked(self, size: int, cost: float) -> None:
-        self.size, self.cost, self.debt = size, cost, self.debt + cost
+        # No more than two looks: the first one imports what judges, and would be paid for minutes among many runs.
+        self.size, self.cost, self.debt = size, cost, min(self.debt + cost, 2 * cost)
         self.urgent = self.changed = False
 
 
