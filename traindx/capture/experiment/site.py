@@ -1,4 +1,4 @@
-"""One intervention in the script's process, and what is told of all of them.
+"""One intervention in the script's process, and what is recorded of all of them.
 
 What the values of `lr` ask for, whatever the framework."""
 
