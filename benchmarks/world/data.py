@@ -158,6 +158,28 @@ def write_citations(folder: Path) -> None:
     (folder / "cora.cites").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
 
 
+def write_pictures(root: Path) -> None:
+    """CIFAR-10's batches of 32 x 32: digits in one of ten colours on noise, 300 a batch."""
+    import pickle
+
+    chance = np.random.default_rng(0)
+    made = digits(1500, 300)
+    folder = root / "cifar-10-batches-py"
+    folder.mkdir(parents=True, exist_ok=True)
+    tints = chance.integers(120, 255, (10, 3))
+    names = [f"data_batch_{i}" for i in range(1, 6)]
+    parts = {name: ("train", slice(300 * i, 300 * i + 300)) for i, name in enumerate(names)}
+    for name, (part, rows) in {**parts, "test_batch": ("t10k", slice(0, 300))}.items():
+        images = np.pad(made[f"{part}-images-idx3-ubyte"][rows], ((0, 0), (2, 2), (2, 2))) / 255
+        labels = made[f"{part}-labels-idx1-ubyte"][rows]
+        colours = images[:, None] * tints[labels][:, :, None, None]
+        coloured = np.clip(colours + chance.normal(20, 20, colours.shape), 0, 255).astype(np.uint8)
+        batch = {"data": coloured.reshape(len(labels), -1), "labels": labels.tolist()}
+        (folder / name).write_bytes(pickle.dumps(batch))
+    (folder / "batches.meta").write_bytes(pickle.dumps({"label_names": list("0123456789")}))
+
+
 WRITERS = {"digits": write_digits, "words": write_words, "text": write_text, "characters": write_characters,
            "arrays": write_arrays, "binary": write_binary, "ratings": write_ratings,
-           "series": write_series, "citations": write_citations}  # fmt: skip
+           "series": write_series, "citations": write_citations,
+           "pictures": write_pictures}  # fmt: skip

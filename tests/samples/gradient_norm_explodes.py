@@ -58,4 +58,10 @@ def stays_quiet() -> dict[str, Run]:
             }
         ),
         "a healthy net, really trained": trained(Loop()),
+        "an agent whose values grow, and whose last rewards are poor": make.run(
+            {
+                "train/reward": np.r_[np.linspace(10, 400, 300), np.full(100, 150.0)],
+                "grad_norm": np.r_[np.full(280, 0.4), np.geomspace(0.5, 40, 120)],
+            }
+        ),
     }

@@ -50,8 +50,11 @@ def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None
 
 
 def status(diagnosis: pipeline.Diagnosis, config: Config) -> int:
-    """0 or 1: whether any finding is at or above the severity asked for."""
-    return status_of((finding for run in diagnosis.document.runs for finding in run.findings), config)
+    """0 or 1: whether any finding is at or above the severity asked for. What did no harm to a run that is
+    healthy counts as low."""
+    noted = SEVERITIES.index(config.severity) < SEVERITIES.index("low")
+    runs = (run for run in diagnosis.document.runs if not (noted and run.health == "healthy"))
+    return status_of((finding for run in runs for finding in run.findings), config)
 
 
 def status_of(found: Iterable[Finding], config: Config) -> int:

@@ -153,11 +153,12 @@ class Data:
         for name in ("outputs_width", "outputs_min", "outputs_max", "loss_input_looks_like_probabilities"):
             self._facts.pop(name, None)
 
-    def outputs(self, output: Array) -> None:
+    def outputs(self, output: Array, classes_second: bool = False) -> None:
         """What the loss is fed with: its width, range, and whether rows are probabilities. Two losses of one kind may
-        have outputs of different widths, and their labels are counted together: the widest is kept."""
+        have outputs of different widths, and their labels are counted together: the widest is kept. Columns are
+        the last dimension, and in images, and where `classes_second`, the second."""
         part = output.reshape(-1, output.shape[-1]) if output.ndim > 1 else output.reshape(-1, 1)
-        if output.ndim > 3:
+        if output.ndim > 3 or (classes_second and output.ndim == 3):
             part = np.moveaxis(output, 1, -1).reshape(-1, output.shape[1])
         rows = part[: max(1, READ // max(part.shape[1], 1))].astype(np.float32, copy=False)
         low, high = float(rows.min()), float(rows.max())

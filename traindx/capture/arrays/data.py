@@ -26,6 +26,7 @@ COMPLETE = 0.95  # share of training samples that were hashed before, from which
 MOST_SIZES = 256  # batches whose largest values are kept
 RECENT = 8  # batches back in which a repetition is looked for
 FAR = 10.0  # standard deviations from its feature's mean beyond which a value is an outlier
+IN_TURN = 0.75  # share of the batches of one class that are of another than the one before
 CONSTANT = 1e-7  # spread over largest value below which a feature counts as constant
 
 
@@ -114,6 +115,7 @@ class Labels:
         self.pairs, self.same = 0.0, 0.0
         self.negative, self.seen = 0, 0
         self.batches, self.single = 0, 0  # with at least two labels; of them, with one class only
+        self.alternations, self._class = 0, -1  # batches of one class after one of another class; the last one's
 
     def add(self, labels: Array) -> None:
         labels = labels.reshape(-1)[:READ].astype(np.int64)
@@ -128,7 +130,10 @@ class Labels:
             self.counts = np.concatenate([self.counts, np.zeros(len(counts) - len(self.counts), np.int64)])
         self.counts = self.counts + counts
         self.batches += len(proper) > 1
-        self.single += len(proper) > 1 and bool(counts.max() == len(proper))
+        if len(proper) > 1 and counts.max() == len(proper):
+            self.single += 1
+            self.alternations += self._class not in (-1, int(proper[0]))
+            self._class = int(proper[0])
         self.pairs += len(proper) * (len(proper) - 1.0)
         self.same += float((counts * (counts - 1.0)).sum())
 
@@ -154,7 +159,9 @@ class Labels:
         }
         if self.batches:
             out["batch_single_class_share"] = self.single / self.batches
-        if self.pairs and chance < 1 and self.pairs < total * (total - 1):
+        # Of samples and made-up ones in turn, an all-ones and an all-zeros batch, the program writes the labels.
+        made = len(there) == 2 and self.single == self.batches and self.alternations > IN_TURN * (self.batches - 1)
+        if self.pairs and chance < 1 and self.pairs < total * (total - 1) and not made:
             out["batch_class_purity"] = float(
                 np.clip((self.same / self.pairs - chance) / (1 - chance), -1, 1)
             )

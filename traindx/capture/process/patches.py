@@ -177,8 +177,14 @@ OWN = 3  # references to a table of variables: the frame's, ours, and that of wh
 def reference(thing: Any, gone: Callable[[Any], None] | None = None) -> Callable[[], Any]:
     """A weak reference, and `gone` is called when the thing is. Some things cannot have one (a tuple of
     JAX's states): those are held."""
+
+    def call(freed: Any, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        # What Python frees last is freed after our modules: their names are None, and it would print errors.
+        if gone is not None and not ending():
+            gone(freed)
+
     try:
-        return weakref.ref(thing, gone)
+        return weakref.ref(thing, call)
     except TypeError:
         return lambda: thing
 

@@ -104,10 +104,11 @@ class BatchSeen(NamedTuple):
 
 
 class OutputsSeen(NamedTuple):
-    """What a training loss is computed from, and by which function."""
+    """As `Session.outputs`."""
 
     outputs: Any
     function: str = ""
+    classes_second: bool = False
 
 
 class LossMade(NamedTuple):

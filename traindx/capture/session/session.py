@@ -114,13 +114,14 @@ class Session:
             listener.batch(inputs, targets, training, True, source, trained)
 
     @guarded
-    def outputs(self, output: Any, loss_name: str = "") -> None:
-        """What a training loss is computed from (its first argument), and the loss function."""
+    def outputs(self, output: Any, loss_name: str = "", classes_second: bool = False) -> None:
+        """What a training loss is computed from (its first argument), and the loss function. `classes_second`:
+        classes are its second dimension, as in PyTorch's losses of classes, and not its last."""
         if loss_name:
             self._facts.setdefault("loss", loss_name)
             self._facts.setdefault("loss_name", loss_name)
         for listener in self.watched.observers.losses:
-            listener.outputs(output)
+            listener.outputs(output, classes_second)
 
     @guarded
     def loss(self, value: Any, *, where: str = "") -> None:

@@ -30,7 +30,7 @@ METHODS: dict[type, Callable[[Session, Any], None]] = {
     events.BatchSeen: lambda session, e: session.batch(
         e.inputs, e.targets, training=e.training, source=e.source, trained=e.trained
     ),
-    events.OutputsSeen: lambda session, e: session.outputs(e.outputs, e.function),
+    events.OutputsSeen: lambda session, e: session.outputs(*e),
     events.LossMade: lambda session, e: session.loss(e.value, where=e.where),
     events.GraphWhole: lambda session, e: session.before_backward(e.loss, e.factor),
     events.BackwardBegins: lambda session, e: session.backward_begin(e.stale),

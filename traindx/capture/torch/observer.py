@@ -175,14 +175,14 @@ class TorchObserver:
             if found is not None and found.ndim:
                 self._habits.batch(found.shape[0])
 
-    def outputs(self, output: Any) -> None:
+    def outputs(self, output: Any, classes_second: bool = False) -> None:
         """The input of the loss, reported by who has seen it."""
         if not self._outputs_reported:
             self.data.forget_outputs()  # those of the model itself, before that was known
         self._outputs_reported = True
-        self._read_outputs(output)
+        self._read_outputs(output, classes_second)
 
-    def _read_outputs(self, output: Any) -> None:
+    def _read_outputs(self, output: Any, classes_second: bool = False) -> None:
         if self.probe.armed:
             self._view.attempt("answers", self.around_step.read_outputs, output, self._view.scalars)
         self._passes += 1
@@ -193,7 +193,7 @@ class TorchObserver:
         if found is not None and found.is_cpu and found.dim():
             self._outputs_read += 1
             with np.errstate(all="ignore"):
-                self._view.attempt("outputs", lambda: self.data.outputs(outputs_of(found)))
+                self._view.attempt("outputs", lambda: self.data.outputs(outputs_of(found), classes_second))
 
     def nonfinite_loss(self, loss: Any) -> None:
         """The loss is not finite: find the operation and the module in which that began."""

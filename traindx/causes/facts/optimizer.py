@@ -10,6 +10,9 @@ ADAPTIVE = (
     "adam", "lamb", "adagrad", "adadelta", "rmsprop", "adafactor", "lion", "radam", "novograd", "shampoo",
 )  # fmt: skip
 
+# By how much the usual rate of these is larger than Adam's, at the defaults of PyTorch and of their papers.
+LARGER = {"adadelta": 500.0, "shampoo": 100.0, "adagrad": 10.0, "adafactor": 5.0, "lion": 0.2}
+
 
 def optimizer_family(run: Run) -> str:
     """ "adaptive", "sgd", or "" when it is another or unknown."""
@@ -27,6 +30,13 @@ def peak_rate(run: Run) -> float | None:
         if len(finite):
             return float(finite.max())
     return run.setup.number("lr")
+
+
+def comparable_rate(run: Run) -> float | None:
+    """The highest learning rate; for an adaptive optimizer, the rate of Adam that is as large for it."""
+    rate, name = peak_rate(run), run.setup.word("optimizer")
+    larger = next((times for kind, times in LARGER.items() if kind in name), 1.0)
+    return None if rate is None else rate / larger
 
 
 def updates(run: Run) -> float | None:

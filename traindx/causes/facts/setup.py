@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
+from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, updates
 from traindx.features.performance.processes import ranks_of
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
@@ -60,7 +60,7 @@ def lr_high_for_optimizer(
     ),
 ) -> bool | None:
     """The peak learning rate is above the range in which this kind of optimizer is usually stable."""
-    rate = peak_rate(run)
+    rate = comparable_rate(run)
     limits = {"adaptive": adaptive, "sgd": momentum, "": other}
     return None if rate is None else rate > limits[optimizer_family(run)]
 
@@ -78,7 +78,7 @@ def lr_low_for_optimizer(
     other: float = threshold(1e-6, "peak lr", basis="convention", source="too low for any optimizer family"),
 ) -> bool | None:
     """The peak learning rate is below what this kind of optimizer usually needs."""
-    rate = peak_rate(run)
+    rate = comparable_rate(run)
     limits = {"adaptive": adaptive, "sgd": momentum, "": other}
     return None if rate is None else rate < limits[optimizer_family(run)]
 

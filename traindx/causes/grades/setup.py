@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
+from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, updates
 from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
@@ -80,7 +80,7 @@ def rate(
     plain: float = threshold(0.1, "lr", basis="convention", source="SGD without momentum"),
 ) -> float | None:
     """Decades of the peak rate above what is usual for the optimizer."""
-    peak = peak_rate(run)
+    peak = comparable_rate(run)
     if peak is None:
         return None
     family = optimizer_family(run)

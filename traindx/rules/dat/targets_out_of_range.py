@@ -39,7 +39,7 @@ def targets_out_of_range(
     """
     setup = run.setup
     loss = setup.word("loss_name") or setup.word("loss")
-    # Classes may be in the middle of the outputs (batch, classes, positions), where the width is that of positions.
+    # Records of older versions have the number of positions as the width of (batch, classes, positions).
     width = max(setup.number("outputs_width") or 0.0, setup.number("classes") or 0.0)
     low, high = setup.number("label_min"), setup.number("label_max")
     if "binary" in loss:

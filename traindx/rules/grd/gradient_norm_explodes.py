@@ -60,8 +60,8 @@ def gradient_norm_explodes(
     Pascanu et al. (2013), On the difficulty of training recurrent neural networks, arXiv:1211.5063.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
-    # The returns of an agent grow as it learns, and the norms with them.
-    judged = None if features.loss_is_no_score else objective
+    # The returns of an agent grow as it learns, and the norms with them; its rewards rise and fall.
+    judged = None if features.loss_is_no_score or features.is_reinforcement else objective
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= rows:
         return

@@ -223,3 +223,87 @@ for i in range(20):
     run = run_of(script, tmp_path)
     slugs = {finding.slug for finding in traindx.diagnose(run).first.findings}
     assert "targets-out-of-range" not in slugs
+
+
+LABELLED = """
+x = torch.randn(40, 7, 6)
+y = x[..., :3].argmax(-1)
+for i in range(12):
+    optimizer.zero_grad()
+    loss = {loss}
+    loss.backward()
+    optimizer.step()
+"""
+LOSSES = {
+    "a row for each position": "F.cross_entropy(net(x).reshape(-1, 3), y.reshape(-1))",
+    "classes before positions": "F.cross_entropy(net(x).transpose(1, 2), y)",
+    "probabilities before positions": "F.nll_loss(net(x).log_softmax(-1).transpose(1, 2), y)",
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_width_of_outputs_is_that_of_the_classes(name: str, tmp_path: Path) -> None:
+    setup = run_of(LABELLED.format(loss=LOSSES[name]), tmp_path).setup
+    assert setup.number("outputs_width") == setup.number("classes") == 3
+
+
+def test_the_width_of_numbers_for_each_position_is_their_last_dimension(tmp_path: Path) -> None:
+    numbers = LABELLED.format(loss="F.mse_loss(net(x), x[..., :3])")
+    assert run_of(numbers, tmp_path).setup.number("outputs_width") == 3
+
+
+def test_made_up_labels_of_pairs_are_no_classes_and_no_validation(tmp_path: Path) -> None:
+    """Answers that were seen and drawn ones: the program itself writes ones for these and zeros for those."""
+    run = run_of(
+        """
+call = nn.BCEWithLogitsLoss()
+for i in range(40):
+    scores = net(x[i * 24 % 240:][:24])
+    loss = call(scores[:, 0], torch.ones(24)) + call(scores[:, 1], torch.zeros(24))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+        tmp_path,
+    )
+    assert run.setup.known("batch_class_purity") is None
+    assert not [name for name in run.series if name.startswith("val/")]
+    assert run.setup.known("where/validation") is None
+
+
+def test_sorted_batches_of_two_classes_are_seen(tmp_path: Path) -> None:
+    run = run_of(
+        """
+y = (torch.arange(240) >= 120).float()
+for i in range(40):
+    loss = F.binary_cross_entropy_with_logits(net(x[i * 24 % 240:][:24])[:, 0], y[i * 24 % 240:][:24])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+        tmp_path,
+    )
+    assert (run.setup.number("batch_class_purity") or 0) > 0.9
+    assert not [name for name in run.series if name.startswith("val/")]
+
+
+WITHIN = """
+held, wanted = torch.randn(60, 6), torch.randint(0, 3, (60,))
+for epoch in range(3):
+    for rows, labels in DataLoader(data, batch_size=24, shuffle=True):
+        optimizer.zero_grad()
+        F.cross_entropy(net(rows), labels).backward()
+        optimizer.step()
+        net.eval()
+        with torch.no_grad():
+            loss = F.cross_entropy(net({held}), {wanted})
+        net.train()
+"""
+
+
+@pytest.mark.parametrize(("held", "wanted", "same"), [("held", "wanted", False), ("rows", "labels", True)])
+def test_whose_samples_are_evaluated_in_the_loop_over_the_training_data(
+    held: str, wanted: str, same: bool, tmp_path: Path
+) -> None:
+    setup = run_of(WITHIN.format(held=held, wanted=wanted), tmp_path).setup
+    assert bool(setup.flag("validation_is_training_data")) is same

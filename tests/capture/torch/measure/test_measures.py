@@ -258,6 +258,10 @@ def test_labels_and_batches() -> None:
         ordered.add(part)
     assert abs(float(mixed.facts()["batch_class_purity"])) < 0.02
     assert ordered.facts()["batch_class_purity"] == 1
+    in_turn = Labels()
+    for i in range(20):
+        in_turn.add(np.full(50, i % 2))
+    assert "batch_class_purity" not in in_turn.facts()  # ones and zeros that the program writes itself
     assert mixed.facts()["class_counts_max_min_ratio"] == 1
     assert (mixed.facts()["label_min"], mixed.facts()["label_max"]) == (0, 9)
     batches = Batches()

@@ -146,7 +146,7 @@ class Losses:
         session = self.stream.opened
         main = name == (self.training_loss or next(iter(self.seen)))
         if session is not None and session.wants_outputs and main:
-            self.stream.tell(OutputsSeen(given, name))
+            self.stream.tell(OutputsSeen(given, name, name in CLASSED))
             self.stream.tell(BatchSeen(None, target, True))
 
     def remember(self, target: torch.Tensor) -> None:

@@ -23,7 +23,7 @@ from traindx.capture.session.events import (
     StepEnds,
 )
 from traindx.capture.session.stream import Stream
-from traindx.capture.torch.discover.loaders import partner
+from traindx.capture.torch.discover.loaders import most_values, partner
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.models.tree import child_or_parameter, class_name
 
@@ -163,6 +163,8 @@ class Models:
         if session is not None:
             source = None if training else scene.data
             trained = source is not None and source in scene.trained_data
+            if trained and most_values(inputs) > scene.most > 0:  # other samples, in a loop over the training data
+                source, trained = None, False
             needed = training and scene.untold and session.wants_outputs
             targets = partner(scene.pair, inputs) if needed else None
             self.stream.tell(BatchSeen(inputs if inputs else named, targets, training, source, trained))
