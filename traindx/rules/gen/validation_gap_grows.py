@@ -295,7 +295,9 @@ def wide_gap(
     """A wide gap at the end that validation does not close."""
     wide, huge, apart, torn = bounds
     scale = scale_of(pair.val.name, pair.val.values)
-    val, train = final_level(pair.val.values), final_level(pair.train.values)
+    # Up to the last evaluation: one of the beginning shows nothing of the end.
+    trained = pair.train.values[: max(1, int(np.searchsorted(pair.train.steps, pair.val.steps[-1], "right")))]
+    val, train = final_level(pair.val.values), final_level(trained)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
         large, grave = gap >= apart, gap >= torn
@@ -305,7 +307,7 @@ def wide_gap(
         if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
             return None
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
-        train = max(train, float(np.mean(pair.train.values[-tail(pair.train.n) :])))
+        train = max(train, float(np.mean(trained[-tail(len(trained)) :])))
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
