@@ -130,7 +130,7 @@ def prepare(program: Program, place: Path, repositories: Path) -> Path:
     return here
 
 
-def start(program: Program, here: Path, home: Path, *under: str) -> Start:
+def start(program: Program, here: Path, home: Path, *under: str, limit: float = LIMIT) -> Start:
     quiet = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
     home.mkdir(exist_ok=True)
     environment = {**os.environ, **quiet, "HOME": str(home), **program.environment}
@@ -143,7 +143,7 @@ def start(program: Program, here: Path, home: Path, *under: str) -> Start:
     command = [*under, sys.executable, "-W", "ignore", program.script, *program.arguments]
     try:
         done = subprocess.run(
-            command, cwd=here, env=environment, capture_output=True, timeout=LIMIT, check=False
+            command, cwd=here, env=environment, capture_output=True, timeout=limit, check=False
         )
         status, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:
