@@ -1,17 +1,7 @@
 """LOS012 loss-near-zero-early."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -79,5 +69,7 @@ def loss_near_zero_early(
             "onset": curve.step_at(first),
             "part": first / curve.n,
         },
-        points=(EvidencePoint("train/loss", curve.step_at(first), float(curve.values[first]), curve.start),),
+        points=(
+            api.EvidencePoint("train/loss", curve.step_at(first), float(curve.values[first]), curve.start),
+        ),
     )

@@ -1,21 +1,8 @@
 """LOS014 loss-repeats-each-epoch."""
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    running_median,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -69,7 +56,7 @@ def loss_repeats_each_epoch(
         raise CannotJudge("the log prints running means, which restart in each epoch")
     skip = int(period)  # the first epoch is learning, not order
     y = curve.values[skip:] if curve.n >= (epochs + 1) * period else curve.values
-    y = running_median(y, 3)  # a smaller last batch has another level, which is not a pattern
+    y = api.running_median(y, 3)  # a smaller last batch has another level, which is not a pattern
     skewed = is_skewed(y)
     profile, share = epoch_profile(np.log(np.maximum(y, y[y > 0].min())) if skewed else y, period)
     swing = float(np.ptp(profile))
@@ -86,7 +73,9 @@ def loss_repeats_each_epoch(
         aspects=("rising-within" if rising else "falling-within",),
         values={"share": share, "shape": "rising within it" if rising else "falling within it"},
         points=(
-            EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),
+            api.EvidencePoint(
+                "train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"
+            ),
         ),
     )
 
@@ -97,7 +86,7 @@ def usual_batch(run: Run, *, unknown: float = 32.0) -> float:
 
 
 def is_mixed(
-    values: Floats,
+    values: api.Floats,
     period: int,
     batch: float,
     *,
@@ -128,7 +117,7 @@ def is_mixed(
     return bool(ratio > 1 - similar * ((period - 2) / (period**2 - 1)) ** 0.5)
 
 
-def points_per_epoch(features: Features, curve: Curve) -> float | None:
+def points_per_epoch(features: Features, curve: api.Curve) -> float | None:
     """Logged points in an epoch, from the epoch signal or a known number of steps; None if unknown or
     if the points are not evenly spaced."""
     spacing = np.diff(curve.steps)
@@ -144,7 +133,7 @@ def points_per_epoch(features: Features, curve: Curve) -> float | None:
     return steps_per_epoch(epoch) / usual
 
 
-def steps_per_epoch(epoch: Curve) -> float:
+def steps_per_epoch(epoch: api.Curve) -> float:
     """Steps per epoch: where a whole counter changes, or else by its slope."""
     moves = epoch.steps[1:][np.diff(epoch.values) > 0]
     if np.array_equal(epoch.values, np.floor(epoch.values)) and len(moves) > 2:
@@ -152,7 +141,7 @@ def steps_per_epoch(epoch: Curve) -> float:
     return float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
 
 
-def is_skewed(y: Floats) -> bool:
+def is_skewed(y: api.Floats) -> bool:
     """Whether a loss spans orders of magnitude, so that its pattern consists of factors: it is not below
     zero, and its mean is far above its median."""
     return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(median(y)))
