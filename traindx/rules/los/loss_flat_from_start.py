@@ -70,9 +70,8 @@ def loss_flat_from_start(
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
-    if (constant and curve.sign > 0 and api.best_skill(features) >= good) or begins_well(
-        features, curve, good
-    ):
+    skilled = constant and curve.sign > 0 and api.best_skill(features) >= good
+    if skilled or begins_well(features, curve, good):
         return  # a plateau at a good level, or a score that was good from the start
     short = curve.n < few
     rests = np.ptp(curve.values) < same * level

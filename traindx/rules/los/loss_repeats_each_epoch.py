@@ -2,7 +2,7 @@
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
 from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -51,9 +51,9 @@ def loss_repeats_each_epoch(
     curve = features.needed_curve("train/loss")
     period = points_per_epoch(features, curve)
     if period is None or curve.n < epochs * period or period < per_epoch:
-        raise CannotJudge("needs three epochs of six points each, with the epoch known")
+        raise api.CannotJudge("needs three epochs of six points each, with the epoch known")
     if any(e.code == "running-mean" for e in run.events):
-        raise CannotJudge("the log prints running means, which restart in each epoch")
+        raise api.CannotJudge("the log prints running means, which restart in each epoch")
     skip = int(period)  # the first epoch is learning, not order
     y = curve.values[skip:] if curve.n >= (epochs + 1) * period else curve.values
     y = api.running_median(y, 3)  # a smaller last batch has another level, which is not a pattern
@@ -73,9 +73,7 @@ def loss_repeats_each_epoch(
         aspects=("rising-within" if rising else "falling-within",),
         values={"share": share, "shape": "rising within it" if rising else "falling within it"},
         points=(
-            api.EvidencePoint(
-                "train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"
-            ),
+            EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),
         ),
     )
 
