@@ -73,9 +73,10 @@ def loss_flat_from_start(
     skilled = constant and curve.sign > 0 and api.best_skill(features) >= good
     if skilled or begins_well(features, curve, good):
         return  # a plateau at a good level, or a score that was good from the start
-    short = curve.n < few
     rests = np.ptp(curve.values) < same * level
-    if short and not (constant or (rests and (curve.sign < 0 or api.is_late(features, epochs, steps)))):
+    if curve.n < few and not (
+        constant or (rests and (curve.sign < 0 or api.is_late(features, epochs, steps)))
+    ):
         raise api.CannotJudge(f"{curve.n} points are too few for a trend")
     if curve.sign < 0 and not constant:
         yield from flat_score(curve, many, surely, some, same)
