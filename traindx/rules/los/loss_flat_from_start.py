@@ -2,7 +2,7 @@
 
 from traindx.features.curves.chance_level import chance_classes
 from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, improvement, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, best_skill, np, rule, threshold
 
 EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
 
@@ -70,13 +70,11 @@ def loss_flat_from_start(
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
-    skilled = constant and curve.sign > 0 and api.best_skill(features) >= good
-    if skilled or begins_well(features, curve, good):
+    if (constant and curve.sign > 0 and best_skill(features) >= good) or begins_well(features, curve, good):
         return  # a plateau at a good level, or a score that was good from the start
+    short = curve.n < few
     rests = np.ptp(curve.values) < same * level
-    if curve.n < few and not (
-        constant or (rests and (curve.sign < 0 or api.is_late(features, epochs, steps)))
-    ):
+    if short and not (constant or (rests and (curve.sign < 0 or api.is_late(features, epochs, steps)))):
         raise api.CannotJudge(f"{curve.n} points are too few for a trend")
     if curve.sign < 0 and not constant:
         yield from flat_score(curve, many, surely, some, same)
@@ -84,7 +82,7 @@ def loss_flat_from_start(
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    sure = not short and (constant or improvement(curve)[1] < moved * level)
+    sure = not short and (constant or api.improvement(curve)[1] < moved * level)
     yield evidence(curve, marks, sure=sure, short=short)
 
 
@@ -135,7 +133,7 @@ def evidence(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -
 def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
     """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up.
     Raises CannotJudge if noise may hide a fall."""
-    fall, error = improvement(curve)
+    fall, error = api.improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # a level averages such a fall away
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     unsure = max(error, trend_error(curve))
@@ -165,7 +163,7 @@ def flat_score(curve: Curve, many: float, surely: float, some: float, same: floa
     """A reward or another score that gained nothing compared with its own scatter, neither at the end nor in
     between. A score has no zero, so its level cannot be the unit. With fewer points than `many`, no third
     may be better than the first."""
-    fall, error = improvement(curve)
+    fall, error = api.improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
         yield evidence(curve, ("score",), sure=False, short=True)
@@ -193,7 +191,7 @@ def metric_improves(features: Features, curve: Curve, clearly: float, share: flo
             continue
         other = features.curve(name)
         if other is not None and other.sign < 0 and other.n >= 4:
-            gained, error = improvement(other)
+            gained, error = api.improvement(other)
             if gained > clearly * error and gained > share * max(abs(other.end), abs(other.start)):
                 return True
     return False
