@@ -47,7 +47,7 @@ def divergence_outweighs_rewards(
     https://huggingface.co/docs/trl/grpo_trainer. Rafailov et al. (2023), Direct preference optimization,
     arXiv:2305.18290 (`beta`: 0.1 to 0.5).
     """
-    if features.curve("train/kl") is None:
+    if "train/kl" not in run.series:
         yield from preferred(features, least, stiff, little)
         return
     loss, kl = features.needed_curve("train/loss"), features.needed_curve("train/kl")
@@ -66,11 +66,8 @@ def divergence_outweighs_rewards(
     weight, third = float(median(weights)), reward.n // 3
     constant = float(median(np.abs(weights - weight))) <= alike * weight
     gain = float(np.mean(reward.oriented[:third]) - np.mean(reward.oriented[-third:]))
-    if (
-        constant
-        and weight > heavy
-        and gain < clear * api.difference_noise(reward.values) * (2 / third) ** 0.5
-    ):
+    error = api.difference_noise(reward.values) * (2 / third) ** 0.5
+    if constant and weight > heavy and gain < clear * error:
         yield Evidence(
             onset=reward.step_at(0),
             where=kl.name,
@@ -93,11 +90,7 @@ def preferred(features: Features, least: float, stiff: float, little: float) -> 
         yield Evidence(
             onset=margin.step_at(0),
             where=margin.name,
-            values={
-                "name": "the divergence",
-                "weight": gain / (abs(moved) or 1.0),
-                "reward": margin.name,
-                "change": change,
-            },
+            values={"name": "the divergence", "weight": gain / (abs(moved) or 1.0), "reward": margin.name,
+                    "change": change},
             points=(api.EvidencePoint(margin.name, float(margin.steps[-1]), gain, moved),),
-        )
+        )  # fmt: skip

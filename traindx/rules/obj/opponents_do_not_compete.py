@@ -77,29 +77,14 @@ def opponents_do_not_compete(
                 yield evidence(maker, "fooled", f"{maker.name} fell to {median(late):.3g}, and {judge.name} rose from "
                                f"{judge.start:.3g} to {median(last):.3g}: the discriminator does not answer")  # fmt: skip
                 return
+    critic = next((c for c in judges if c.n >= enough and median(tail(c)) < 0), None)
     for curve in (*judges, *makers):
-        late, before = np.abs(tail(curve)), np.abs(curve.values[curve.n // 3 : -(curve.n // 3)])
-        if median(late) > max(vast, growing * float(median(before))):
-            size = f"{curve.name} has reached {curve.values[-1]:.3g} and still grows: nothing bounds it"
+        first, middle, last = levels(curve)
+        if last > max(vast, growing * middle) or (critic and last > max(steep, growing * first)):
+            size = f"{curve.name} has reached {curve.values[-1]:.3g}: nothing bounds it"
             yield evidence(curve, "unbounded", size)
             return
-    for curve in (c for c in judges if c.n >= enough and median(tail(c)) < 0):
-        yield from of_critic(curve, makers, steep, growing, closer)
-        return
-
-
-def of_critic(
-    critic: Curve, makers: list[Curve], steep: float, growing: float, closer: float
-) -> Iterator[Evidence]:
-    """What the scores of a Wasserstein critic show: they have no bound, or the distance does not shrink."""
-    for curve in (critic, *makers):
-        first, _, last = levels(curve)
-        if last > max(steep, growing * first):
-            size = f"{curve.name} has reached {curve.values[-1]:.3g}: nothing bounds the critic"
-            yield evidence(curve, "unbounded", size)
-            return
-    first, middle, last = levels(critic)
-    if last >= closer * max(first, middle):
+    if critic and levels(critic)[-1] >= closer * max(levels(critic)):
         size = f"{critic.name} is still at {critic.end:.3g}: the samples come no closer to the real ones"
         yield evidence(critic, "apart", size)
 
