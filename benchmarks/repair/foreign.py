@@ -71,7 +71,7 @@ class Row(msgspec.Struct, kw_only=True):
     plain: float = 0.0
     patch: bool = False
     applies: bool = False
-    scores: list[float | None] = [None, None, None]
+    scores: list[float | None] = msgspec.field(default_factory=lambda: [None, None, None])
     levels: list[float] = []
     reloaded: float | None = None
 
