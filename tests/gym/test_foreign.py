@@ -33,7 +33,9 @@ def test_all_programs_of_a_repository_are_in_one_half_and_those_seen_before_are_
 
 
 def row(verdict: str, scores: list[float | None], levels: list[float] = []) -> Row:  # noqa: B006
-    return Row(verdict=verdict, patch=True, applies=True, scores=scores, levels=levels, seconds=9.0, plain=3.0)
+    return Row(
+        verdict=verdict, patch=True, applies=True, scores=scores, levels=levels, seconds=9.0, plain=3.0
+    )
 
 
 def test_figures_count_what_they_say() -> None:
@@ -66,7 +68,9 @@ def test_what_a_program_printed_in_whole_trials_is_not_run_again(tmp_path: Path)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="starts are bounded by a keeper, which Linux has")
 def test_a_start_has_the_seed_that_it_is_given(tmp_path: Path) -> None:
-    (tmp_path / "draw.py").write_text("import torch\nprint('drawn', torch.rand(1).item())\n", encoding="utf-8")
+    (tmp_path / "draw.py").write_text(
+        "import torch\nprint('drawn', torch.rand(1).item())\n", encoding="utf-8"
+    )
     program = Foreign("p", "a/b", "0" * 40, ".", "draw.py", "drawing", "pytorch")
     scores = [seeded(tmp_path, program, tmp_path / "home", seed) for seed in (3, 3, 4)]
     assert isinstance(scores[0], Ended)
