@@ -42,9 +42,7 @@ from traindx.features.curves.score_scales import (
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.trends import slope
-from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 CURVES, OBJECTIVES = "LOS", "OBJ"
