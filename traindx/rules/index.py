@@ -88,7 +88,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.lop.graph_detached', 'LOP004', ('setup:parameters_without_gradient|setup:parameters_with_zero_gradient',), 1, 'high', '{count:.0f} parameters {what} ({names})', (), 'brief'),
     ('traindx.rules.lop.training_in_eval_mode', 'LOP005', ('setup:steps_in_eval_mode_share',), 1, 'medium', '{share:.0%} of the training steps ran with the model in eval mode', (), 'brief'),
     ('traindx.rules.lop.evaluating_in_train_mode', 'LOP006', ('setup:validation_in_train_mode_share|setup:eval_in_training_mode',), 1, 'medium', '{share:.0%} of the passes without gradient ran with the model in train mode', (), 'brief'),
-    ('traindx.rules.lop.optimizer_never_steps', 'LOP007', ('setup:backwards_without_step|setup:optimizer_steps',), 1, 'critical', '{count:.0f} backward passes, but no optimizer step', (), 'brief'),
+    ('traindx.rules.lop.optimizer_never_steps', 'LOP007', ('setup:backwards_without_step|setup:optimizer_steps',), 1, 'critical', '{count:.0f} backward passes, but {missing}', (), 'brief'),
     ('traindx.rules.lop.loss_not_scaled_for_accumulation', 'LOP008', ('setup:accumulation', 'setup:accumulation_loss_scaled'), 1, 'medium', 'gradients of {count:.0f} batches are summed per step, and the loss is not divided by {count:.0f}', (), 'brief'),
     ('traindx.rules.lop.scheduler_steps_too_often', 'LOP009', ('lr', 'setup:schedule'), 1, 'medium', '{kind} is stepped in every batch: the learning rate was {left:.0%} of its peak by step {step:g}', (), 'brief'),
     ('traindx.rules.lop.clipping_after_step', 'LOP010', ('setup:clip_after_step',), 1, 'medium', 'gradients are clipped after the optimizer step, so the clipping has no effect', (), 'brief'),
