@@ -79,8 +79,8 @@ def opponents_do_not_compete(
                 return
     critic = next((c for c in judges if c.n >= enough and median(tail(c)) < 0), None)
     for curve in (*judges, *makers):
-        first, middle, last = levels(curve)
-        if last > max(vast, growing * middle) or (critic and last > max(steep, growing * first)):
+        first, middle, end = levels(curve)
+        if end > max(vast, growing * middle) or (critic and end > max(steep, growing * first)):
             size = f"{curve.name} has reached {curve.values[-1]:.3g}: nothing bounds it"
             yield evidence(curve, "unbounded", size)
             return
