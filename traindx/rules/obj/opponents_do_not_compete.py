@@ -77,14 +77,23 @@ def opponents_do_not_compete(
                 yield evidence(maker, "fooled", f"{maker.name} fell to {median(late):.3g}, and {judge.name} rose from "
                                f"{judge.start:.3g} to {median(last):.3g}: the discriminator does not answer")  # fmt: skip
                 return
+    yield from sizes(judges, makers, vast, steep, growing, closer, enough)
+
+
+def sizes(
+    judges: list[Curve], makers: list[Curve], vast: float, steep: float, growing: float, closer: float,
+    enough: float,
+) -> Iterator[Evidence]:  # fmt: skip
+    """What the sizes of the losses show: nothing bounds them, or the distance to the real samples does not shrink."""
     critic = next((c for c in judges if c.n >= enough and median(tail(c)) < 0), None)
     for curve in (*judges, *makers):
         first, middle, end = levels(curve)
         if end > max(vast, growing * middle) or (critic and end > max(steep, growing * first)):
-            size = f"{curve.name} has reached {curve.values[-1]:.3g}: nothing bounds it"
-            yield evidence(curve, "unbounded", size)
+            yield evidence(
+                curve, "unbounded", f"{curve.name} has reached {curve.values[-1]:.3g}: nothing bounds it"
+            )
             return
-    if critic and levels(critic)[-1] >= closer * max(levels(critic)):
+    if critic and levels(critic)[2] >= closer * max(levels(critic)):
         size = f"{critic.name} is still at {critic.end:.3g}: the samples come no closer to the real ones"
         yield evidence(critic, "apart", size)
 
