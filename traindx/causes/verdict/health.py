@@ -27,6 +27,7 @@ from traindx.causes.verdict.harm import (
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
+from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import clearly_falls, is_learning, young
 from traindx.features.curves.score_scales import (
@@ -235,8 +236,8 @@ def is_doubtful(
 
 def is_unknown(case: Case) -> bool:
     """Whether there is too little for a verdict, or the run has stopped improving at a poor score."""
-    short = case.shape == "too-short-to-tell" and not clearly_improving(case)
-    short = short or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
+    short = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
+    short = (short and not clearly_improving(case)) or validation_worsens(case)
     poor = bool(poor_and_settled(case.features)) or falls_short(case.run, case.features) is not None
     return short or poor or nothing_carries_over(case)
 
@@ -310,8 +311,14 @@ def validation_worsens(
     return bool(curve.oriented[-1] - curve.oriented[0] > worse * abs(curve.oriented[0]))
 
 
-def clearly_improving(
-    case: Case,
+def clearly_improving(case: Case) -> bool:
+    """Whether the objective or the validation loss clearly improves, and nothing in validation contradicts it."""
+    curves = [case.features.objective, case.features.curve("val/loss")]
+    return others_agree(case.features) and any(c is not None and falls_clearly(c) for c in curves)
+
+
+def falls_clearly(
+    curve: Curve,
     *,
     least: float = threshold(3, "points", basis="convention", source="two points show no trend"),
     much: float = threshold(
@@ -324,8 +331,7 @@ def clearly_improving(
 ) -> bool:
     """Whether even a short curve clearly improves. Three points are the whole of some trainings: an optimizer
     such as L-BFGS evaluates many times within a step."""
-    curve = case.features.objective
-    if curve is None or curve.n < least or not others_agree(case.features):
+    if curve.n < least:
         return False
     y = curve.oriented
     enough = (most if curve.n == least else much) * abs(float(y[0]))
@@ -385,8 +391,21 @@ def ends_not_finite(case: Case) -> bool:
     return curve is not None and len(curve.raw) > 0 and not np.isfinite(curve.raw.values[-1])
 
 
-def diverged_for_good(case: Case) -> bool:
-    """A divergence was seen, and the curve ends no better than it began."""
+def diverged_for_good(
+    case: Case,
+    *,
+    visible: float = threshold(1.25, "x the best level", basis="convention", source="a milder rise may pass"),
+    far: float = threshold(10.0, "x the first loss", basis="convention", source="few points are enough"),
+    few: float = threshold(20, "points", basis="convention", source="more show that it lasts"),
+) -> bool:
+    """A divergence was seen, and the curve ends clearly no better than it began: in few points, only if it
+    ends far above its start."""
     curve = case.features.objective
-    seen = case.has("loss-diverges") or case.has("loss-spikes-then-fails")
-    return seen and curve is not None and curve.n >= 4 and curve.end >= curve.start
+    if curve is None or not (case.has("loss-diverges") or case.has("loss-spikes-then-fails")):
+        return False
+    if "exploded" in case.aspects.get("loss-diverges", frozenset()):
+        return True
+    ends = float(curve.oriented[-1])
+    if curve.n < few:
+        return curve.n >= 4 and curve.sign > 0 and ends >= far * float(curve.oriented[0])
+    return curve.end >= max(curve.start, visible * curve.best if curve.sign > 0 else curve.start)
