@@ -394,7 +394,9 @@ def ends_not_finite(case: Case) -> bool:
 def diverged_for_good(
     case: Case,
     *,
-    visible: float = threshold(1.25, "x the best level", basis="convention", source="a milder rise may pass"),
+    visible: float = threshold(
+        1.25, "x the best level", basis="convention", source="a milder rise may pass"
+    ),
     far: float = threshold(10.0, "x the first loss", basis="convention", source="few points are enough"),
     few: float = threshold(20, "points", basis="convention", source="more show that it lasts"),
 ) -> bool:

@@ -221,7 +221,9 @@ def lasting_jump(
 def exploded(
     curve: Curve,
     *,
-    beyond: float = threshold(1e18, "loss", "theory", "the root of the largest float32: its square overflows"),
+    beyond: float = threshold(
+        1e18, "loss", "theory", "the root of the largest float32: its square overflows"
+    ),
 ) -> Evidence | None:
     """A loss that no unit explains, from the first value of the log on."""
     if curve.sign < 0 or not curve.n or curve.oriented.min() < beyond:
