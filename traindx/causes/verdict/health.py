@@ -31,23 +31,16 @@ from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import clearly_falls, is_learning, young
 from traindx.features.curves.score_scales import (
-    ERRORS,
-    HARD,
     best_skill,
-    late,
-    scale_of,
     scores,
-    skill,
-    words_of,
 )
+from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
 from traindx.features.statistics.trends import slope
 from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Event, Run
 
-OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 CURVES = "LOS"
 STUCK = ("loss-flat-from-start", "loss-at-chance")
 NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # normal in the first few steps
@@ -238,7 +231,7 @@ def is_unknown(case: Case) -> bool:
     """Whether there is too little for a verdict, or the run has stopped improving at a poor score."""
     short = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
     short = (short and not clearly_improving(case)) or validation_worsens(case)
-    poor = bool(poor_and_settled(case.features)) or falls_short(case.run, case.features) is not None
+    poor = poor_and_settled(case.features) is not None or falls_short(case.run, case.features) is not None
     return short or poor or nothing_carries_over(case)
 
 
@@ -253,47 +246,6 @@ def nothing_carries_over(
     validation score is good: converged, but not simply healthy."""
     gap = case.aspects.get("validation-gap-grows", frozenset())
     return bool(gap & {"stalled", "wide"}) and best_skill(case.features, ("val/",)) < good
-
-
-def poor_and_settled(
-    features: Features,
-    *,
-    poor: float = threshold(
-        0.4, "of the way to perfect", basis="convention", source="an accuracy too low to be useful"
-    ),
-    none: float = threshold(
-        0.05, "of the way to perfect", basis="convention", source="mAP and BLEU of good models are low too"
-    ),
-    least: float = threshold(
-        5, "points", basis="convention", source="fewer do not show that it has settled"
-    ),
-    moves: float = threshold(
-        0.03, "of the scale", basis="convention", source="an improvement worth waiting for"
-    ),
-    fair: float = threshold(
-        0.15, "of the way to perfect", basis="convention", source="an overlap that finds almost nothing"
-    ),
-) -> str:
-    """The validation score (or training score, where there is none) that has stopped improving at a poor
-    value, in words; "" for none. The run is not healthy then, even if no rule fired."""
-    for split in ("val/", "train/"):
-        found = scores(features, split, int(least))
-        rests = []
-        for curve in found:
-            scale = scale_of(curve.name, curve.values, features.run.setup.classes)
-            assert scale is not None
-            level = late(curve)
-            known = skill(level, scale)
-            share = known if known is not None else level / scale.perfect
-            words = words_of(curve.name)
-            bar = poor if words & (HARD | ERRORS) else fair if words & OVERLAPS else none
-            size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
-            before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
-            if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
-                rests.append(f"{curve.name} has stopped improving at about {level:.3g}")
-        if found:
-            return rests[0] if 2 * len(rests) >= len(found) else ""
-    return ""
 
 
 def validation_worsens(
@@ -405,9 +357,10 @@ def diverged_for_good(
     curve = case.features.objective
     if curve is None or not (case.has("loss-diverges") or case.has("loss-spikes-then-fails")):
         return False
-    if "exploded" in case.aspects.get("loss-diverges", frozenset()):
-        return True
-    ends = float(curve.oriented[-1])
-    if curve.n < few:
-        return curve.n >= 4 and curve.sign > 0 and ends >= far * float(curve.oriented[0])
+    aspects = case.aspects.get("loss-diverges", frozenset())
+    first, last = float(curve.oriented[0]), float(curve.oriented[-1])
+    if "exploded" in aspects or (curve.n < few and curve.sign > 0):
+        return "exploded" in aspects or (curve.n >= 4 and last >= far * first)
+    if "short" in aspects:  # the smoothed start may be behind the jump
+        return curve.end >= visible * first
     return curve.end >= max(curve.start, visible * curve.best if curve.sign > 0 else curve.start)
