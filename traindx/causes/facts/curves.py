@@ -15,8 +15,7 @@ from traindx.causes.facts.setup import FactCheck
 from traindx.features.curves.progress import young
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, threshold
 
 
 def tight_clip(

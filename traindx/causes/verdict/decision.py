@@ -20,9 +20,16 @@ from traindx.causes.wording import certainty, lowered
 from traindx.features.curves.score_scales import late
 from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import STANDARD_INPUT, Run
+from traindx.vocabulary import (
+    STANDARD_INPUT,
+    Decision,
+    Finding,
+    Health,
+    Hypothesis,
+    Outcome,
+    Run,
+    threshold,
+)
 
 LATE = (
     "delayed-generalization",

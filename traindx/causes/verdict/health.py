@@ -37,9 +37,7 @@ from traindx.features.curves.score_scales import (
 from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
 from traindx.features.statistics.trends import slope
-from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
 CURVES = "LOS"
 STUCK = ("loss-flat-from-start", "loss-at-chance")

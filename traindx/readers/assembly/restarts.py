@@ -15,7 +15,7 @@ from traindx.features.statistics.medians import median
 from traindx.readers.assembly.step_axis import back_jumps, densest, is_shuffled
 from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 MOST_RUNS = 64  # of one log, the last ones: nobody reads a hundred diagnoses of one file
 MOST_RESUMES = 100  # reported one by one
