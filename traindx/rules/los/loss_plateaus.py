@@ -65,9 +65,6 @@ def loss_plateaus(
     if flat is None and curve.n >= least:
         flat = api.flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     flat = at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
-    if flat is None and (poor := poor_and_settled(features)) is not None:
-        yield poor_level(poor)
-        return
     if flat is None:
         yield from level_validation(features, curve, still, most, least)
         return
@@ -102,7 +99,12 @@ def message_values(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
 def level_validation(
     features: Features, objective: Curve, still: float, most: float, least: float
 ) -> Iterator[Evidence]:
-    """A note: the validation loss or score is level while the training loss still falls."""
+    """A note: a score has settled at a poor value, or the validation loss or score is level while the training
+    loss still falls."""
+    poor = poor_and_settled(features)
+    if poor is not None:
+        yield poor_level(poor)
+        return
     val = features.curve("val/loss")
     for curve in (*([val] if val is not None else []), *api.scores(features, "val/", int(least))):
         flat = (
