@@ -13,6 +13,7 @@ import numpy as np
 
 from traindx.causes.facts.setup import FactCheck
 from traindx.features.curves.progress import young
+from traindx.features.curves.score_scales import late_skills
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.vocabulary import Run, threshold
