@@ -238,7 +238,7 @@ HIGHER_WORDS = (
     "sensitivity", "specificity", "jaccard", "gini", "rouge1", "rouge2", "rougel", "rougelsum", "bleu4", "sacrebleu",
     "bertscore", "pck", "hmean", "mota", "idf1", "hota", "sdr", "sisdr", "snr", "stoi", "pesq", "rocauc", "prauc",
     "aucpr", "em", "fscore", "fbeta", "cindex", "concordance", "returns", "scores", "nse",
-    "win", "iu", "fb1", "f05", "roc", "nmi", "ari", "purity", "fitness", "explained", "hellaswag", "mmlu", "tpr",
+    "win", "iu", "fb1", "f05", "roc", "nmi", "ari", "purity", "fitness", "hellaswag", "mmlu", "tpr",
     "likelihood", "loglikelihood", "loglik",
 )  # fmt: skip
 
@@ -251,7 +251,7 @@ HIGHER_FORMS = re.compile(
 )
 # With one of these words a name is no measure, but its spread, its weight, or the time that it took.
 NO_MEASURE = frozenset(
-    {"std", "stddev", "stdev", "var", "stderr", "time", "seconds"}
+    {"std", "stddev", "stdev", "var", "variance", "stderr", "time", "seconds"}
     | {"weight", "weights", "coef", "coeff", "threshold", "size", "dim"}
 )
 NEGATIVE = frozenset({"neg", "negative"})
@@ -264,7 +264,7 @@ def direction_of(name: str) -> Direction:
         return DIRECTIONS[name]
     words = re.split(r"[\W_]+", name.rsplit("/", 1)[-1].lower())
     given = set(words)
-    if given & NO_MEASURE or ("variance" in given and "explained" not in given):
+    if given & NO_MEASURE:
         return "none"
     if any(w in LOWER_WORDS or LOWER_FORMS.fullmatch(w) for w in words):
         return "lower"
