@@ -3,25 +3,8 @@
 from typing import NamedTuple
 
 from traindx.features.curves.generalization import Rise, final_level, rise_after_low, tail
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Pair,
-    Run,
-    Severity,
-    best_skill,
-    median,
-    np,
-    pairs,
-    rule,
-    scale_of,
-    score,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, median, np, rule, threshold
 
 
 class Seen(NamedTuple):
@@ -99,10 +82,10 @@ def validation_gap_grows(
     Understanding deep learning requires rethinking generalization, arXiv:1611.03530. Noise: Ayer et al.
     (1955), isotonic regression, doi:10.1214/aoms/1177728423.
     """
-    candidates = pairs(features, min_points=4)
-    few = [p for p in pairs(features, min_points=1) if p.same]
+    candidates = api.pairs(features, min_points=4)
+    few = [p for p in api.pairs(features, min_points=1) if p.same]
     if features.is_reinforcement or features.is_game or not (candidates or few):
-        raise CannotJudge("needs a metric on training and validation data")
+        raise api.CannotJudge("needs a metric on training and validation data")
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
     bars = (noise, relative, lost, least)
     seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
@@ -114,7 +97,7 @@ def validation_gap_grows(
     if seen:
         return
     # Near a perfect score a training loss near zero makes any ratio of losses large.
-    huge = np.inf if best_skill(features, ("val/",)) > 1 - apart else huge
+    huge = np.inf if api.best_skill(features, ("val/",)) > 1 - apart else huge
     signs = [three_times(p, relative) for p in few[: not candidates]]
     signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
     signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
@@ -210,13 +193,13 @@ def improves(
 ) -> bool:
     """Whether a validation score improves after the minimum of the loss, beyond its noise and by a visible
     part of what it lacked then."""
-    metric = score(features, "val/")
+    metric = api.score(features, "val/")
     if metric is None or metric is seen.pair.val or metric.n < 4:
         return False
     start = int(np.searchsorted(metric.steps, seen.pair.val.step_at(seen.rise.at)))
     if start >= metric.n:
         return False
-    then, scale = float(metric.trend[start]), scale_of(metric.name, metric.values)
+    then, scale = float(metric.trend[start]), api.scale_of(metric.name, metric.values)
     missing = 0.0 if scale is None else abs(then - scale.perfect * metric.sign)
     return bool(metric.end < then - max(metric.noise, worth * missing))
 
@@ -285,7 +268,7 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
         aspects=("stalled",),
         message=f"{pair.val.name} stayed at {float(val[-1]):.4g} in {len(val)} evaluations while "
         f"{pair.train.name} fell from {float(train[1]):.4g} to {float(train[-1]):.4g}",
-        points=(EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
+        points=(api.EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
     )
 
 
@@ -294,7 +277,7 @@ def wide_gap(
 ) -> Evidence | None:
     """A wide gap at the end that validation does not close."""
     wide, huge, apart, torn = bounds
-    scale = scale_of(pair.val.name, pair.val.values)
+    scale = api.scale_of(pair.val.name, pair.val.values)
     val, train = final_level(pair.val.values), final_level(pair.train.values)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
@@ -360,7 +343,7 @@ def course(then: float, now: float) -> str:
 def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
-    severity: Severity = "medium"
+    severity: api.Severity = "medium"
     if metric_improves or max(seen.relative, seen.lost) < mild:
         severity = "low"
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):

@@ -1,17 +1,7 @@
 """LOS023 chosen-answers-become-unlikely."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, rule, threshold
 
 
 @rule(
@@ -75,7 +65,7 @@ def chosen_answers_become_unlikely(
             severity="high" if fallen >= ruin else "medium" if fallen >= most else "low",
             values={"name": chosen.name, "first": first, "last": last, "margin": margin.name,
                     "before": float(margin.values[0]), "now": float(margin.values[-1])},
-            points=(EvidencePoint(chosen.name, float(chosen.steps[-1]), last, first),),
+            points=(api.EvidencePoint(chosen.name, float(chosen.steps[-1]), last, first),),
         )  # fmt: skip
 
 

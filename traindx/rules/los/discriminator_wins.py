@@ -1,19 +1,8 @@
 """LOS018 discriminator-wins."""
 
 from traindx.features.adversarial import player_of
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -68,7 +57,7 @@ def discriminator_wins(
             continue
         for other in others:
             if other.values.min() >= 0 and other.end > risen * max(other.start, nothing):
-                yield evidence(curve, other, float(median(tail)))
+                yield evidence(curve, other, float(api.median(tail)))
                 return
 
 
@@ -92,5 +81,8 @@ def evidence(curve: Curve, other: Curve, low: float) -> Evidence:
             "start": other.start,
             "end": other.end,
         },
-        points=(EvidencePoint(curve.name, last, low, curve.start), other.point(-1, other.end, other.start)),
+        points=(
+            api.EvidencePoint(curve.name, last, low, curve.start),
+            other.point(-1, other.end, other.start),
+        ),
     )

@@ -2,20 +2,8 @@
 
 from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    robust_sigma,
-    rule,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, slope, threshold
 
 
 @rule(
@@ -74,7 +62,7 @@ def loss_at_chance(
     level = float(median(tail))
     classes = run.setup.classes or guessed_by_accuracy(features, level, near)
     found = chance_classes(level, classes, tolerance=near if classes else exact)
-    if found is None or robust_sigma(tail) > steady * level or knows_better(features, found, better):
+    if found is None or api.robust_sigma(tail) > steady * level or knows_better(features, found, better):
         return
     early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
     to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
@@ -88,7 +76,7 @@ def loss_at_chance(
         strength=1.0 if classes else 0.5,
         aspects=("known-classes",) * bool(run.setup.classes) + ("frozen",) * frozen,
         values={"name": name, "level": level, "classes": found, "chance": chance_loss(found)},
-        points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
+        points=(api.EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
     )
 
 

@@ -1,16 +1,7 @@
 """LOS016 loss-improves-too-little-noise-considered."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    improvement,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -49,7 +40,7 @@ def loss_improves_too_little_noise_considered(
         raise CannotJudge("the loss does not vary")
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
-    fall, error = improvement(curve)
+    fall, error = api.improvement(curve)
     if abs(fall) > doubtful * error:
         return
     yield Evidence(

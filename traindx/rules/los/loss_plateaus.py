@@ -1,25 +1,8 @@
 """LOS004 loss-plateaus."""
 
 from traindx.features.curves.chance_level import chance_classes
-from traindx.rules.api import (
-    TREND_PARTS,
-    Curve,
-    Evidence,
-    Features,
-    Flat,
-    Iterator,
-    Run,
-    Severity,
-    best_skill,
-    flat_tail,
-    improvement,
-    median,
-    np,
-    robust_sigma,
-    rule,
-    scores,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Flat, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -77,7 +60,7 @@ def loss_plateaus(
     curve = features.needed_curve("objective")
     flat = repeated(curve)
     if flat is None and curve.n >= least:
-        flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
+        flat = api.flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     flat = at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
     if flat is None:
         yield from level_validation(features, curve, still, most, least)
@@ -85,7 +68,7 @@ def loss_plateaus(
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    unmoved = np.ptp(curve.values) == 0 and best_skill(features) < good
+    unmoved = np.ptp(curve.values) == 0 and api.best_skill(features) < good
     if unmoved and (curve.sign < 0 or not begins_late(run)):
         return  # without a good score, a loss that never moved belongs to loss-flat-from-start
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm, steady)))
@@ -115,9 +98,11 @@ def level_validation(
 ) -> Iterator[Evidence]:
     """A note: the validation loss or score is level while the training loss still falls."""
     val = features.curve("val/loss")
-    for curve in (*([val] if val is not None else []), *scores(features, "val/", int(least))):
+    for curve in (*([val] if val is not None else []), *api.scores(features, "val/", int(least))):
         flat = (
-            flat_tail(curve, still=still, most=most) if curve is not objective and curve.n >= least else None
+            api.flat_tail(curve, still=still, most=most)
+            if curve is not objective and curve.n >= least
+            else None
         )
         if flat is None:
             continue
@@ -158,12 +143,12 @@ def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
     """The whole log as one plateau, if it begins in the middle of a run and does not move."""
     if not any(e.code == "late-start" for e in run.events):
         return None
-    fall, error = improvement(curve)
+    fall, error = api.improvement(curve)
     level = float(median(np.abs(curve.values)))
     return Flat(0, -fall, error, 1.0) if max(abs(fall), error) < moved * level else None
 
 
-def severity(marks: tuple[str, ...]) -> Severity:
+def severity(marks: tuple[str, ...]) -> api.Severity:
     """Medium only if the level itself is known to be bad and no schedule explains it."""
     return "medium" if "at-chance" in marks and "lr-decayed" not in marks else "low"
 
@@ -177,7 +162,7 @@ def aspects(
 ) -> Iterator[str]:
     little, decayed, good, tiny, steady = bounds
     # The loss of guessing hardly varies between batches. A level that varies is near ln k by coincidence.
-    holds = robust_sigma(curve.values[flat.first :]) < steady * abs(level)
+    holds = api.robust_sigma(curve.values[flat.first :]) < steady * abs(level)
     if curve.name.endswith("loss") and holds and chance_classes(level, features.run.setup.classes):
         yield "at-chance"
     fall = curve.start - level
@@ -189,7 +174,7 @@ def aspects(
         if peak > 0 and float(median(rates)) < decayed * peak:
             yield "lr-decayed"
         before = np.abs(
-            lr.at_steps(curve.steps[max(0, flat.first - curve.n // TREND_PARTS) : flat.first + 1])
+            lr.at_steps(curve.steps[max(0, flat.first - curve.n // api.TREND_PARTS) : flat.first + 1])
         )
         if len(before) > 1 and float(before[-1]) < 0.5 * float(before[0]):
             yield "after-lr-drop"

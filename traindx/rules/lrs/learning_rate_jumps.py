@@ -1,18 +1,8 @@
 """LRS001 learning-rate-jumps."""
 
 from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -116,7 +106,9 @@ def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild
             "at": at,
             "times": f", and {more} other time{'s' * (more > 1)}" if more else "",
         },
-        points=tuple(EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]),
+        points=tuple(
+            api.EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]
+        ),
     )
 
 

@@ -1,18 +1,7 @@
 """OBJ006 divergence-outweighs-rewards."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    difference_noise,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -67,10 +56,14 @@ def divergence_outweighs_rewards(
     weight, third = float(median(weights)), reward.n // 3
     constant = float(median(np.abs(weights - weight))) <= alike * weight
     gain = float(np.mean(reward.oriented[:third]) - np.mean(reward.oriented[-third:]))
-    if constant and weight > heavy and gain < clear * difference_noise(reward.values) * (2 / third) ** 0.5:
+    if (
+        constant
+        and weight > heavy
+        and gain < clear * api.difference_noise(reward.values) * (2 / third) ** 0.5
+    ):
         yield Evidence(
             onset=reward.step_at(0),
             where=kl.name,
             values={"name": kl.name, "weight": weight, "reward": reward.name},
-            points=(EvidencePoint(kl.name, float(kl.steps[-1]), float(kl.values[-1]), weight),),
+            points=(api.EvidencePoint(kl.name, float(kl.steps[-1]), float(kl.values[-1]), weight),),
         )

@@ -1,20 +1,8 @@
 """OBJ007 opponents-do-not-compete."""
 
 from traindx.features.adversarial import player_of
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -64,7 +52,7 @@ def opponents_do_not_compete(
     Improved training of Wasserstein GANs, arXiv:1704.00028.
     """
     if not features.is_duel:
-        raise CannotJudge("needs the losses of a generator and of a discriminator")
+        raise api.CannotJudge("needs the losses of a generator and of a discriminator")
     makers, judges = (losses_of(features, player, least) for player in ("generator", "discriminator"))
     for maker in makers:
         for judge in judges:
@@ -107,5 +95,5 @@ def evidence(curve: Curve, aspect: str, message: str) -> Evidence:
         where=curve.name,
         aspects=(aspect,),
         values={"message": message},
-        points=(EvidencePoint(curve.name, last, float(curve.values[-1]), curve.start),),
+        points=(api.EvidencePoint(curve.name, last, float(curve.values[-1]), curve.start),),
     )

@@ -1,19 +1,8 @@
 """WGT004 weights-grow-unbounded."""
 
 from traindx.features.per_module.panels import at_end, first_known, panel
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -64,7 +53,7 @@ def weights_grow_unbounded(
         raise CannotJudge("no finite norm at the start")
     known = np.sort(grown[np.isfinite(grown)])
     level = float(known[(len(known) - 1) // 2])
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     if level < (factor if learning is False else vast):
         return
     worst = int(np.nanargmax(grown))
@@ -85,5 +74,5 @@ def weights_grow_unbounded(
 def level_over_time(ratios: Floats) -> Floats:
     """Median over the modules of each row of `ratios[n, m]`; 0 where nothing is known. Shape `[n]`."""
     return np.array(
-        [float(median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios]
+        [float(api.median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios]
     )
