@@ -32,6 +32,7 @@ UNNAMED_GAP = " \t,:|-–=>)]"  # between the last counter and a value without a
 COUNTED_THINGS = re.compile(r"\s+(?P<counter>[a-z_]+s)(?=\W)", re.IGNORECASE)
 INDEXED = re.compile(r"(?P<name>\w[\w ./-]*)\[$")  # `loss[12] = 7.49`
 PAIR = re.compile(r"\d+\s*,\s*\d+\s*\]")  # `[epoch, batch]`
+LEGEND = re.compile(r"\([A-Za-z_, ]+\)")  # `Loss [3, 100](epoch, batch): 1.72`
 INDEX_ENDS = re.compile(r"\]\s*[:=]")
 BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
 THINGS = re.compile(r" [a-z]+s\b(?!:|=)")  # `wrote 3 files`
@@ -187,10 +188,11 @@ class LineReader:
         key, self.passed = key_before(gap), 0
         whole = token["value"].isdigit()
         if not self.fields and gap.rstrip().endswith("[") and PAIR.match(self.line, token.start()):
+            self.waiting = key.text if evidence(key.text) else ""
             return Key("", False, key.lead, "")
-        if self.waiting and whole and counter_of(key.text):
+        if self.waiting and whole and (counter_of(key.text) or gap.strip() == ","):
             return key  # `loss at epoch 3 and step 120 is 0.5`
-        if self.waiting and gap.strip(" ])>-:=").lower() in ("", *TAILS):
+        if self.waiting and LEGEND.sub("", gap).strip(" ])>-:=").lower() in ("", *TAILS):
             key = Key(self.waiting, True, "", "")
         self.waiting = ""
         if not whole:
