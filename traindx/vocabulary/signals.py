@@ -252,8 +252,9 @@ HIGHER_FORMS = re.compile(
 # With one of these words a name is no measure, but its spread, its weight, or the time that it took.
 NO_MEASURE = frozenset(
     {"std", "stddev", "stdev", "var", "variance", "stderr", "time", "seconds"}
-    | {"weight", "weights", "coef", "coeff", "threshold", "size", "dim"}
+    | {"weight", "weights", "threshold", "size", "dim"}
 )
+FACTORS = frozenset({"coef", "coeff"})  # of a term of the loss; the Dice coefficient is a measure
 NEGATIVE = frozenset({"neg", "negative"})
 DIRECTIONS = {kind.name: kind.direction for kind in SIGNALS}
 
@@ -267,7 +268,7 @@ def direction_of(name: str) -> Direction:
     if given & NO_MEASURE:
         return "none"
     if any(w in LOWER_WORDS or LOWER_FORMS.fullmatch(w) for w in words):
-        return "lower"
+        return "none" if given & FACTORS else "lower"
     if not any(w in HIGHER_WORDS or HIGHER_FORMS.fullmatch(w) for w in words):
         return "none"
     return "lower" if "likelihood" in given and given & NEGATIVE else "higher"

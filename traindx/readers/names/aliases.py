@@ -86,6 +86,7 @@ METRICS = {
         "accuracy, pixel acc, token accuracy"
     ),
     "perplexity": "ppl",
+    "iou": "io u",
     "error": "err",
     "map50": "map@.5, map@0.5",
     "map50_95": "map@.5 .95, map@0.5 0.95",
