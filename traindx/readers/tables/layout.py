@@ -18,7 +18,9 @@ DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 MARKDOWN_RULE = frozenset("|:- ")
 COMMENT = ("#", "%", "//")
 MAX_CELLS = 20_000
-SIDE = re.compile(r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test)\s+(?=[^\W\d])", re.IGNORECASE)  # `train loss`
+SIDE = re.compile(
+    r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test)\s+(?=[^\W\d])", re.IGNORECASE
+)  # `train loss`
 LEAST = 5  # rows of one width in a row that are no accident
 
 
