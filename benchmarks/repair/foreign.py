@@ -155,7 +155,7 @@ def tried(fault: Fault, program: Foreign, place: Path, repositories: Path, budge
     command = f"{sys.executable} -m traindx fix --no-knowledge --budget {budget} -f json --".split()
     said = start(faulty, here, home, *command)
     try:
-        report = msgspec.json.decode(said.out, type=FixReport)
+        report = msgspec.json.decode(said.out, type=FixReport, strict=False)  # "Infinity" is a number
     except msgspec.DecodeError:
         return Row(verdict="error", reason=said.err.strip()[-300:], seconds=said.seconds)
     row = Row(
