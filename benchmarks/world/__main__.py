@@ -141,7 +141,7 @@ def surroundings(program: Program, home: Path) -> dict[str, str]:
     return environment
 
 
-def start(program: Program, here: Path, home: Path, *under: str) -> Start:
+def start(program: Program, here: Path, home: Path, *under: str, limit: float = LIMIT) -> Start:
     environment = surroundings(program, home)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     for script in program.first:
@@ -149,7 +149,7 @@ def start(program: Program, here: Path, home: Path, *under: str) -> Start:
     command = [*under, sys.executable, "-W", "ignore", program.script, *program.arguments]
     try:
         done = subprocess.run(
-            command, cwd=here, env=environment, capture_output=True, timeout=LIMIT, check=False
+            command, cwd=here, env=environment, capture_output=True, timeout=limit, check=False
         )
         status, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:

@@ -1,7 +1,7 @@
 """Causes in the model: initialization, activations, depth, output and loss (numbers: see `optimization`)."""
 
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -270,7 +270,7 @@ Settled by: the loss for the type of the targets.""",
             "rewards-fall-by-small-steps": W(7.0), "rewards-do-not-differ": W(7.0), "policy-stops-exploring": W(0.5),
             "preferences-turn-around:train": W(5.0), "preferences-turn-around": W(1.0),
             "reference-moves-along": W(7.0), "opponents-do-not-compete": W(6.0),
-            "opponents-do-not-compete:fooled": W(-5.5),
+            "opponents-do-not-compete:fooled": W(-5.5), "opponents-do-not-compete:apart": W(-5.0),
         },
         settles=(
             ("an accuracy or error next to the loss", "log train/accuracy and val/accuracy"),
