@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -354,42 +353,6 @@ def test_a_fork_that_fails_is_made_up_for(project: Path, monkeypatch: pytest.Mon
 )
 def test_what_is_not_forked(project: Path, script: str, command: tuple[str, ...], why: str) -> None:
     assert why in Warm(command, written(project, train=script), reserve="torch").why
-
-
-KERAS = """
-import sys
-import numpy as np
-import keras
-from keras import layers
-
-keras.utils.set_random_seed(int(sys.argv[1]))
-x = np.random.randn(256, 12).astype("float32")
-y = (x @ np.random.randn(12, 3)).argmax(1)
-model = keras.Sequential([layers.Dense(16, activation="tanh"), layers.Dense(3, activation="softmax")])
-model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
-model.fit(x, y, epochs=2, batch_size=32, verbose=2)
-"""
-
-
-@pytest.mark.skipif(find_spec("keras") is None, reason="needs Keras")
-def test_a_script_that_gets_torch_from_keras_is_forked_with_the_same_numbers(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written(project, train=KERAS)
-    monkeypatch.chdir(project)
-    command = [sys.executable, "train.py", "5"]
-    monkeypatch.setenv("KERAS_BACKEND", "jax")
-    assert "does not import torch" in Warm(command, project, reserve="torch").why
-    monkeypatch.setenv("KERAS_BACKEND", "torch")
-    starter, losses = Starter(command, project, 1), []
-    for name, start in (("started", attempt), ("forked", starter)):
-        tried = start(command, project.parent / name, ("seed=3",), None, threads=1)  # type: ignore[operator]
-        assert tried.conducted.ok, tried.conducted.tail
-        assert tried.conducted.warm == (name == "forked"), starter.note()
-        losses.append(tried.run.series["train/loss"].values)
-    starter.warm.close()
-    assert len(losses[0]) > 10
-    assert np.array_equal(*losses)
 
 
 def test_what_needs_the_reserve_is_left_to_the_script(project: Path, tmp_path: Path) -> None:
