@@ -89,7 +89,7 @@ def climb_back(
         onset=curve.step_at(low),
         last=curve.step_at(top),
         where=curve.name,
-        strength=0.25,
+        strength=1 / 4,
         severity="info",
         aspects=("climbs",),
         message=f"{curve.name} fell from {before:.4g} to {rates[low]:.4g} at step {curve.step_at(low):.6g} and climbed "
