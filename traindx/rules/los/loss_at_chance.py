@@ -5,7 +5,6 @@ from traindx.features.curves.score_scales import is_late, late, scale_of, scores
 from traindx.rules import api
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, slope, threshold
 
-
 OF_LABELS = ("cross_entropy", "nll_loss")
 
 
