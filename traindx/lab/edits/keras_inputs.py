@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from traindx.lab.edits.follow import made_before, origin
+from traindx.lab.edits.keras_model import fits
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, Source, assigned_name, dotted
 
@@ -16,7 +17,6 @@ NAME = "normalize"
 
 def normalize_inputs(project: Project) -> None:
     """Put a `Normalization` of the training data in front of the other layers. Raises NotCertain."""
-    fits = [Found(source, call) for source in project.sources for call in source.methods("fit")]
     stacks = [
         Found(source, call)
         for source in project.sources
@@ -28,7 +28,7 @@ def normalize_inputs(project: Project) -> None:
     if len(stacks) != 1:
         raise project.doubt(WRITE, "the model is not one stack of layers")
     stack, source = stacks[0], stacks[0].source
-    trained = [one for one in fits if dotted(one.call.func) == f"{assigned_name(stack.small)}.fit"]
+    trained = [one for one in fits(project) if dotted(one.call.func) == f"{assigned_name(stack.small)}.fit"]
     start = first_layer(stack)
     if len(trained) != 1 or trained[0].source is not source or start is None:
         raise stack.doubt(WRITE, "cannot tell where its layers or its training data are made")
