@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import difference_noise, residual_noise
-from traindx.features.statistics.smoothing import trend
+from traindx.features.statistics import difference_noise, median, residual_noise, trend
 from traindx.vocabulary import EvidencePoint, Floats, Series, direction_of
 
 T = TypeVar("T")

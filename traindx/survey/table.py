@@ -12,9 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from traindx.vocabulary import Fact
+from traindx.vocabulary import Bools, Fact, Floats, Ints
 
-Floats = NDArray[np.float64]
 Marks = NDArray[np.uint64]
 Objects = NDArray[np.object_]
 
@@ -43,7 +42,7 @@ class Chunk(msgspec.Struct, frozen=True):
     target: Floats | None = None
     sensitive: Floats | None = None
     texts: tuple[Objects, ...] = ()
-    empty: NDArray[np.bool_] | None = None
+    empty: Bools | None = None
     marks: Marks | None = None
     inconvertible: int = 0
 
@@ -133,7 +132,6 @@ def indices(rows: Iterable[int], most: int = 10) -> str:
     return listing(every, most)
 
 
-Ints = NDArray[np.int64]
 MOST_ROWS = 100_000
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from traindx.vocabulary.setup import Setup
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ import numpy as np
 from traindx.causes.facts.setup import FactCheck
 from traindx.features.curves.progress import young
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.vocabulary import Run, threshold
 
 

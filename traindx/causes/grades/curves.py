@@ -12,7 +12,7 @@ from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curve import Curve
 from traindx.features.performance.level_shifts import growth, start_up
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.vocabulary import Floats, Run, threshold
 
 CurveMeasure = Callable[[Curve], float | None]

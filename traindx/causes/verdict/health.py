@@ -40,8 +40,7 @@ from traindx.features.curves.score_scales import (
     words_of,
 )
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.trends import slope
+from traindx.features.statistics import median, slope
 from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})

@@ -9,8 +9,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.plateaus import flat_tail, improvement
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.trends import slope
+from traindx.features.statistics import median, slope
 from traindx.vocabulary import Outcome, Run, threshold
 
 Seen = Mapping[str, frozenset[str]]

@@ -15,9 +15,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import scale_of
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import difference_noise, median_error
-from traindx.features.statistics.smoothing import block_edges, block_medians
+from traindx.features.statistics import block_edges, block_medians, difference_noise, median, median_error
 from traindx.vocabulary import Floats, ForecastPoint, Run
 
 BLOCKS = 48  # the curve is reduced to so many levels before anything is fitted

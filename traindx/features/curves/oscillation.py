@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.noise import autocorrelation, robust_sigma
-from traindx.features.statistics.smoothing import block_medians
-from traindx.features.statistics.trends import legendre
+from traindx.features.statistics import (
+    autocorrelation,
+    block_medians,
+    legendre,
+    median,
+    quantile,
+    robust_sigma,
+)
 from traindx.vocabulary import Floats
 
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.noise import difference_noise
+from traindx.features.statistics import difference_noise, median, quantile
 from traindx.vocabulary import Floats
 
 RETURN = 0.15  # of a spike's height: back at the level before, as one would see it

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.vocabulary import Run
 
 

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.features.performance.level_shifts import stretches
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary import Floats, Panel, Run, Series
+from traindx.features.statistics import median
+from traindx.vocabulary import Bools, Floats, Panel, Run, Series
 
 RANKED = re.compile(r"rank/(\d{1,6})/(.+)")
 SMALLEST = 1e-30  # what is divided by
@@ -110,7 +109,7 @@ def above_others(values: Floats) -> Floats:
     return np.stack([row - median(np.delete(values, i, axis=0), axis=0) for i, row in enumerate(values)])
 
 
-def longest_stretch(mask: NDArray[np.bool_]) -> tuple[int, int]:
+def longest_stretch(mask: Bools) -> tuple[int, int]:
     """The longest half-open range of true entries of `mask[n]`; (0, 0) where there is none."""
     return max(stretches(mask), key=lambda pair: pair[1] - pair[0], default=(0, 0))
 

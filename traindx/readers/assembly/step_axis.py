@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from msgspec.structs import replace
 
-from traindx.features.statistics.medians import distinct, median
+from traindx.features.statistics import distinct, median
 from traindx.readers.names.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import Floats, Ints

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from traindx.features.statistics.medians import distinct
+from traindx.features.statistics import distinct
 from traindx.readers.names.aliases import role_of
 from traindx.readers.textlog.axis import Axis, intervals
 from traindx.readers.textlog.counting import Count

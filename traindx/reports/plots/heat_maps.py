@@ -7,7 +7,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import quantile
+from traindx.features.statistics import quantile
 from traindx.reports import labels
 from traindx.vocabulary import Floats, Panel, Run
 

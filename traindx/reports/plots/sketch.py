@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import quantile
+from traindx.features.statistics import quantile
 from traindx.reports.labels import number, step
 from traindx.vocabulary import Floats, Series
 
