@@ -118,5 +118,4 @@ class Curve(Derived):
     def at_steps(self, steps: Floats) -> Floats:
         """Values of this signal at other steps: the last one logged at or before each (the first
         one, where there is none before)."""
-        index = np.searchsorted(self.steps, steps, side="right") - 1
-        return self.values[np.clip(index, 0, self.n - 1)]
+        return self.values[np.clip(np.searchsorted(self.steps, steps, side="right") - 1, 0, self.n - 1)]

@@ -178,8 +178,7 @@ def find_rate(
         def start(what: Sequence[str], steps: int, over: Callable[[Run], bool]) -> Attempt:
             nonlocal starts
             starts += 1
-            out = place / str(starts)
-            return attempt(command, out, what, steps, over, **bounds)
+            return attempt(command, place / str(starts), what, steps, over, **bounds)
 
         swept = search(plan, start, notify)
         found = swept.found if isinstance(swept.found, Suggestion) else None

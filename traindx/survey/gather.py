@@ -171,8 +171,7 @@ class Gathered:
         whole = len(inverse) // WINDOW * WINDOW
         if whole and len(values) <= NAMED:
             windows = np.sort(inverse[:whole].reshape(-1, WINDOW), axis=1)
-            edges = np.diff(windows, axis=1) != 0
-            self._runs(edges)
+            self._runs(np.diff(windows, axis=1) != 0)
 
     def _runs(self, edges: Bools) -> None:
         """Pairs of rows within a window that share their class, from the sorted windows' edges."""

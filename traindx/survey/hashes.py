@@ -56,8 +56,7 @@ class Seen:
         keep = in_lowest_share(marks, self.share)
         self._marks.append(marks[keep])
         self._rows.append(start + np.flatnonzero(keep))
-        goal = np.full(len(marks), np.nan) if targets is None else targets
-        self._targets.append(goal[keep])
+        self._targets.append((np.full(len(marks), np.nan) if targets is None else targets)[keep])
         self._size += int(keep.sum())
         while self._size > self.most:
             self.thin(self.share / 2)

@@ -95,5 +95,4 @@ def rank_correlation(a: Floats, b: Floats) -> float:
 
 def ranks(values: Floats) -> Floats:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2)[inverse], dtype=np.float64)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse], dtype=np.float64)

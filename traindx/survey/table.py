@@ -128,8 +128,7 @@ def quoted(name: str) -> str:
 
 def indices(rows: Iterable[int], most: int = 10) -> str:
     """Row numbers (from 0) as a short list."""
-    every = [str(int(r)) for r in rows]
-    return listing(every, most)
+    return listing([str(int(r)) for r in rows], most)
 
 
 MOST_ROWS = 100_000

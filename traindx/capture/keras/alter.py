@@ -37,8 +37,7 @@ def followers(model: Any) -> dict[int, list[Any]]:
     order."""
     graph = getattr(model, "_functional", None) or (model if isinstance(model, Functional) else None)
     if graph is None:
-        layers = plain_layers(model)
-        return {id(layer): [after] for layer, after in itertools.pairwise(layers)}
+        return {id(layer): [after] for layer, after in itertools.pairwise(plain_layers(model))}
     made: dict[int, list[Any]] = {}
     for nodes in graph._nodes_by_depth.values():
         for node in nodes:

@@ -57,8 +57,7 @@ class Compilations:
             self._patches.replace(sys.modules[TENSORFLOW], TRACED, self._timed)
 
     def _from_torch(self) -> None:
-        utils = sys.modules.get(TORCH)
-        metrics = getattr(utils, "compilation_time_metrics", None)
+        metrics = getattr(sys.modules.get(TORCH), "compilation_time_metrics", None)
         if not metrics or not isinstance(times := metrics.get(COMPILED), list):
             return
         self._noted = min(self._noted, len(times))  # `torch._dynamo.reset` may empty it

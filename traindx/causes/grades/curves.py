@@ -61,8 +61,7 @@ def loss_fall(curve: Curve) -> float | None:
 def loss_speed(curve: Curve) -> float | None:
     if fall_of(curve) <= 4 * curve.noise / math.sqrt(curve.n):
         return None
-    half = curve.start - fall_of(curve) / 2
-    return float(np.argmax(curve.trend <= half)) / curve.n
+    return float(np.argmax(curve.trend <= curve.start - fall_of(curve) / 2)) / curve.n
 
 
 @of_curve("train/loss")

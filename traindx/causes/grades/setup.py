@@ -51,8 +51,7 @@ def flag_in_words(field: str, yes: str, no: str) -> Callable[[Run, Features], st
 
 
 def known_numbers(run: Run, *fields: str) -> list[float]:
-    values = (run.setup.number(field) for field in fields)
-    return [value for value in values if value is not None]
+    return [value for value in (run.setup.number(field) for field in fields) if value is not None]
 
 
 def quotient(run: Run, above: str, below: str) -> float | None:

@@ -174,8 +174,7 @@ def levelled_off(
     fall = curve.start - curve.end
     if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
         return False
-    change = slope(curve.oriented[-max(4, int(last * curve.n)) :]).change
-    return bool(abs(change) < rest * fall)
+    return bool(abs(slope(curve.oriented[-max(4, int(last * curve.n)) :]).change) < rest * fall)
 
 
 def recovered_spike(seen: Seen, run: Run, features: Features) -> bool:

@@ -90,8 +90,7 @@ def backtested(basis: Floats, cut: list[tuple[int, Floats]], y: Floats, weights:
     end = float(median(y[-3:]))
     errors = []
     for known, inner in cut:
-        curve = anchored(best_of_family(inner, y, known, weights), y, known)
-        errors.append(float(curve[k - 1] - end))
+        errors.append(float(anchored(best_of_family(inner, y, known, weights), y, known)[k - 1] - end))
     full = anchored(best_of_family(basis, y, k, weights), y, k)
     return Fit(float(full[-1]), float(np.sqrt(np.mean(np.square(errors)))) if errors else float(np.ptp(y)))
 

@@ -50,8 +50,7 @@ def tosses(values: Floats, *, share: float = 0.25) -> Tosses:
 
 def detrended(values: Floats, *, degree: int = 3) -> Floats:
     """`values[n]` less a polynomial of low degree, which no swing of four periods or more can be."""
-    x = np.linspace(-1, 1, len(values))
-    design = legendre(x, min(degree, max(len(values) // 8, 1)))
+    design = legendre(np.linspace(-1, 1, len(values)), min(degree, max(len(values) // 8, 1)))
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     return values - design @ coefficients
 

@@ -96,8 +96,7 @@ def spikes(
     for i in candidates:
         if i < after:
             continue
-        before = float(median(values[max(0, i - 5) : i]))
-        spike = measured(values, int(i), before, bar, patience, noise)
+        spike = measured(values, int(i), float(median(values[max(0, i - 5) : i])), bar, patience, noise)
         if spike is not None:
             found.append(spike)
             after = spike.last + 1

@@ -104,8 +104,7 @@ def bare_rows(panels: Mapping[str, Panel], whole: Mapping[str, Panel], kind: Kin
 def merged(orders: Sequence[Sequence[str]]) -> list[str]:
     """All modules once, in an order that keeps that of each of `orders` where they agree: a module that only
     a later one has comes after the one that precedes it there."""
-    longest = max(orders, key=len)
-    result = list(longest)
+    result = list(max(orders, key=len))
     known = set(result)
     for order in orders:
         if known.issuperset(order):
@@ -136,8 +135,7 @@ def courses(panel: Panel) -> dict[str, Course]:
     if not len(steps):
         return {}
     first, span = float(steps[0]), float(steps[-1] - steps[0])
-    held = np.where(np.isnan(values), -np.inf, values)
-    peak = np.argmax(held, axis=0)
+    peak = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=0)
     columns = {
         "first": edge(values),
         "early": medians(values[steps <= first + EDGE * span]),

@@ -229,8 +229,7 @@ def growth(values: Floats, blocks: int = 30, *, floor: bool = False) -> Growth:
 def floors(values: Floats, blocks: int = 30, low: float = 0.1) -> Floats:
     """The `low` quantile of each of `blocks` consecutive blocks of `values[n]`: what the steps take that
     nothing disturbs."""
-    edges = block_edges(len(values), blocks)
-    return np.array([quantile(values[a:b], low) for a, b in pairwise(edges)])
+    return np.array([quantile(values[a:b], low) for a, b in pairwise(block_edges(len(values), blocks))])
 
 
 def never_falls(values: Floats) -> bool:

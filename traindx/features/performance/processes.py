@@ -89,8 +89,7 @@ def common(steps: Sequence[Floats]) -> Floats:
 def rows_of(panel: Panel, steps: Floats, modules: set[str]) -> Floats:
     """`values[n, m]` of a panel at steps that it has, for some of its modules in order of their names."""
     columns = sorted((name, i) for i, name in enumerate(panel.modules) if name in modules)
-    rows = np.searchsorted(panel.steps, steps)
-    return np.asarray(panel.values[rows][:, [i for _, i in columns]])
+    return np.asarray(panel.values[np.searchsorted(panel.steps, steps)][:, [i for _, i in columns]])
 
 
 def apart(values: Floats) -> Floats:
@@ -179,8 +178,7 @@ def exchanged(features: Features) -> Mean | None:
     steps, i, j = np.intersect1d(own.steps, used.steps, return_indices=True)
     mean, made = own.values[:, i].mean(axis=0), used.values[:, j]
     if (clipped := features.curve("clip_ratio")) is not None and clipped.n:
-        there = np.isin(steps, clipped.steps)
-        ratio = np.where(there, clipped.at_steps(steps), 1.0)
+        ratio = np.where(np.isin(steps, clipped.steps), clipped.at_steps(steps), 1.0)
         mean, made, steps = mean[ratio > 0], made[:, ratio > 0] / ratio[ratio > 0], steps[ratio > 0]
     size = float(np.square(mean).sum())
     if not len(steps) or size <= 0 or float(median(apart(made))) > SIMILAR:

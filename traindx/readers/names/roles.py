@@ -68,8 +68,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         wanted = evaluation_name(role.signal, name, raw)
         if wanted == "train/loss" and wanted in chosen and is_evaluation(name, chosen, raw):
             wanted = "val/loss"
-        signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
-        chosen[signal] = name
+        chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
     return promote(chosen)
 
 

@@ -261,5 +261,4 @@ def _grown(array: NDArray[Number], kept: int, size: int) -> NDArray[Number]:
 
 def _rising(rows: Ints, bounds: Ints) -> bool:
     """Whether rows never fall within a name."""
-    falls = np.flatnonzero(rows[1:] < rows[:-1]) + 1
-    return bool(np.isin(falls, bounds).all())
+    return bool(np.isin(np.flatnonzero(rows[1:] < rows[:-1]) + 1, bounds).all())

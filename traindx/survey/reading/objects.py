@@ -147,8 +147,7 @@ def of_dataset(data: Any, wanted: Wanted) -> Table:
         raise ConfigError("the data set is empty")
     with undisturbed():
         first = pair(data[0])
-    most = max(1, min(SAMPLES, VALUES // max(first[0].size, 1)))
-    places = stretches(total, most)
+    places = stretches(total, max(1, min(SAMPLES, VALUES // max(first[0].size, 1))))
 
     def blocks() -> Iterator[Pair]:
         for at in range(0, len(places), TOGETHER):

@@ -84,8 +84,7 @@ class Grads:
         stream, grads = self.stream, self
 
         def grad(outputs: Any, inputs: Any, *args: Any, **named: Any) -> Any:
-            training = stream.active and stream.safely(grads.is_training, outputs, inputs, args, named)
-            if not training:
+            if not (stream.active and stream.safely(grads.is_training, outputs, inputs, args, named)):
                 return original(outputs, inputs, *args, **named)
             leaves = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
             stream.safely(grads.begins, outputs, leaves)

@@ -97,8 +97,7 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):  # type: ignore[misc]
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         given = input.movedim(-1, 1) if self.last and input.dim() > 2 else input
-        alone = given.numel() == given.shape[1]
-        batch = self.training and not alone
+        batch = self.training and given.numel() != given.shape[1]
         found = nn.functional.batch_norm(
             given,
             self.running_mean,
