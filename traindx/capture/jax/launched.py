@@ -57,13 +57,13 @@ class Launched:
         self._rate: float | None = None  # before the first step
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         process.ends.append(self.end)
-        replace = self._stream.patches.replace
-        replace(pxla.ExecuteReplicated, "__init__", without_tokens)
-        replace(jax, "value_and_grad", self._value_and_grad)
-        replace(jax, "grad", self._grad)
+        patches, around = self._stream.patches, self._stream.patches.around
+        patches.replace(pxla.ExecuteReplicated, "__init__", without_tokens)
+        around(jax, "value_and_grad", self._value_and_grad)
+        around(jax, "grad", self._grad)
         for home in (jax.nn, jnp):
             for name in KINDS:
-                replace(home, name, functools.partial(self._activation, name))
+                around(home, name, functools.partial(self._activation, name))
         for name, hook in (("optax", self._optax), (KERAS, self._keras)):
             if is_imported(name):
                 hook(sys.modules[name])
@@ -91,31 +91,38 @@ class Launched:
 
     # Losses.
 
-    def _value_and_grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def value_and_grad(
-            fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any
-        ) -> Any:
-            inner = original(fun, argnums, has_aux, *args, **named)
-            return self._wrapped(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
+    def _value_and_grad(
+        self,
+        original: Callable[..., Any],
+        fun: Any,
+        argnums: Any = 0,
+        has_aux: bool = False,
+        *args: Any,
+        **named: Any,
+    ) -> Any:
+        inner = original(fun, argnums, has_aux, *args, **named)
+        return self._wrapped(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
 
-        return value_and_grad
-
-    def _grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _grad(
+        self,
+        original: Callable[..., Any],
+        fun: Any,
+        argnums: Any = 0,
+        has_aux: bool = False,
+        *args: Any,
+        **named: Any,
+    ) -> Any:
         """As JAX makes it: of `value_and_grad`, whose value is left out."""
+        if not self._stream.active:
+            return original(fun, argnums, has_aux, *args, **named)
+        inner = jax.value_and_grad(fun, argnums, has_aux, *args, **named)
 
-        def grad(fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any) -> Any:
-            if not self._stream.active:
-                return original(fun, argnums, has_aux, *args, **named)
-            inner = jax.value_and_grad(fun, argnums, has_aux, *args, **named)
+        @functools.wraps(inner)
+        def gradient(*given: Any, **others: Any) -> Any:
+            value, found = inner(*given, **others)
+            return (found, value[1]) if has_aux else found
 
-            @functools.wraps(inner)
-            def gradient(*given: Any, **others: Any) -> Any:
-                value, found = inner(*given, **others)
-                return (found, value[1]) if has_aux else found
-
-            return gradient
-
-        return grad
+        return gradient
 
     def _wrapped(
         self, fun: Any, inner: Callable[..., Any], argnums: Any, loss: Callable[[Any], Any]
@@ -149,15 +156,11 @@ class Launched:
 
     # Activations, and what losses are fed with.
 
-    def _activation(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def applied(x: Any, *args: Any, **named: Any) -> Any:
-            found = original(x, *args, **named)
-            if self._depth["grad"] and self._stream.active and jnp.ndim(found):
-                self._stream.safely(self._applied, name, found)
-            return found
-
-        return applied
+    def _activation(self, name: str, original: Callable[..., Any], x: Any, *args: Any, **named: Any) -> Any:
+        found = original(x, *args, **named)
+        if self._depth["grad"] and self._stream.active and jnp.ndim(found):
+            self._stream.safely(self._applied, name, found)
+        return found
 
     def _applied(self, name: str, found: Any) -> None:
         count = self._calls[name] = self._calls.get(name, 0) + 1
@@ -168,19 +171,20 @@ class Launched:
             self._last = name, found
             self._report("add_activation", found, about=(own, KINDS[name]))
 
-    def _loss_function(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def loss(outputs: Any, targets: Any = None, *args: Any, **named: Any) -> Any:
-            self._depth["loss"] += 1
-            try:
-                found = original(outputs, targets, *args, **named)
-            finally:
-                self._depth["loss"] -= 1
-            if self._stream.active and targets is not None and not self._depth["loss"]:
-                self._stream.safely(self._fed, name, outputs, targets, found)
-            return found
-
-        return loss
+    def _loss_function(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        self._depth["loss"] += 1
+        try:
+            found = original(*args, **named)
+        finally:
+            self._depth["loss"] -= 1
+        given = (
+            args
+            if len(args) > 1
+            else (*inspect.signature(original).bind(*args, **named).arguments.values(),)
+        )
+        if self._stream.active and len(given) > 1 and given[1] is not None and not self._depth["loss"]:
+            self._stream.safely(self._fed, name, given[0], given[1], found)
+        return found
 
     def _fed(self, name: str, outputs: Any, targets: Any, found: Any) -> None:
         training = self._depth["grad"] > 0
@@ -223,29 +227,24 @@ class Launched:
         self._stream.ends.append(lambda: setattr(kind, "update", getter))
         for name in LOSSES:
             for home in (optax, getattr(optax, "losses", None)):
-                patches.replace(home, name, functools.partial(self._loss_function, name))
+                patches.around(home, name, functools.partial(self._loss_function, name))
         for name in OPTIMIZERS:
-            patches.replace(optax, name, functools.partial(self._made, name))
-        patches.replace(optax, "clip_by_global_norm", self._clipping)
-        patches.replace(optax, "apply_updates", self._apply)
+            patches.around(optax, name, functools.partial(self._made, name))
+        patches.around(optax, "clip_by_global_norm", self._clipping)
+        patches.around(optax, "apply_updates", self._apply)
 
-    def _made(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _made(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         signature = inspect.signature(original)
-
-        @functools.wraps(original)
-        def optimizer(*args: Any, **named: Any) -> Any:
-            bound = (
-                None
-                if self._depth["make"]
-                else self._stream.safely(self._settings, name, signature, args, named)
-            )
-            self._depth["make"] += 1
-            try:
-                return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
-            finally:
-                self._depth["make"] -= 1
-
-        return optimizer
+        bound = (
+            None
+            if self._depth["make"]
+            else self._stream.safely(self._settings, name, signature, args, named)
+        )
+        self._depth["make"] += 1
+        try:
+            return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
+        finally:
+            self._depth["make"] -= 1
 
     def _settings(
         self, name: str, signature: inspect.Signature, args: Any, named: Any
@@ -289,14 +288,10 @@ class Launched:
         else:
             self._rate = float(rate)
 
-    def _clipping(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def clip_by_global_norm(max_norm: Any) -> Any:
-            if isinstance(max_norm, float | int):
-                self._stream.safely(self._stream.fact, "clip_norm", float(max_norm))
-            return original(max_norm)
-
-        return clip_by_global_norm
+    def _clipping(self, original: Callable[..., Any], max_norm: Any) -> Any:
+        if isinstance(max_norm, float | int):
+            self._stream.safely(self._stream.fact, "clip_norm", float(max_norm))
+        return original(max_norm)
 
     def _update(self, own: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(own)
@@ -319,21 +314,28 @@ class Launched:
         self._stepped(leaves_of(gradients), held, made, weights)
 
     def _keras(self, module: Any) -> None:
-        self._stream.patches.replace(module.BaseOptimizer, "stateless_apply", self._stateless)
+        self._stream.patches.around(module.BaseOptimizer, "stateless_apply", self._stateless)
 
-    def _stateless(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _stateless(
+        self,
+        original: Callable[..., Any],
+        optimizer: Any,
+        optimizer_variables: Any,
+        grads: Any,
+        trainable_variables: Any,
+    ) -> Any:
         """An optimizer of Keras in a loop of the script's own. Those of `fit` come after this stream was
         detached."""
-
-        @functools.wraps(original)
-        def stateless_apply(optimizer: Any, held: Any, grads: Any, trainable: Any) -> Any:
-            found = original(optimizer, held, grads, trainable)
-            self._stream.safely(
-                self._applied_statelessly, optimizer, held, list(grads), list(trainable), found[0]
-            )
-            return found
-
-        return stateless_apply
+        found = original(optimizer, optimizer_variables, grads, trainable_variables)
+        self._stream.safely(
+            self._applied_statelessly,
+            optimizer,
+            optimizer_variables,
+            list(grads),
+            list(trainable_variables),
+            found[0],
+        )
+        return found
 
     def _applied_statelessly(self, optimizer: Any, held: Any, grads: Any, before: Any, after: Any) -> None:
         if self._steps is None:
@@ -378,14 +380,10 @@ class Launched:
         if self._steps is not None:
             self._near.receive(place, *values)
 
-    def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def apply_updates(params: Any, updates: Any) -> Any:
-            if self._steps is not None and not self._depth["update"] and not self._given:
-                self._stream.safely(self._weights, params)
-            return original(params, updates)
-
-        return apply_updates
+    def _apply(self, original: Callable[..., Any], params: Any, updates: Any) -> Any:
+        if self._steps is not None and not self._depth["update"] and not self._given:
+            self._stream.safely(self._weights, params)
+        return original(params, updates)
 
     def _weights(self, params: Any) -> None:
         weights = jax.tree.leaves(params)

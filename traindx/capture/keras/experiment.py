@@ -110,10 +110,10 @@ class Experiment:
         stream.fact("interventions", ", ".join(site.spec for site in self.sites))
         for site, one in zip(self.sites, given, strict=True):
             self.hooks.guarded(site, apply_given, site, one, INTERVENTIONS)
-        self.hooks.patches.replace(BaseOptimizer, "__init__", self._made)
+        self.hooks.patches.around(BaseOptimizer, "__init__", self._made)
         self.hooks.patches.replace(BaseOptimizer, "apply", self._applied)
-        self.hooks.patches.replace(BaseOptimizer, "_clip_gradients", self._clipped)
-        self.hooks.patches.replace(BaseOptimizer, "_get_current_learning_rate", self._rated)
+        self.hooks.patches.around(BaseOptimizer, "_clip_gradients", self._clipped)
+        self.hooks.patches.around(BaseOptimizer, "_get_current_learning_rate", self._rated)
 
     # When a training begins.
 
@@ -153,12 +153,9 @@ class Experiment:
 
     # In the step.
 
-    def _made(self, original: Callable[..., None]) -> Callable[..., None]:
-        def init(optimizer: Any, *args: Any, **named: Any) -> None:
-            original(optimizer, *args, **named)
-            self.hooks.bases[optimizer] = base_of(optimizer)
-
-        return init
+    def _made(self, original: Callable[..., None], optimizer: Any, *args: Any, **named: Any) -> None:
+        original(optimizer, *args, **named)
+        self.hooks.bases[optimizer] = base_of(optimizer)
 
     def _applied(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def own(optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
@@ -173,24 +170,18 @@ class Experiment:
             outermost = site.onion(hook, outermost)
         return outermost
 
-    def _clipped(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def clip(optimizer: Any, grads: Any) -> Any:
-            grads = list(original(optimizer, grads))
-            for site, hook in self.hooks.gradients:
-                grads = self.hooks.guarded(site, hook, optimizer, grads)
-            return grads
+    def _clipped(self, original: Callable[..., Any], optimizer: Any, grads: Any) -> Any:
+        grads = list(original(optimizer, grads))
+        for site, hook in self.hooks.gradients:
+            grads = self.hooks.guarded(site, hook, optimizer, grads)
+        return grads
 
-        return clip
-
-    def _rated(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def rate(optimizer: Any) -> Any:
-            own = original(optimizer)
-            if not self._inside or not self.hooks.rates:
-                return own
-            own = keras.ops.convert_to_tensor(own)
-            return self.altered(optimizer, own, keras.ops.cast(optimizer.iterations, "float32"))
-
-        return rate
+    def _rated(self, original: Callable[..., Any], optimizer: Any) -> Any:
+        own = original(optimizer)
+        if not self._inside or not self.hooks.rates:
+            return own
+        own = keras.ops.convert_to_tensor(own)
+        return self.altered(optimizer, own, keras.ops.cast(optimizer.iterations, "float32"))
 
     def altered(self, optimizer: Any, own: Any, step: Any) -> Any:
         """The rate that takes the place of the script's own."""

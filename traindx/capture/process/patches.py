@@ -68,6 +68,17 @@ class Patches:
         self.made.append(Patch(owner, name, original, replacement, name in vars(owner)))
         setattr(owner, name, replacement)
 
+    def around(self, owner: Any, name: str, hook: Callable[..., Any]) -> None:
+        """Have `hook(original, *args, **named)` called instead of `owner.name` (for a method, args begin with
+        its object). A frame more than a function made for `replace`, which hot paths use."""
+        function = getattr(hook, "func", hook)  # of a partial
+        hidden(getattr(function, "__func__", function))
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *args, **named: hook(original, *args, **named)
+
+        self.replace(owner, name, make)
+
     def undo(self) -> None:
         """Put back what is still ours; what someone else has wrapped since then stays wrapped."""
         self.lift()

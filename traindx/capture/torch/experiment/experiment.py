@@ -49,7 +49,7 @@ class Experiment:
             optim.register_optimizer_step_pre_hook(self.step_begins),
             optim.register_optimizer_step_post_hook(self.step_ended),
         ]
-        self.hooks.patches.replace(torch.optim.Optimizer, "__init__", self.optimizer_made)
+        self.hooks.patches.around(torch.optim.Optimizer, "__init__", self.optimizer_made)
         self.hooks.patches.replace(torch.autograd, "backward", self.backward)
         if self.hooks.calls:
             self.hooks.patches.replace(torch.nn.Module, "__call__", self.called)
@@ -130,16 +130,13 @@ class Experiment:
 
     # Other places.
 
-    def optimizer_made(self, original: Callable[..., None]) -> Callable[..., None]:
-        experiment = self
-
-        def __init__(self: Any, *args: Any, **named: Any) -> None:
-            original(self, *args, **named)
-            if experiment.stream.active:
-                for site, hook in experiment.hooks.made:
-                    experiment.hooks.guarded(site, hook, self)
-
-        return __init__
+    def optimizer_made(
+        self, original: Callable[..., None], optimizer: Any, *args: Any, **named: Any
+    ) -> None:
+        original(optimizer, *args, **named)
+        if self.stream.active:
+            for site, hook in self.hooks.made:
+                self.hooks.guarded(site, hook, optimizer)
 
     def backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def backward(tensors: Any, *args: Any, **named: Any) -> Any:
