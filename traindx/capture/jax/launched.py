@@ -11,6 +11,8 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -27,6 +29,7 @@ from traindx.capture.jax.send import send, settle, without_tokens
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
 from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, SETTINGS
 from traindx.capture.jax.trees import batch_in, closed_over, leaves_of
+from traindx.capture.process.patches import set_within
 from traindx.capture.session.loop import RecordedProcess
 from traindx.vocabulary import Fact
 
@@ -51,14 +54,14 @@ class Launched:
         self._steps: Steps | None = None
         self._given = False  # weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
-        self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
+        self._depth = SimpleNamespace(grad=0, update=0, make=0, loss=0)  # calls within each other
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
         self._rate: float | None = None  # before the first step
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         process.ends.append(self.end)
-        patches, around = self._stream.patches, self._stream.patches.around
-        patches.replace(pxla.ExecuteReplicated, "__init__", without_tokens)
+        around = self._stream.patches.around
+        around(pxla.ExecuteReplicated, "__init__", without_tokens)
         around(jax, "value_and_grad", self._value_and_grad)
         around(jax, "grad", self._grad)
         for home in (jax.nn, jnp):
@@ -80,6 +83,9 @@ class Launched:
     def _alone(self) -> bool:
         """Whether there is no optimizer but the script's own arithmetic."""
         return not is_imported("optax") and not is_imported(KERAS)
+
+    def _deeper(self, kind: str) -> AbstractContextManager[None]:
+        return set_within(self._depth, kind, getattr(self._depth, kind) + 1)
 
     def _report(self, method: str, *values: Any, about: tuple[Any, ...] = ()) -> None:
         """Have the host call this method of `Steps` with the values, each time that they are computed."""
@@ -129,14 +135,11 @@ class Launched:
     ) -> Callable[..., Any]:
         @functools.wraps(inner)
         def differentiated(*args: Any, **named: Any) -> Any:
-            if not self._stream.active or self._depth["grad"]:
+            if not self._stream.active or self._depth.grad:
                 return inner(*args, **named)
-            self._depth["grad"] += 1
             self._calls = {}
-            try:
+            with self._deeper("grad"):
                 found = inner(*args, **named)
-            finally:
-                self._depth["grad"] -= 1
             if self._alone and self._steps is None:  # before the loss comes, if nothing is compiled
                 self._stream.safely(self._open, leaves_of(found[1]))
             self._stream.safely(self._loss, loss(found), args, named, argnums, fun)
@@ -158,7 +161,7 @@ class Launched:
 
     def _activation(self, name: str, original: Callable[..., Any], x: Any, *args: Any, **named: Any) -> Any:
         found = original(x, *args, **named)
-        if self._depth["grad"] and self._stream.active and jnp.ndim(found):
+        if self._depth.grad and self._stream.active and jnp.ndim(found):
             self._stream.safely(self._applied, name, found)
         return found
 
@@ -172,22 +175,19 @@ class Launched:
             self._report("add_activation", found, about=(own, KINDS[name]))
 
     def _loss_function(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        self._depth["loss"] += 1
-        try:
+        with self._deeper("loss"):
             found = original(*args, **named)
-        finally:
-            self._depth["loss"] -= 1
         given = (
             args
             if len(args) > 1
             else (*inspect.signature(original).bind(*args, **named).arguments.values(),)
         )
-        if self._stream.active and len(given) > 1 and given[1] is not None and not self._depth["loss"]:
+        if self._stream.active and len(given) > 1 and given[1] is not None and not self._depth.loss:
             self._stream.safely(self._fed, name, given[0], given[1], found)
         return found
 
     def _fed(self, name: str, outputs: Any, targets: Any, found: Any) -> None:
-        training = self._depth["grad"] > 0
+        training = self._depth.grad > 0
         outputs, targets = jnp.asarray(outputs), jnp.asarray(targets)
         if name == "softmax_cross_entropy" and targets.ndim == outputs.ndim:
             targets = targets.argmax(-1)
@@ -217,7 +217,7 @@ class Launched:
 
         def update(transformation: Any) -> Any:
             own = getter.__get__(transformation, type(transformation))
-            if not self._stream.active or self._depth["update"] or self._depth["make"]:
+            if not self._stream.active or self._depth.update or self._depth.make:
                 return own
             if own not in wrapped:
                 wrapped[own] = self._update(own)
@@ -236,15 +236,10 @@ class Launched:
     def _made(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         signature = inspect.signature(original)
         bound = (
-            None
-            if self._depth["make"]
-            else self._stream.safely(self._settings, name, signature, args, named)
+            None if self._depth.make else self._stream.safely(self._settings, name, signature, args, named)
         )
-        self._depth["make"] += 1
-        try:
+        with self._deeper("make"):
             return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
-        finally:
-            self._depth["make"] -= 1
 
     def _settings(
         self, name: str, signature: inspect.Signature, args: Any, named: Any
@@ -296,11 +291,8 @@ class Launched:
     def _update(self, own: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(own)
         def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
-            self._depth["update"] += 1
-            try:
+            with self._deeper("update"):
                 found = own(updates, state, params, **extra)
-            finally:
-                self._depth["update"] -= 1
             self._stream.safely(self._updated, updates, found[0], params)
             return found
 
@@ -381,7 +373,7 @@ class Launched:
             self._near.receive(place, *values)
 
     def _apply(self, original: Callable[..., Any], params: Any, updates: Any) -> Any:
-        if self._steps is not None and not self._depth["update"] and not self._given:
+        if self._steps is not None and not self._depth.update and not self._given:
             self._stream.safely(self._weights, params)
         return original(params, updates)
 

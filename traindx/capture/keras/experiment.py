@@ -21,6 +21,7 @@ from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.interventions.kinds import Given
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.notes import optimizers_of
+from traindx.capture.process.patches import set_within
 from traindx.capture.session.stream import Stream
 
 Arguments = dict[str, Any]  # of `fit`, by name
@@ -159,11 +160,8 @@ class Experiment:
 
     def _applied(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def own(optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
-            before, self._inside = self._inside, True
-            try:
+            with set_within(self, "_inside", True):
                 return original(optimizer, grads, trainable_variables)
-            finally:
-                self._inside = before
 
         outermost = own
         for site, hook in self.hooks.applied:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -215,14 +215,9 @@ class Launched:
         if session is not None and values is not None:
             session.metric(f"{model.name}_loss", values[-1] if isinstance(values, list) else values)
 
-    @contextlib.contextmanager
-    def _within(self) -> Iterator[None]:
+    def _within(self) -> contextlib.AbstractContextManager[None]:
         """Whatever steps here is Keras's own loop."""
-        self._fitting += 1
-        try:
-            yield
-        finally:
-            self._fitting -= 1
+        return set_within(self, "_fitting", self._fitting + 1)
 
     def _inside(self, callbacks: Any) -> bool:
         """Whether somebody records this fit already."""

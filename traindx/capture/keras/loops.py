@@ -27,7 +27,7 @@ from traindx.capture.compiled.steps import READINGS, Steps
 from traindx.capture.keras import facts
 from traindx.capture.keras.notes import norm
 from traindx.capture.process.guard import say
-from traindx.capture.process.patches import Patches
+from traindx.capture.process.patches import Patches, set_within
 from traindx.capture.session.stream import Stream
 
 
@@ -125,11 +125,8 @@ class Loops:
     def _loss(
         self, original: Callable[..., Any], loss: Any, y_true: Any, y_pred: Any, *args: Any, **named: Any
     ) -> Any:
-        self._inside += 1
-        try:
+        with set_within(self, "_inside", self._inside + 1):
             found = original(loss, y_true, y_pred, *args, **named)
-        finally:
-            self._inside -= 1
         if not self._inside and self._at_work() and hasattr(y_pred, "shape"):
             self._stream.safely(self._fed, loss, y_true, y_pred, found)
         return found
@@ -145,13 +142,10 @@ class Loops:
         )
         with no_gradients():
             before = self._stream.safely(self._copies, optimizer, variables)
-        self._inside += 1
-        try:
+        with set_within(self, "_inside", self._inside + 1):
             found = original(
                 optimizer, grads, trainable_variables if trainable_variables is None else variables
             )
-        finally:
-            self._inside -= 1
         if before is not None:
             with no_gradients():
                 self._stream.safely(self._stepped, before[0], grads, variables, before[1:])

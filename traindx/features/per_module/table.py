@@ -104,7 +104,8 @@ def bare_rows(panels: Mapping[str, Panel], whole: Mapping[str, Panel], kind: Kin
 def merged(orders: Sequence[Sequence[str]]) -> list[str]:
     """All modules once, in an order that keeps that of each of `orders` where they agree: a module that only
     a later one has comes after the one that precedes it there."""
-    result = list(max(orders, key=len))
+    longest = max(orders, key=len)
+    result = list(longest)
     known = set(result)
     for order in orders:
         if known.issuperset(order):
