@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from traindx.capture.session.loop import STOPPED
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import STOPPED, Stream
 
 
 class StopTraining(SystemExit):

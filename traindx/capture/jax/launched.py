@@ -30,7 +30,7 @@ from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
 from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, SETTINGS
 from traindx.capture.jax.trees import batch_in, closed_over, leaves_of
 from traindx.capture.process.patches import set_within
-from traindx.capture.session.loop import RecordedProcess
+from traindx.capture.session import RecordedProcess
 from traindx.vocabulary import Fact
 
 KERAS = (

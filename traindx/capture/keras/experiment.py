@@ -22,7 +22,7 @@ from traindx.capture.interventions.kinds import Given
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.notes import optimizers_of
 from traindx.capture.process.patches import set_within
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 Arguments = dict[str, Any]  # of `fit`, by name
 INTERVENTIONS = "traindx.capture.keras.interventions"  # imported by name: they are built on what is here

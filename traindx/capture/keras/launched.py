@@ -26,9 +26,7 @@ from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
 from traindx.capture.process.patches import set_within
 from traindx.capture.process.ranks import rank_of_process
-from traindx.capture.session.loop import RecordedProcess
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import RecordedProcess, Session, Stream
 
 PROBES = (
     "structure",

@@ -28,7 +28,7 @@ from traindx.capture.keras import facts
 from traindx.capture.keras.notes import norm
 from traindx.capture.process.guard import say
 from traindx.capture.process.patches import Patches, set_within
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 
 class Loops:

@@ -32,10 +32,7 @@ from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines, without_wrappers
 from traindx.capture.process.ranks import processes_of_run, rank_of_process
 from traindx.capture.process.room import why_no_room
-from traindx.capture.session.backend import Backend
-from traindx.capture.session.loop import STOPPED
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import STOPPED, Backend, Session, Stream
 
 OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
 

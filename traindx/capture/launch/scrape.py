@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 MOST_FILES = 20
 

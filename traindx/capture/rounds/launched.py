@@ -17,7 +17,7 @@ from traindx.capture.rounds.backend import (
     settings_of,
     signals,
 )
-from traindx.capture.session.loop import RecordedProcess
+from traindx.capture.session import RecordedProcess
 
 
 class Rounds:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from traindx.capture.interventions import parse
-from traindx.capture.session.loop import RecordedProcess
+from traindx.capture.session import RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment

@@ -12,7 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.profiler import ProfilerAction, ProfilerActivity, profile
 
 from traindx.capture.process.guard import say
-from traindx.capture.session.stream import REPLACED
+from traindx.capture.session import REPLACED
 
 SUFFIX = ".pt.trace.json.gz"
 

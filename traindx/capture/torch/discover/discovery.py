@@ -26,8 +26,8 @@ from typing import Any
 
 import torch
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import StepDue
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.extras import Extras, Waits
 from traindx.capture.torch.discover.loaders import Loaders
 from traindx.capture.torch.discover.loop import Loop

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import Patches
+from traindx.capture.session import Stream
 from traindx.capture.session.events import (
     Compiled,
     GradientsClipped,
@@ -29,7 +30,6 @@ from traindx.capture.session.events import (
     StepDue,
     StepSkipped,
 )
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.wrappers import call_after, call_before
 from traindx.capture.torch.hooks import traced
 

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch.utils.data import BatchSampler, dataloader
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import BackwardBegins, DataWaited, ModelFed
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.wrappers import call_after
 
 SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")

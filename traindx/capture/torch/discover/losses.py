@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import (
     BatchSeen,
     LossComputed,
@@ -23,7 +24,6 @@ from traindx.capture.session.events import (
     OutputsSeen,
     ValidationPassed,
 )
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
 from traindx.capture.torch.hooks import traced
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import remove_all
+from traindx.capture.session import Stream
 from traindx.capture.session.events import (
     BatchSeen,
     Compiled,
@@ -22,7 +23,6 @@ from traindx.capture.session.events import (
     StepDue,
     StepEnds,
 )
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.loaders import partner
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.models.tree import child_or_parameter, class_name

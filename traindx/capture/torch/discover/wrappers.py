@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.process.patches import Make
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 Hook = Callable[..., None]
 

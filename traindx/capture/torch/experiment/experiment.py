@@ -17,7 +17,7 @@ from traindx.capture.experiment.applies import apply_given
 from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.interventions.kinds import Given
 from traindx.capture.process.patches import remove_all, set_within
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.site import Site
 

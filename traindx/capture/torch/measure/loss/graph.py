@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from traindx.capture.session.layout import Layout
+from traindx.capture.session import Layout
 from traindx.vocabulary import Fact
 
 HOPS = 8  # operations from a tensor backwards
