@@ -21,8 +21,10 @@ def copies(found: Gathered, sample: Sample) -> Measured:
     }
     rows = {"samples-duplicated": repeats}
     if found.table.target is not None:
-        facts["samples_conflicting_share"] = len(conflicting) / max(len(marks), 1)
-        facts["samples_conflicting"] = len(conflicting)
+        facts |= {
+            "samples_conflicting_share": len(conflicting) / max(len(marks), 1),
+            "samples_conflicting": len(conflicting),
+        }
         rows["labels-contradict"] = conflicting
     return Measured(facts, rows)
 

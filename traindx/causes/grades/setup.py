@@ -60,6 +60,11 @@ def quotient(run: Run, above: str, below: str) -> float | None:
     return count / total if count is not None and total else None
 
 
+def proportion(above: str, below: str) -> Measure:
+    """One number of the setup divided by another; None where it is 0."""
+    return lambda run, features: quotient(run, above, below) or None
+
+
 def share_of_parameters(run: Run, field: str) -> float | None:
     """A count of parameters as a share of all."""
     return quotient(run, field, "parameters_total")
@@ -95,10 +100,6 @@ def optimizer(run: Run, features: Features) -> str | None:
 
 def schedule(run: Run, features: Features) -> str | None:
     return None if run.setup.known("scheduler") is None else "some"
-
-
-def batch_share(run: Run, features: Features) -> float | None:
-    return quotient(run, "batch_size", "dataset_size") or None
 
 
 def updates_made(run: Run, features: Features) -> float | None:
@@ -147,10 +148,6 @@ def model_kind(run: Run, features: Features) -> str | None:
     return "convolution" if "conv" in names else "dense"
 
 
-def inputs_spread(run: Run, features: Features) -> float | None:
-    return quotient(run, "inputs_std_max", "inputs_std_min") or None
-
-
 def majority(
     run: Run,
     features: Features,
@@ -195,10 +192,6 @@ def weight_decay(
 
 def momentum(run: Run, features: Features) -> float | None:
     return run.setup.number("momentum") if optimizer_family(run) == "sgd" else None
-
-
-def memory(run: Run, features: Features) -> float | None:
-    return quotient(run, "parameters", "dataset_size") or None
 
 
 def precision(run: Run, features: Features) -> str | None:

@@ -133,9 +133,11 @@ class Split:
             return out | self.idle(split[""])
         out |= self.idle(out["time/step"] - covered(self.work, windows))
         out["util/device"] = 1.0 - out["time/idle"] / np.maximum(out["time/step"], np.finfo(float).tiny)
-        out["time/synchronize"] = split["synchronize"]
-        out["time/transfer"] = covered(self.table.stretches(self.table.rows_of_kind("copy")), windows)
-        out["calls/synchronize"] = self.count(waits)
+        out |= {
+            "time/synchronize": split["synchronize"],
+            "time/transfer": covered(self.table.stretches(self.table.rows_of_kind("copy")), windows),
+            "calls/synchronize": self.count(waits),
+        }
         together = self.table.named(self.table.rows_of_kind("kernel"), *COLLECTIVE)
         if len(together):
             out["time/collective"] = covered(self.table.stretches(together), windows)

@@ -37,10 +37,8 @@ def split(site: Site, arguments: Arguments) -> int:
     count = int(np.floor(total * (1.0 - share)))
     names = [name for name in ("x", "y", "sample_weight") if arguments.get(name) is not None]
     held = {name: mapped(arguments[name], lambda part: part[count:]) for name in names}
-    for name in names:
-        arguments[name] = mapped(arguments[name], lambda part: part[:count])
-    arguments["validation_data"] = tuple(held[name] for name in names)
-    arguments["validation_split"] = 0.0
+    arguments |= {name: mapped(arguments[name], lambda part: part[:count]) for name in names}
+    arguments |= {"validation_data": tuple(held.values()), "validation_split": 0.0}
     return count
 
 
