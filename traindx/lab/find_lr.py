@@ -1,8 +1,6 @@
 """The search for a learning rate: range tests (Smith 2017, arXiv:1506.01186) with several seeds, and
 constant rates."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Unpack

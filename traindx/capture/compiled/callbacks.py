@@ -1,7 +1,5 @@
 """What the host does in the callbacks of a compiled step."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 import threading

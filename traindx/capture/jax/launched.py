@@ -5,8 +5,6 @@ updates and weights by leaf, activations and losses of `jax.nn` and optax their 
 computes what it did, and also calls the host. Nothing is put into states or parameters. Where neither optax nor
 Keras is imported, the script updates its parameters itself, and each gradient that is taken counts as a step."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sys

@@ -10,8 +10,6 @@ called, which takes up to two milliseconds on a busy machine, as tokens are hand
 calls of `jax.debug.print` can be waited for. What is sent here needs none, as long as the host's part is
 over with the computation."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import math

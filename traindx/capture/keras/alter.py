@@ -4,8 +4,6 @@ Sequential and functional models are graphs of layers, which are drawn anew: wha
 holds the new layers. The code of a subclassed model calls its layers itself; there only what a layer is can
 be changed."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

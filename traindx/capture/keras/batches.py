@@ -1,7 +1,5 @@
 """The batches that Keras draws from its data, read on their way to the compiled step."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ fails.
 Models, data and settings are changed when a `fit` (or the first `train_on_batch`) begins; gradients and
 rates where the optimizer uses them, in functions of `keras.ops` that are compiled along with the step."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any

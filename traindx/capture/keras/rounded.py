@@ -6,8 +6,6 @@ itself, it goes out of the pass along with what the layers put out; its levels a
 the functions of `keras.ops` are wrapped, and the second of what they are given: what is multiplied by an
 operator, or by functions of a backend, is not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -8,8 +8,6 @@ of signals, no `sys.excepthook`; the record is closed by the last exit handler (
 before any other, so that it runs after all of them), and what a signal leaves unwritten is at most two
 seconds. An experiment is ours, and is ended by SIGTERM: there the record is closed first."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import multiprocessing.util

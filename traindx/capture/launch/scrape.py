@@ -1,7 +1,5 @@
 """What the script logs itself: to TensorBoard, W&B, MLflow, and which CSV files it writes."""
 
-from __future__ import annotations
-
 import csv
 import os
 import sys

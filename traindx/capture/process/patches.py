@@ -3,8 +3,6 @@
 References to objects of a script keep nothing alive: what it frees is freed at the same moment as in a plain
 run."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import linecache

@@ -1,8 +1,6 @@
 """Boosting and scikit-learn's networks in a script that `traindx run` started: by the callbacks that they
 have."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Observes the calls of whole models of a training in PyTorch, and measures at the right moment."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """Traces a few steps of a live training with torch.profiler. Only optimizer steps are hooked, so that the
 trace shows the training and not its observer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ As in `facts.setup`, each is a pure function of the run: True, False, or None wh
 it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 

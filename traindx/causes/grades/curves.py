@@ -1,7 +1,5 @@
 """Measures of curves and panels behind the grades; each a number in the unit of its scale, or None."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Give every column of a log its canonical name, once all of them are known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

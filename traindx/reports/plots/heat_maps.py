@@ -1,7 +1,5 @@
 """Per-module signals over the steps, as pictures of colours: what is drawn, not how."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import msgspec

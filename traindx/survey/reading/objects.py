@@ -4,8 +4,6 @@ files and folders, whose reader is chosen by their first bytes.
 No framework is imported: a tensor has `detach` and `numpy`, a data set has a length and items, a loader can
 be iterated. Of data sets and loaders only a limited number of samples is drawn."""
 
-from __future__ import annotations
-
 import random
 import sys
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The data that `fit` is given, as arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 from keras.src.models.model import Trainer
 

@@ -5,8 +5,6 @@ Its set-up (sampler, batch size, workers, data set) is changed before its first 
 length depends on already when that is asked for, if it is shuffled or the first that was made.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any

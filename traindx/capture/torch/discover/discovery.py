@@ -17,8 +17,6 @@ loaded. `torch.load` shows what a checkpoint contains, `load_state_dict` what is
 is trained afterwards counts: loading weights for an evaluation, for a teacher or for an average is not a
 resume."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ During some windows of steps, ever further apart, the methods of tensors that co
 wrapped. Their calls are counted by line, and timed. This is done only where the loss is on an accelerator.
 Where something is compiled nothing is wrapped, as the compiler looks these methods up."""
 
-from __future__ import annotations
-
 import sys
 import time
 import weakref

@@ -1,7 +1,5 @@
 """The loop: optimizers, backward passes, steps, and what is accumulated between them."""
 
-from __future__ import annotations
-
 import weakref
 from collections import Counter
 from collections.abc import Callable

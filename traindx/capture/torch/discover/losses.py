@@ -4,8 +4,6 @@ A loss belongs to an evaluation pass if it is computed with gradients off, or by
 and without a backward pass. The evaluation pass ends when training goes on. Its mean over samples is a
 validation loss."""
 
-from __future__ import annotations
-
 import warnings
 import weakref
 from collections.abc import Callable, Mapping

@@ -2,8 +2,6 @@
 
 Nothing is attached to a model, a parameter or an optimizer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Thin wrappers around functions of PyTorch that call a hook with what the function was called with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

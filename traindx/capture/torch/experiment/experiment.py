@@ -3,8 +3,6 @@
 Watching must never stop a training; an experiment must never go on as if it were one.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType

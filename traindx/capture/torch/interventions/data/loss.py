@@ -1,7 +1,5 @@
 """What losses get: logits, weights of classes, smoothed labels."""
 
-from __future__ import annotations
-
 from traindx.capture.torch.alter.api import (
     Any,
     Callable,

@@ -1,7 +1,5 @@
 """Layers that are exchanged or added: activations and normalization."""
 
-from __future__ import annotations
-
 import weakref
 from collections import Counter
 from collections.abc import Iterable

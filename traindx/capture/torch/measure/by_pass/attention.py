@@ -6,8 +6,6 @@ its logits, so they are recomputed from a slice of queries and keys: at most one
 keys of each head. The reading is thus a lower bound of the maximum. The functions are wrapped only while a
 pass is sampled."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -7,8 +7,6 @@ own), the copy is an argument of `F.linear` or of a convolution. So these functi
 is sampled. Their weight is read where it is not the parameter itself. It counts as quantized where its
 values are on few levels and those of the parameter are not."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator

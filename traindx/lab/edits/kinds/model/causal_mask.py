@@ -4,8 +4,6 @@ In `scaled_dot_product_attention`, in PyTorch's encoder and multi-head attention
 are the product of queries and keys, written by hand. One kind of attention alone, and no mask of the script's own:
 otherwise a person decides."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from traindx.lab.edits.api import (
