@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
+from traindx.causes.facts.optimizer import optimizer_family, peak_rate, searches_within_steps, updates
 from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
@@ -105,7 +105,7 @@ def batch_share(run: Run, features: Features) -> float | None:
 
 def updates_made(run: Run, features: Features) -> float | None:
     """Steps of a run that has ended; a log that is still being written does not show its budget."""
-    counted = run.setup.number("optimizer_steps")
+    counted = None if searches_within_steps(run) else run.setup.number("optimizer_steps")
     return counted if counted is not None else (updates(run) if run.complete else None)
 
 
