@@ -23,21 +23,27 @@ from traindx.features.shared import Features
 from traindx.redaction import redact
 from traindx.rules.findings import findings, not_evaluated
 from traindx.version import VERSION
-from traindx.vocabulary.check import Check, CheckReport, CheckResult
-from traindx.vocabulary.check import Experiment as CheckExperiment
-from traindx.vocabulary.diagnosis import (
+from traindx.vocabulary import (
+    Check,
+    CheckReport,
+    CheckResult,
     Decision,
     Document,
+    Fact,
     Finding,
     Health,
     Hypothesis,
+    Outcome,
+    Rule,
+    Run,
     RunDiagnosis,
     RunInfo,
+    Setup,
     SignalInfo,
 )
-from traindx.vocabulary.rule import Outcome, Rule
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Fact, Setup
+from traindx.vocabulary import (
+    Experiment as CheckExperiment,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

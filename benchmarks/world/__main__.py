@@ -130,13 +130,19 @@ def prepare(program: Program, place: Path, repositories: Path) -> Path:
     return here
 
 
-def start(program: Program, here: Path, home: Path, *under: str) -> Start:
+def surroundings(program: Program, home: Path) -> dict[str, str]:
+    """The environment of a start."""
     quiet = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
     home.mkdir(exist_ok=True)
     environment = {**os.environ, **quiet, "HOME": str(home), **program.environment}
     places = [program.environment.get("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
     if any(places):  # the program's own folder, then packages that were put there for it
         environment["PYTHONPATH"] = os.pathsep.join(place for place in places if place)
+    return environment
+
+
+def start(program: Program, here: Path, home: Path, *under: str) -> Start:
+    environment = surroundings(program, home)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     for script in program.first:
         subprocess.run([sys.executable, script], cwd=here, env=environment, check=True, capture_output=True)

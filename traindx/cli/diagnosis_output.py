@@ -12,10 +12,10 @@ from traindx.cli.streams import note, stdout_width
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.reports.forms import written
-from traindx.vocabulary.diagnosis import SEVERITIES
+from traindx.vocabulary import SEVERITIES
 
 if TYPE_CHECKING:
-    from traindx.vocabulary.diagnosis import Finding
+    from traindx.vocabulary import Finding
 
 
 def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:

@@ -14,7 +14,7 @@ import click
 
 from traindx import config as settings
 from traindx.errors import ConfigError
-from traindx.vocabulary.diagnosis import SEVERITIES
+from traindx.vocabulary import SEVERITIES
 
 Format = Literal["text", "json", "markdown", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)

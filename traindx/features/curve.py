@@ -11,9 +11,7 @@ import numpy as np
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.noise import difference_noise, residual_noise
 from traindx.features.statistics.smoothing import trend
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.run import Floats, Series
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import EvidencePoint, Floats, Series, direction_of
 
 T = TypeVar("T")
 

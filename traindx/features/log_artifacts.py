@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from traindx.features.performance.level_shifts import stretches
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.noise import robust_sigma
-from traindx.vocabulary.run import Event, Floats, Run, Series, series
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import Event, Floats, Run, Series, direction_of, series
 
 Mask = NDArray[np.bool_]
 

@@ -7,9 +7,7 @@ from functools import cached_property
 
 from traindx.features.adversarial import TERMS, is_duel, player_of, words_of
 from traindx.features.curve import Curve, Derived
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import CannotJudge, Run, direction_of
 
 # Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
 REWARD_WORDS = ("reward", "return", "rew")

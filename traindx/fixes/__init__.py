@@ -11,9 +11,7 @@ from functools import cache
 import msgspec
 
 from traindx.installed import defined_in, indexed, modules_of
-from traindx.vocabulary.diagnosis import FixOffer
-from traindx.vocabulary.fix import Applicability, Fix
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Applicability, Fix, FixOffer, Setup
 
 # Boosted trees have no layers and no optimizer, so only these fixes apply to them.
 FOR_TREES = frozenset((

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from string import Formatter
 
-from traindx.vocabulary.fix import Applicability, Fix
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Applicability, Fix, Setup
 
 __all__ = ["Fix", "Setup", "fix", "lowered_to", "scaled"]
 

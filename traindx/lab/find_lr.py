@@ -17,8 +17,8 @@ from traindx.lab.conduct.experiment import Bounds, Conducted
 from traindx.redaction import redact
 from traindx.temporary import RECORDS, room
 from traindx.version import VERSION
+from traindx.vocabulary import Run
 from traindx.vocabulary.rates import RateSearch, SweepTrace, TriedRate
-from traindx.vocabulary.run import Run
 
 LONGER = 3  # times as many steps if the first sweeps are too noisy
 WHOLE = 0.95  # share of its steps that a sweep must have made to count as complete

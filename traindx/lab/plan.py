@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
 
-from traindx.vocabulary.diagnosis import Hypothesis
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Fix, Hypothesis, Setup
 from traindx.vocabulary.trial import Untried
 
 LEAST = 0.05  # probability of a cause below which nothing is tried for it

@@ -20,9 +20,8 @@ from traindx.live.episodes import over
 from traindx.live.follow import POLL, Followed, Follower
 from traindx.live.waiting import outlook, pace_of, steps_left
 from traindx.reports.labels import axis, duration, number, step, visible
-from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
+from traindx.vocabulary import SEVERITIES, Floats, Run, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent
-from traindx.vocabulary.run import Floats, Run
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -32,7 +32,7 @@ from traindx.readers.assembly.runs import assemble
 from traindx.readers.assembly.script_output import PRINTED
 from traindx.readers.files.text_blocks import UTF16, plain
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
-from traindx.vocabulary.run import ENDINGS, STANDARD_INPUT, Event, Run
+from traindx.vocabulary import ENDINGS, STANDARD_INPUT, Event, Run
 
 Progress = Callable[[str], None]
 START = 4096  # bytes in which formats that have zero bytes have one

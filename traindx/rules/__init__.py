@@ -14,8 +14,7 @@ from traindx.errors import ConfigError
 from traindx.features.adversarial import player_of
 from traindx.features.shared import Features
 from traindx.installed import defined_in, extensions, indexed, modules_of
-from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import CannotJudge, Deferred, Outcome, Rule, Run
 
 NOT_FINITE = "loss-not-finite"  # a fault, whatever the loss measures
 GROUP = "traindx.rules"

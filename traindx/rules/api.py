@@ -43,9 +43,8 @@ from traindx.features.statistics.medians import median
 from traindx.features.statistics.noise import autocorrelation, difference_noise, median_error, robust_sigma
 from traindx.features.statistics.smoothing import TREND_PARTS, block_medians, running_median, trend
 from traindx.features.statistics.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary import EvidencePoint, Floats, Ints, Panel, Run, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Ints, Panel, Run
 
 __all__ = [
     "EXTREMES",

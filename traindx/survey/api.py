@@ -26,7 +26,7 @@ from traindx.survey.table import (
     listing,
     rows_a_chunk,
 )
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 __all__ = [
     "MOST_FIELDS",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from traindx.redaction import outward
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.table import Field, Floats, Measured, escaped, listing, quoted
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 FAR, FAR_LOG = 10.0, 3.0  # times the distance that 95 % of the values keep to
 INNER = 0.95

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 Floats = NDArray[np.float64]
 Marks = NDArray[np.uint64]

@@ -14,7 +14,7 @@ import numpy as np
 from traindx.capture.arrays.data import READ, Array, Batches, Labels, Moments, by_feature
 from traindx.features.comparisons import simple_predictors
 from traindx.redaction import outward
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 CLOSE = 20  # first batches that are all read; of n later ones about sqrt(CLOSE * n) are
 START_SECONDS, SHARE = 0.05, 0.001  # time for reading batches: at the start, and of the run's

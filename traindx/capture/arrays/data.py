@@ -13,7 +13,7 @@ import numpy as np
 
 from traindx.capture.arrays.overlap import HeldOut
 from traindx.redaction import outward
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -16,7 +16,7 @@ from traindx.capture.compiled.reported import BatchObserver, ReportedBackend
 from traindx.capture.session.backend import Updates
 from traindx.capture.session.layout import Part
 from traindx.capture.session.watched import Watched
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 ROWS = 7  # of what is known of each leaf in a step; `steps.READINGS` are the first of them
 RANK_EVERY = 4  # sampled steps between effective ranks

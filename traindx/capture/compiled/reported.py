@@ -10,7 +10,7 @@ from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
 from traindx.capture.session.backend import Backend, Rate
 from traindx.capture.session.watched import Watched
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 class BatchObserver:

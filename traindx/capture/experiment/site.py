@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from traindx.capture.experiment.ending import Guard, Refused
 from traindx.capture.interventions.values import Change, Span
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 class Site:

@@ -24,8 +24,7 @@ from traindx.capture.session.layout import Part
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
 from traindx.errors import ConfigError
-from traindx.vocabulary.run import Floats
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Floats
 
 
 def watches(params: Any, state: Any) -> bool:

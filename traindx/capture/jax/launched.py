@@ -28,7 +28,7 @@ from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
 from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, SETTINGS
 from traindx.capture.jax.trees import batch_in, closed_over, leaves_of
 from traindx.capture.session.loop import RecordedProcess
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 KERAS = (
     "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with

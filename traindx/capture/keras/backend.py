@@ -17,7 +17,7 @@ from traindx.capture.keras.state import values_of
 from traindx.capture.session.backend import Updates
 from traindx.capture.session.layout import Part
 from traindx.capture.session.watched import Watched
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 class KerasBackend(ReportedBackend):

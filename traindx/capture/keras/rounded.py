@@ -20,7 +20,7 @@ from keras.src import backend
 from traindx.capture.arrays.data import Array
 from traindx.capture.arrays.levels import JUDGED, READ, measured, moved, quantized_levels, steps
 from traindx.capture.process.patches import Patches
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 USED, KEPT = "\nused\n", "\nkept\n"  # before names, among what a pass gives
 PRODUCTS = ("matmul", "dot", "tensordot", "einsum")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 class Habits:

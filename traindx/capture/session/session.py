@@ -21,8 +21,7 @@ from traindx.capture.session.pace import Pace
 from traindx.capture.session.steps import Queue, Row, Steps
 from traindx.capture.session.watched import Watched
 from traindx.capture.store.recorder import Recorder
-from traindx.vocabulary.run import ENDINGS, Event, EventKind
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import ENDINGS, Event, EventKind, Fact
 
 BUDGET = 64 << 20  # bytes of a run on disk
 UNSTEPPED = 256  # backward passes without an optimizer step, after which they are counted instead

@@ -24,8 +24,7 @@ from traindx.capture.torch.measure.models.tree import Tree, architecture
 from traindx.capture.torch.measure.tensors.shards import replicated_number
 from traindx.capture.torch.measure.tensors.views import isolated
 from traindx.capture.torch.observer import TorchObserver
-from traindx.vocabulary.run import Floats
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Floats
 
 SETTINGS = ("momentum", "weight_decay", "nesterov", "eps", "amsgrad", "dampening", "maximize", "alpha")
 

@@ -21,7 +21,7 @@ from traindx.capture.torch.measure.reruns.recorded_call import observed_by_other
 from traindx.capture.torch.measure.reruns.train_and_eval import Reruns
 from traindx.capture.torch.measure.sampled_step import SampledStep
 from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor, vector
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 FIRST_OUTPUTS = 20  # that are all read; of n later ones about sqrt(FIRST_OUTPUTS * n) are
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 ADAPTIVE = (
     "adam", "lamb", "adagrad", "adadelta", "rmsprop", "adafactor", "lion", "radam", "novograd", "shampoo",

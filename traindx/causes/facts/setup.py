@@ -10,8 +10,7 @@ from collections.abc import Callable
 from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
 from traindx.features.performance.processes import ranks_of
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, threshold
 
 FactCheck = Callable[[Run, Features], bool | None]
 

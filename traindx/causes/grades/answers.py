@@ -6,8 +6,7 @@ from traindx.features.comparisons import predictor_gap
 from traindx.features.comparisons.outputs_of_loss import is_language, loss_unit
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, threshold
 
 LEAST = 3  # fewer rows give no reliable level
 

@@ -13,8 +13,7 @@ from traindx.features.curve import Curve
 from traindx.features.performance.level_shifts import growth, start_up
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary import Floats, Run, threshold
 
 CurveMeasure = Callable[[Curve], float | None]
 NumberMeasure = Callable[[Run, Features], float | None]

@@ -16,7 +16,7 @@ from traindx.causes.grades import curves as c
 from traindx.causes.grades import setup as s
 from traindx.features.comparisons.outputs_of_loss import loss_unit
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 
 class Scale(msgspec.Struct, frozen=True):

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from traindx.causes.facts.optimizer import optimizer_family, peak_rate, searches_within_steps, updates
 from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, threshold
 
 KINDS = (
     "adamw", "adam", "sgd", "rmsprop", "adagrad", "adadelta", "rprop", "lbfgs", "asgd", "nadam", "radam",

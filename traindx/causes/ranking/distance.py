@@ -17,7 +17,7 @@ import numpy as np
 
 from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import CLEAR
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 MIDDLE = 0.5  # about the median distance of unseen programs
 

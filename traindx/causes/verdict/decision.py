@@ -14,14 +14,22 @@ from traindx.causes.verdict.health import (
     ended_of,
     ends_not_finite,
     health_of,
-    poor_and_settled,
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.wording import certainty, lowered
+from traindx.features.curves.score_scales import late
+from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import STANDARD_INPUT, Run
+from traindx.vocabulary import (
+    STANDARD_INPUT,
+    Decision,
+    Finding,
+    Health,
+    Hypothesis,
+    Outcome,
+    Run,
+    threshold,
+)
 
 LATE = (
     "delayed-generalization",
@@ -231,12 +239,11 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
 
 def inspect_poor(case: Case, health: Health) -> Decision | None:
     """A useless score that no longer improves."""
-    poor = poor_and_settled(case.features) if health == "watch" else ""
-    return (
-        Decision("inspect", f"{poor}, a poor score that longer training will not improve", 0.5)
-        if poor
-        else None
-    )
+    poor = poor_and_settled(case.features) if health == "watch" else None
+    if poor is None:
+        return None
+    stopped = f"{poor.name} has stopped improving at about {late(poor):.3g}"
+    return Decision("inspect", f"{stopped}, a poor score that longer training will not improve", 0.5)
 
 
 def go_on_watching(case: Case, health: Health) -> Decision | None:

@@ -9,9 +9,7 @@ from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.progress import is_learning
 from traindx.features.curves.score_scales import late, late_skills
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Finding, Hypothesis
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Finding, Hypothesis, Run, threshold
 
 # These cost only time, which is harm only on an accelerator that somebody pays for.
 FOR_NOTHING = frozenset({"data-loader-bottleneck", "step-time-creep", "device-fallback"})

@@ -11,8 +11,7 @@ from traindx.features.curves.plateaus import flat_tail, improvement
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.trends import slope
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Outcome, Run, threshold
 
 Seen = Mapping[str, frozenset[str]]
 EPOCH_AXES = ("epoch", "round")

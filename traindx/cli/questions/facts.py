@@ -12,8 +12,7 @@ from traindx.config import checked_facts
 from traindx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from traindx.vocabulary.run import Run
-    from traindx.vocabulary.setup import Fact
+    from traindx.vocabulary import Fact, Run
 
 QUESTIONS = {
     "optimizer": "Optimizer (sgd, adam, adamw ...)",

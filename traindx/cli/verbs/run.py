@@ -39,7 +39,7 @@ from traindx.cli.diagnosis_output import draw, rendered, status
 from traindx.cli.live_judge import Judging, live_options
 from traindx.cli.script_start import Start, start_options
 from traindx.live.status import counted
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 EXAMPLES = """\b
 Examples:

@@ -18,8 +18,7 @@ from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.noise import difference_noise, median_error
 from traindx.features.statistics.smoothing import block_edges, block_medians
-from traindx.vocabulary.diagnosis import ForecastPoint
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary import Floats, ForecastPoint, Run
 
 BLOCKS = 48  # the curve is reduced to so many levels before anything is fitted
 LEAST_POINTS = 12  # fewer say nothing about a shape

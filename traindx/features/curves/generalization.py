@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.smoothing import block_edges, block_medians, running_median
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 BLOCKS = 60  # longer curves are looked at as this many block medians
 

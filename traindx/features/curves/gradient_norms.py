@@ -13,8 +13,7 @@ from traindx.features.shared import Features
 from traindx.features.statistics.medians import median, quantile
 from traindx.features.statistics.noise import robust_sigma
 from traindx.features.statistics.smoothing import block_edges, running_median
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import CannotJudge, Floats
 
 
 def baseline(logs: Floats) -> Floats:

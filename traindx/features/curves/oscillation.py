@@ -10,7 +10,7 @@ from traindx.features.statistics.medians import median, quantile
 from traindx.features.statistics.noise import autocorrelation, robust_sigma
 from traindx.features.statistics.smoothing import block_medians
 from traindx.features.statistics.trends import legendre
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 
 class Swing(NamedTuple):

@@ -12,7 +12,7 @@ from traindx.features.statistics.medians import median
 from traindx.features.statistics.noise import difference_noise
 from traindx.features.statistics.smoothing import block_edges, block_medians
 from traindx.features.statistics.trends import Slope, slope
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 
 class Flat(NamedTuple):

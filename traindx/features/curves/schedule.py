@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 FLOOR = 1e-4  # of the peak: rates below it do next to nothing
 

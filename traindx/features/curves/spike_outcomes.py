@@ -11,7 +11,7 @@ from traindx.features.curves.spikes import Spike, spikes, tail_threshold
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.features.statistics.noise import autocorrelation, difference_noise
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 
 def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float = 0.15) -> list[Spike]:

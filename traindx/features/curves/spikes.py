@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.statistics.medians import median, quantile
 from traindx.features.statistics.noise import difference_noise
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 RETURN = 0.15  # of a spike's height: back at the level before, as one would see it
 AGAIN = 3.0  # sigma, the noise of the level it returns to

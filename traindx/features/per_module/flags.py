@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Floats, Panel
+from traindx.vocabulary import CannotJudge, EvidencePoint, Floats, Panel
 
 
 def panel(features: Features, name: str, *, rows: int = 1) -> Panel:

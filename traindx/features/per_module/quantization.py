@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from traindx.features.curve import Curve
 from traindx.features.per_module.panels import typical
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Floats, Panel, series
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import CannotJudge, Floats, Panel, direction_of, series
 
 WITH = frozenset(
     {"quant", "quantized", "quantised", "quantization", "qat", "int8", "int4", "int2", "ternary", "w8", "w4"}

@@ -15,7 +15,7 @@ from traindx.features.curves.progress import is_learning
 from traindx.features.per_module.flags import Course, Limits, ModuleRow, activation_flags, gradient_flags
 from traindx.features.per_module.panels import after_warm_up, first_break, least
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Floats, Panel, Run
+from traindx.vocabulary import Floats, Panel, Run
 
 Kind = Literal["gradients", "activations"]
 SIGNALS: Mapping[Kind, tuple[str, ...]] = {

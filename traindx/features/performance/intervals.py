@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 
 class Stretches(NamedTuple):

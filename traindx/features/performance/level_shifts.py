@@ -19,7 +19,7 @@ from traindx.features.statistics.medians import median, quantile
 from traindx.features.statistics.noise import difference_noise, robust_sigma
 from traindx.features.statistics.smoothing import block_edges, block_medians, running_median
 from traindx.features.statistics.trends import rank_correlation
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 # Parts of a signal's name that say how much work one step does.
 SHORTEST = 1e-30  # seconds; what is below is no time, and so is what is above its inverse

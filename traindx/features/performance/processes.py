@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from traindx.features.performance.level_shifts import stretches
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Floats, Panel, Run, Series
+from traindx.vocabulary import Floats, Panel, Run, Series
 
 RANKED = re.compile(r"rank/(\d{1,6})/(.+)")
 SMALLEST = 1e-30  # what is divided by

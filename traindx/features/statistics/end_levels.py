@@ -9,7 +9,7 @@ import numpy as np
 from traindx.features.statistics.noise import autocorrelation, robust_sigma
 from traindx.features.statistics.smoothing import block_edges, block_medians
 from traindx.features.statistics.trends import fitted
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 TAIL = 0.15  # share of a signal that counts as its end
 TAIL_LEAST = 24  # points that count as the end of a shorter signal, at most a third of it

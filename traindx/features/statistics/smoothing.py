@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 ENOUGH = 512  # points of a block
 TREND_PARTS = 40  # a trend resolves about this many parts of a run

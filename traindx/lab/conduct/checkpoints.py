@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from traindx.lab.conduct.scratch import LINKED, linked_whole
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors")
 NAMES = ("pytorch_model.bin", "optimizer.bin", "model.bin")

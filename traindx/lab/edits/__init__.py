@@ -14,8 +14,8 @@ from functools import cache
 from traindx.errors import MissingExtra
 from traindx.installed import modules_of
 from traindx.lab.edits.kind import Kind
+from traindx.vocabulary import Fact
 from traindx.vocabulary.edit import Advice, Patch
-from traindx.vocabulary.setup import Fact
 
 
 @cache

@@ -13,8 +13,8 @@ from functools import cached_property
 import libcst as cst
 
 from traindx.lab.edits.source import BOM, Found, NotCertain, Source, dotted
+from traindx.vocabulary import Fact
 from traindx.vocabulary.edit import Patch
-from traindx.vocabulary.setup import Fact
 
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 

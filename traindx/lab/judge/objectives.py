@@ -16,8 +16,7 @@ import numpy as np
 
 from traindx.features.curves.score_scales import scale_of
 from traindx.lab.judge.significance import CAP, student
-from traindx.vocabulary.run import Floats, Run
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import Floats, Run, direction_of
 from traindx.vocabulary.trial import Objective, Side
 
 SPEED, MEMORY = "time/step", "mem/host"

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from traindx.lab.conduct.experiment import Conducted, last_line
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 from traindx.vocabulary.trial import Interval, Verdict
 
 ALPHA = 0.05  # probability of confirming any change that does nothing

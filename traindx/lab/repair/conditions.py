@@ -9,8 +9,7 @@ from traindx.causes.experiments import TRIED
 from traindx.errors import ConfigError
 from traindx.lab.repair.best_stop import ANY
 from traindx.lab.repair.source import Source, outside
-from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Hypothesis, RunDiagnosis, Setup
 
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 # Belief in a cause, and in `healthy`, between which an apparently healthy run is tried all the same.

@@ -19,7 +19,7 @@ from traindx.lab.conduct.parallel import threads_each
 from traindx.lab.judge.objectives import side
 from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.search import Search
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 from traindx.vocabulary.trial import Answering, Checkpoint, Tested
 
 MODEL = "model.safetensors"

@@ -27,8 +27,7 @@ from traindx.lab.repair.stopping import stopping
 from traindx.redaction import redact
 from traindx.reports.labels import number
 from traindx.version import VERSION
-from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Recommendation, Run, RunDiagnosis
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
 
 NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after all trials

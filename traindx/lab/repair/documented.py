@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary import RunDiagnosis
 
 # The finding that shows the fault -> its cause, the fix, and what the documentation says.
 DOCUMENTED: Mapping[str, tuple[str, str, str]] = {

@@ -15,10 +15,7 @@ from traindx.features.curves.forecast import QUANTILES, forecast_curve, has_fail
 from traindx.features.shared import Features
 from traindx.features.statistics.trends import slope
 from traindx.reports.labels import number, percent
-from traindx.vocabulary.diagnosis import Recommendation
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Recommendation, Run, Setup, threshold
 from traindx.vocabulary.trial import Answering
 
 MOST = 6

@@ -22,8 +22,7 @@ from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.conditions import refusal
 from traindx.lab.repair.pairs import known_gains, paired, trial
 from traindx.reports.labels import percent as sure
-from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Trial, Verdict
 
 SETTLED = 0.9

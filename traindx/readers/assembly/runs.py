@@ -27,8 +27,20 @@ from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.setup_facts import COUNTS, WORDS
 from traindx.redaction import redact_facts, redact_text
-from traindx.vocabulary.run import ENDINGS, Event, Floats, Ints, Panel, Run, Series, frozen_array, series
-from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
+from traindx.vocabulary import (
+    ENDINGS,
+    FACT_FIELDS,
+    Event,
+    Fact,
+    Floats,
+    Ints,
+    Panel,
+    Run,
+    Series,
+    Setup,
+    frozen_array,
+    series,
+)
 
 
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from traindx.errors import ReadError
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.run import Floats, Run, Series, series
+from traindx.vocabulary import Floats, Run, Series, series
 
 Read = Callable[[Path], list[RawLog]]
 LOGGED = "logged/"  # names under which capture keeps what the script handed to a logger

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from traindx.features.statistics.medians import distinct, median
 from traindx.readers.names.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 # Names of step axes, the best first: exact counters of optimizer steps before coarse ones.
 AXIS_NAMES = (

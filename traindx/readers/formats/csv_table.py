@@ -13,7 +13,7 @@ from traindx.readers.assembly.step_axis import find_axis, steps_of
 from traindx.readers.names.aliases import role_of
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 NAME = "csv"
 FILES = ("*.csv", "*.tsv")

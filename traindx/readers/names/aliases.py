@@ -12,7 +12,7 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from traindx.errors import ConfigError
 from traindx.features.adversarial import is_duel, is_term
 from traindx.readers.names.aliases import Role, role_of, split_of, words_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 # Two players, each with its own loss: their sum means nothing.
 ADVERSARIAL = frozenset(

@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.features.statistics.medians import median
 from traindx.readers.names.aliases import words_of
-from traindx.vocabulary.run import Floats, Series, series
+from traindx.vocabulary import Floats, Series, series
 
 SECONDS = {
     "ms": 1e-3,

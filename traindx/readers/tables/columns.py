@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.readers.raw import RawColumn
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 MAX_NAMES = 20_000  # a log with more names than this is not read to the end of them
 PIECE = 1 << 16  # cells taken at a time: as Python's numbers they take eight times as much memory

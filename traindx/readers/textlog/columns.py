@@ -12,7 +12,7 @@ from traindx.readers.raw import RawColumn
 from traindx.readers.textlog.shapes import Shape, joined
 from traindx.readers.textlog.tokens import in_common_unit
 from traindx.readers.textlog.words import evidence
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 STEP_RATE = re.compile(r"^[munµ]?s/(?:it|iter|iteration|step|batch)$", re.IGNORECASE)
 RANKED = re.compile(r"^rank/(\d+)/(.+)$")

@@ -15,7 +15,7 @@ from traindx.readers.textlog.counting import EpochLine, epoch_column
 from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.shapes import Shape
-from traindx.vocabulary.run import ENDINGS, Event, Floats, Ints
+from traindx.vocabulary import ENDINGS, Event, Floats, Ints
 
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
 # (tool, what only its lines hold)

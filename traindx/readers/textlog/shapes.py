@@ -14,7 +14,7 @@ from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tokens import in_common_unit
 from traindx.readers.textlog.variants import Variant
 from traindx.readers.textlog.words import evidence
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 WORD = re.compile(r"[A-Za-z']+")
 STATED = re.compile(r"[:=]\s*[-+]?\.?\d")

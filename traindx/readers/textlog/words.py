@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from traindx.readers.names.aliases import in_english, role_of
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 # Counter -> rank; the lower the closer to optimizer steps over the whole run.
 RANKED = (

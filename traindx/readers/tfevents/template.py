@@ -18,7 +18,7 @@ from traindx.readers.raw import RawColumn
 from traindx.readers.tfevents.crc import Bytes, Words, masked, of_bytes, term, unmasked
 from traindx.readers.tfevents.event import Layout, Scalar
 from traindx.readers.tfevents.frames import FRAME, HEAD, SLACK
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 CHUNK = 8192  # records handled at a time: their bytes stay in the second-level cache
 LONGEST = SLACK - 64  # payload bytes of a record that a template is made for

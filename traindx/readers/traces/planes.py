@@ -23,7 +23,7 @@ from traindx.readers.files.protobuf import (
 )
 from traindx.readers.files.text_blocks import chunks
 from traindx.readers.raw import Source
-from traindx.vocabulary.run import Event
+from traindx.vocabulary import Event
 
 PLANE, ID, NAME, LINES, EVENT_NAMES, STAT_NAMES = 1, 1, 2, 3, 4, 5
 LONGEST = 1 << 12  # bytes of a name

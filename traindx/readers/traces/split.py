@@ -20,7 +20,7 @@ from traindx.features.performance.intervals import (
     union,
 )
 from traindx.readers.traces.events import Table
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 STEP, LOADER, OPTIMIZER = (
     "ProfilerStep",

@@ -12,8 +12,7 @@ from traindx.features.shared import Features
 from traindx.reports import labels
 from traindx.reports.digest import ADVICE_PROBABILITY, Advice, Digest
 from traindx.reports.labels import lowered, name, number, percent, since
-from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis, NextMeasure, RunDiagnosis
-from traindx.vocabulary.run import Run, Series
+from traindx.vocabulary import Finding, Health, Hypothesis, NextMeasure, Run, RunDiagnosis, Series
 
 LEADS = 0.35  # probability below which no cause leads: the page then names candidates
 EVEN = 0.5  # a healthy run of which less is known than that is not called fine by its cause

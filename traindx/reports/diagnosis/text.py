@@ -13,8 +13,7 @@ from traindx.reports.documents import memory, profile
 from traindx.reports.labels import clean, name, number, percent, since
 from traindx.reports.plots import sketch
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.diagnosis import Document, Finding, RunDiagnosis
-from traindx.vocabulary.run import Run, Series
+from traindx.vocabulary import Document, Finding, Run, RunDiagnosis, Series
 
 PLOT_ROWS = 6
 SCREENS = 2  # runs of several that get a screen in addition to their row

@@ -12,8 +12,7 @@ import numpy as np
 from traindx.reports import labels
 from traindx.reports.digest import grouped_findings
 from traindx.reports.plots.curves import Chart, Line, run_charts
-from traindx.vocabulary.diagnosis import RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, RunDiagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.reports.figures.curves import INK, PALETTE, QUIET, blank, house_style, plain, write
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary import Floats, Run
 from traindx.vocabulary.trial import FixReport
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from traindx.features.per_module.table import ModuleTable
 from traindx.reports import labels
 from traindx.reports.figures.curves import COLORS, GRAVE, INK, MILD, QUIET, blank, house_style, plain, write
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

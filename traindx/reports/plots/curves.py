@@ -11,8 +11,7 @@ from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.reports.digest import Seen
 from traindx.reports.plots.sketch import value_range
-from traindx.vocabulary.run import Floats, Run
-from traindx.vocabulary.signals import SIGNALS, direction_of
+from traindx.vocabulary import SIGNALS, Floats, Run, direction_of
 
 POINTS = 2000
 SMOOTH_POINTS = 1000

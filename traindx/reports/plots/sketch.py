@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.features.statistics.medians import quantile
 from traindx.reports.labels import number, step
-from traindx.vocabulary.run import Floats, Series
+from traindx.vocabulary import Floats, Series
 
 LOG_RATIO = 30.0  # a positive signal that spans more than this is drawn on a log scale
 MOST_EXACT = 20_000  # above this many points the bulk of a column is estimated from every k-th point

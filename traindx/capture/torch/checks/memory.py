@@ -23,7 +23,7 @@ from traindx.capture.torch.checks.samples import NotClear
 from traindx.capture.torch.measure.models.as_built import unregistered_layers
 from traindx.capture.torch.measure.reruns.future_tokens import replaced
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 def accelerator(live: Live) -> dict[str, Fact]:

@@ -17,7 +17,7 @@ from torch import nn
 
 from traindx.capture.torch.hooks import something_is_compiled
 from traindx.capture.torch.measure.loss.graph import nodes_of
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 MOST = 40  # products of one measurement
 TOLERANCE = 0.01  # relative to the larger eigenvalue: error bound at which it stops

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from traindx.capture.session.layout import Layout
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 HOPS = 8  # operations from a tensor backwards
 NEAR = 12  # operations at the end of a loss in which a hand-written difference is looked for

@@ -34,7 +34,7 @@ from traindx.capture.torch.measure.quantized.levels import (
     rows_of,
 )
 from traindx.capture.torch.measure.tensors.views import isolated, local
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 EXPORTED = (
     "linear",
