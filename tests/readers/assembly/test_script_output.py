@@ -74,3 +74,12 @@ def test_parts_of_the_loss_are_taken_and_other_numbers_are_not(store: Path) -> N
     (run,) = read_path(str(store))
     assert run.series["rec"].values.tolist() == [30.0 - i for i in range(EPOCHS)]
     assert "temp" not in run.series
+
+
+def test_a_printed_sum_is_kept_with_its_printed_terms(store: Path) -> None:
+    """The recorded loss may be that of other batches than the printed terms."""
+    lines = [f"epoch {i + 1}: train_loss={30 / i:.3f} kld={3 / i:.3f}" for i in range(1, EPOCHS + 1)]
+    (store / "stdout.log").write_text("\n".join([*lines, ""]))
+    (run,) = read_path(str(store))
+    assert len(run.series["train/loss"]) == 40
+    assert len(run.series["train/total_loss"]) == EPOCHS

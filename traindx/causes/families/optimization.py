@@ -62,7 +62,7 @@ scaling the inputs at the old rate cures it too, the inputs are the root.""",
             "input-has-no-effect": W(-1.0), "policy-moves-too-far": W(3.0), "q-values-explode": W(1.0),
             "policy-stops-exploring": W(2.5), "chosen-answers-become-unlikely": W(2.5),
             "rewards-fall-by-small-steps": W(-5.0), "opponents-do-not-compete:fooled": W(2.0),
-            "answers-leave-reference": W(4.0),
+            "answers-leave-reference": W(4.0), "opponents-do-not-compete:apart": W(6.0),
         },
         settles=(
             ("the highest learning rate that is safe", "traindx find-lr -- python train.py"),

@@ -39,7 +39,7 @@ from traindx.features.shared import Features
 from traindx.features.statistics.trends import slope
 from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
-CURVES = "LOS"
+CURVES, OBJECTIVES = "LOS", "OBJ"
 STUCK = ("loss-flat-from-start", "loss-at-chance")
 NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # normal in the first few steps
 
@@ -170,7 +170,7 @@ def health_without_score(
     sure: float = threshold(0.9, "P(cause)", basis="convention", source="one in ten would be wrong"),
 ) -> Health:
     """Health where the loss is no score: of agents, by their rewards where they are logged."""
-    flat = any(f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings)
+    flat = any(f.code.startswith((CURVES, OBJECTIVES)) and f.severity == "medium" for f in case.findings)
     rises = not case.features.loss_is_no_score and clearly_improving(case)
     known = case.leading is not None and case.leading.probability >= sure
     return "watch" if flat or (known and not rises) else "healthy"

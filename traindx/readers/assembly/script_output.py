@@ -28,6 +28,8 @@ PARTS = frozenset(
     {"rec", "recon", "reconstruction", "nll", "kld", "elbo"}
 )  # of the loss of a model with latent variables
 KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl")
+TERMS = ("kld", "kl_loss", "value_loss", "entropy_loss")  # what a printed loss is the sum of
+LOSS, SUM = "train/loss", "train/total_loss"
 FEW = 2  # points below which a printed signal is no curve
 
 
@@ -43,8 +45,10 @@ def completed(run: Run, folder: Path, read_file: Read) -> Run:
     for file in files(run, folder):
         for other in runs_in(file, read_file):
             for name, curve in laid_over(other, own).items():
-                if name not in found:
-                    found[name], originals[name] = curve, f"{other.originals.get(name, name)} ({file.name})"
+                # A printed sum of terms has the samples of the printed terms; the recorded loss may have others.
+                kept = SUM if name == LOSS and any(n.endswith(TERMS) for n in other.series) else name
+                if kept not in found:
+                    found[kept], originals[kept] = curve, f"{other.originals.get(name, name)} ({file.name})"
     return msgspec.structs.replace(run, series=dict(sorted(found.items())), originals=originals)
 
 
