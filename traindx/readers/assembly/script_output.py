@@ -104,7 +104,8 @@ def counts_steps(steps: Floats, last: float, *, missed: float = 3.0) -> bool:
     if not len(steps) or steps[0] < 0 or steps[-1] > last + 1:
         return False
     apart = np.diff(steps)
-    return len(steps) < FEW + 1 or np.ptp(apart) > 0 or steps[-1] + missed * apart[-1] >= last
+    uneven = len(apart) < FEW or np.ptp(apart) > 0
+    return bool(uneven or steps[-1] + missed * apart[-1] >= last)
 
 
 def evaluations(own: Mapping[str, Series]) -> Floats | None:
