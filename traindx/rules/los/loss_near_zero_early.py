@@ -45,12 +45,11 @@ def loss_near_zero_early(
     curve = features.needed_curve("train/loss")
     if not curve.start > 0 or float(curve.values.min()) < 0:
         raise api.CannotJudge("needs a positive loss")
-    if "lbfgs" in run.setup.word("optimizer").lower():
-        return  # a step of L-BFGS makes up to 20 updates
     below = np.flatnonzero(curve.trend <= near * curve.start)
     if (
         not len(below)
         or below[0] > early * curve.n
+        or "lbfgs" in run.setup.word("optimizer").lower()  # a step of it makes up to 20 updates
         or float(median(curve.values[below[0] :])) > near * curve.start
     ):
         return
