@@ -94,7 +94,7 @@ def repository(program: Program, folder: Path) -> Path:
 
 def files(program: Program, clone: Path) -> Iterator[tuple[str, bytes]]:
     """The files of the folders that the program needs, at its commit; those that the clone lacks are left out."""
-    git = ["git", "-C", str(clone)]
+    git = ["git", "-c", "core.quotepath=false", "-C", str(clone)]  # names as they are, not escaped
     wanted = [*git, "ls-tree", "-r", program.commit, "--", *(program.needs or [program.folder])]
     listed = subprocess.run(wanted, capture_output=True, check=True, text=True).stdout
     entries = [line.split(maxsplit=3) for line in listed.splitlines() if " blob " in line]
