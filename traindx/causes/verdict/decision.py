@@ -139,6 +139,8 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     flat = [f for f in case.findings if f.slug in STUCK]
     if not any(f.severity in ("critical", "high", "medium") for f in flat) or case.run.last_step is None:
         return None
+    if case.has("loss-diverges"):
+        return None  # it had learned, and lost that again
     span = case.run.last_step - (case.run.first_step or 0.0)
     planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
     until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))

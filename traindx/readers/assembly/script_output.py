@@ -24,10 +24,9 @@ PRINTED = ("stdout.log", "stderr.log")
 MOST_BYTES = 64 << 20  # of a file next to the record are read
 # Of these the record has none: what agents, games and preference tuning log next to their losses.
 SPLITS = ("train/", "val/", "test/")
-PARTS = frozenset(
-    {"rec", "recon", "reconstruction", "nll", "kld", "elbo"}
-)  # of the loss of a model with latent variables
-KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl")
+# Parts of the loss of a model with latent variables.
+PARTS = frozenset({"rec", "recon", "reconstruction", "nll", "kld", "elbo"})
+KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl", "reward_std")
 TERMS = ("kld", "kl_loss", "value_loss", "entropy_loss")  # what a printed loss is the sum of
 LOSS, SUM = "train/loss", "train/total_loss"
 FEW = 2  # points below which a printed signal is no curve
