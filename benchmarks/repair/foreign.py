@@ -14,7 +14,7 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from traindx import pipeline
 from traindx.errors import ReadError
 from traindx.lab.conduct.attempts import conduct
 from traindx.lab.judge.objectives import level
+from traindx.lab.plan import merged
 from traindx.vocabulary.trial import FixReport
 
 HERE = Path(__file__).parent
@@ -61,8 +62,8 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, kw_only=True):
-    """`scores`: of the healthy, the faulty and the patched program, with one seed. `levels`: what the trials compare,
-    without the fix, with it, and of the patched copy, with that seed. `reloaded`: the score of the saved model."""
+    """`scores`: of the healthy, the faulty and the patched program, with one seed. `levels`: what the trials came to
+    without the fix, with it, and the patched copy, with that seed. `reloaded`: the score of the saved model."""
 
     verdict: str
     reason: str = ""
@@ -134,12 +135,13 @@ def well(program: Foreign, place: Path, repositories: Path, seed: int) -> float 
     return msgspec.json.decode(kept.read_bytes())
 
 
-def printed(folder: Path, seed: int) -> float | None:
-    """What the unchanged program printed last in the trials with that seed; None where none of them was whole."""
+def printed(folder: Path, seed: int, interventions: Collection[str] = ()) -> float | None:
+    """What the program printed last in the trials with that seed and these interventions; None where none of them was
+    whole."""
     for line in (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()[1:]:
         entry = msgspec.json.decode(line)
-        same = (entry.get("interventions"), entry.get("seed"), entry.get("steps")) == ([], seed, None)
-        if same and entry["ok"]:
+        same = (sorted(entry["interventions"]), entry["seed"], entry["steps"])
+        if same == (sorted(interventions), seed, None) and entry["ok"]:
             log = folder / "records" / entry["record"] / "stdout.log"
             return last_number(log.read_text(encoding="utf-8", errors="replace"))
     return None
@@ -153,7 +155,7 @@ def tried(fault: Fault, program: Foreign, place: Path, repositories: Path, budge
     command = f"{sys.executable} -m traindx fix --no-knowledge --budget {budget} -f json --".split()
     said = start(faulty, here, home, *command)
     try:
-        report = msgspec.json.decode(said.out, type=FixReport)
+        report = msgspec.json.decode(said.out, type=FixReport, strict=False)  # "Infinity" is a number
     except msgspec.DecodeError:
         return Row(verdict="error", reason=said.err.strip()[-300:], seconds=said.seconds)
     row = Row(
@@ -175,8 +177,7 @@ def tried(fault: Fault, program: Foreign, place: Path, repositories: Path, budge
         row.applies = subprocess.run(["git", "apply", patch], cwd=copy, check=False).returncode == 0
         ended = seeded(copy, faulty, home, seed, report) if row.applies else Ended(None, math.nan)
         row.scores[2] = ended.score
-        if proofs and proofs[-1].before and proofs[-1].after:
-            row.levels = [proofs[-1].before.values[0], proofs[-1].after.values[0], ended.level]
+        row.levels = reached(report, row, here / report.folder, ended) if proofs else []
         if row.applies and program.reload:
             start(faulty, copy, home)
             bare = [sys.executable, "-c", program.reload]
@@ -186,6 +187,18 @@ def tried(fault: Fault, program: Foreign, place: Path, repositories: Path, budge
             )
             row.reloaded = last_number(done.stdout, done.returncode)
     return row
+
+
+def reached(report: FixReport, row: Row, folder: Path, copy: Ended) -> list[float]:
+    """What the trials came to without the fix and with it, and what the patched copy came to: by what the program
+    prints, where a trial was whole, else by the signal that they are compared by."""
+    (*_, last) = (t for t in report.trials if t.verdict == "confirmed")
+    arm = printed(folder, last.seeds[0], merged(last.on_top_of, last.interventions))
+    if arm is not None and row.scores[1] is not None and copy.score is not None:
+        return [row.scores[1], arm, copy.score]
+    if last.before is None or last.after is None:
+        return []
+    return [last.before.values[0], last.after.values[0], copy.level]
 
 
 def figures(rows: dict[str, Row], faults: list[Fault]) -> list[tuple[str, str]]:

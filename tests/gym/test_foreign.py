@@ -64,6 +64,7 @@ def test_what_a_program_printed_in_whole_trials_is_not_run_again(tmp_path: Path)
     (tmp_path / "trials.jsonl").write_text("\n".join(map(json.dumps, entries)), encoding="utf-8")
     assert printed(tmp_path, 0) == 0.75
     assert printed(tmp_path, 1) is None
+    assert printed(tmp_path, 0, ["lr=*100"]) is None, "that was not tried"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="starts are bounded by a keeper, which Linux has")

@@ -302,7 +302,11 @@ def flat(run: Run) -> bool:
     if loss is None or len(loss) < 2:
         return False
     finite = loss.values[np.isfinite(loss.values)]
-    return len(finite) > 1 and float(np.ptp(finite)) < 0.02 * float(np.abs(finite).max())
+    part = max(1, len(finite) // 3)
+    moved = abs(float(median(finite[:part])) - float(median(finite[-part:]))) if len(finite) > 1 else np.inf
+    return bool(
+        moved < 0.02 * float(np.abs(finite).max(initial=0.0))
+    )  # batches may scatter around one level
 
 
 def absent_constants(run: Run) -> Iterator[Event]:

@@ -45,6 +45,11 @@ class Features(Derived):
             raise CannotJudge(f"needs {name}, which was not recorded")
         return curve
 
+    def curve_with(self, *words: str, split: str = "") -> Curve | None:
+        """The longest curve of a split whose name has all the words."""
+        names = [n for n in self.run.series if n.startswith(split) and all(w in n.lower() for w in words)]
+        return self.curve(max(names, key=lambda name: len(self.run.series[name]))) if names else None
+
     def floor(self, name: str) -> float:
         """The least that a signal can be, by its original name: 1 for a perplexity, else 0."""
         words = re.split(r"[^a-z]+", self.run.originals.get(name, name).lower())

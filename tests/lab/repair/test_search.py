@@ -85,6 +85,7 @@ def test_a_budget_that_is_spent_ends_it_without_a_verdict(tmp_path: Path) -> Non
     assert report.verdict == "not-fixed"
     assert report.trials == ()
     assert any("--budget" in one.why for one in report.untried)
+    assert "used up (--budget) before lower-learning-rate could be tried" in report.reason
     assert script.asked == [()]
 
 

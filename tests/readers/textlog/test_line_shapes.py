@@ -140,3 +140,70 @@ def test_three_numbers_between_slashes_hold_no_count_of_batches(tmp_path: Path) 
     run = read(tmp_path, "\n".join(line.format(100 * i + 100, loss) for i, loss in enumerate(LOSSES)))
     assert_losses(run, "train/xent")
     assert run.series["train/xent"].steps.tolist() == [100.0 * i + 100 for i in range(20)]
+
+
+UNNAMED = [
+    "epoch 0, batch {i}: {v}",
+    "Step {i} - {v}",
+    "[{i}] {v}",
+    "({i}, {v})",
+    "May 01 12:00:{i:02d} node7 python[812]: iteration={i} {v}",
+]
+
+
+@pytest.mark.parametrize("line", UNNAMED)
+def test_a_value_that_no_name_precedes_is_the_loss(line: str, tmp_path: Path) -> None:
+    text = "\n".join(line.format(i=i + 1, v=loss) for i, loss in enumerate(LOSSES))
+    run = read(tmp_path, f"Loading data from ./data\n{text}\n")
+    assert_losses(run)
+    assert run.series["train/loss"].steps[-1] == 20
+
+
+def test_a_value_without_a_name_is_no_loss_next_to_one_that_has_it(tmp_path: Path) -> None:
+    lines = [f"epoch {i} loss {loss}\nepoch {i}: {0.5 + i}" for i, loss in enumerate(LOSSES)]
+    run = read(tmp_path, "\n".join(lines))
+    assert_losses(run)
+
+
+@pytest.mark.parametrize("line", ["Step {i}: {v} s", "Step {i}: {v} GB", "Copied part {i} of 20: {v}"])
+def test_a_number_with_a_unit_or_behind_words_needs_a_name(line: str, tmp_path: Path) -> None:
+    with pytest.raises(ReadError):
+        read(tmp_path, "\n".join(line.format(i=i + 1, v=loss) for i, loss in enumerate(LOSSES)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Loss at epoch 0 and iteration {i} is {v}",
+        "The loss of step {i} was {v}",
+        "After {i} steps the loss is {v}",
+    ],
+)
+def test_a_sentence_with_a_counter(line: str, tmp_path: Path) -> None:
+    run = read(tmp_path, "\n".join(line.format(i=i + 1, v=loss) for i, loss in enumerate(LOSSES)))
+    assert_losses(run)
+    assert run.series["train/loss"].steps[-1] == 20
+
+
+def test_a_pair_behind_a_name_belongs_to_it(tmp_path: Path) -> None:
+    lines = [f"Loss [3, {100 * i}](epoch, minibatch):  {loss}" for i, loss in enumerate(LOSSES)]
+    assert_losses(read(tmp_path, "\n".join(lines)))
+
+
+def test_a_boxed_table_of_two_columns(tmp_path: Path) -> None:
+    rows = [f"|  {i}  | {loss} |" for i, loss in enumerate(LOSSES)]
+    assert_losses(
+        read(tmp_path, "\n".join(["+---+---+", "| Epoch | Loss |", "+---+---+", *rows, "+---+---+"]))
+    )
+
+
+def test_the_first_of_a_list_in_a_cell_is_the_total(tmp_path: Path) -> None:
+    rows = [f"|  {i}  | [{loss}, 0.2] | 0.{i + 10} |" for i, loss in enumerate(LOSSES)]
+    assert_losses(read(tmp_path, "\n".join(["| Epoch | Loss | recall |", "+---+---+---+", *rows])))
+
+
+def test_headings_of_two_words_above_columns_set_by_blanks(tmp_path: Path) -> None:
+    rows = [f"{i} {loss} {loss} 0.5" for i, loss in enumerate(LOSSES)]
+    run = read(tmp_path, "\n".join(["epoch train loss valid loss f2", *rows]))
+    assert_losses(run)
+    assert_losses(run, "val/loss")

@@ -212,6 +212,7 @@ class Session:
     def zero_grad(self, optimizer: Any = None) -> None:
         """Gradients are being zeroed. With a scaler, unused ones mean that the step was skipped."""
         self.watched.zeroed()
+        self.habits.zeroed = self.habits.backwards > 0
         if self._scaler() is not None and self.habits.backwards:
             self.skipped()
 

@@ -115,7 +115,7 @@ Settled by: comparing the parameters of the optimizer with those of the model.""
         family="loop",
         prior=-4.2,
         page="""backward is called but step is not, or only under a condition that is never true, or
-every step is skipped.
+every step is skipped or comes after zero_grad, without gradients.
 
 In a log: a loss that is flat apart from batch noise, and constant where the batch is constant.
 

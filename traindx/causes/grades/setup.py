@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
+from traindx.causes.facts.optimizer import optimizer_family, peak_rate, searches_within_steps, updates
 from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.shared import Features
 from traindx.vocabulary import Run, threshold
@@ -102,7 +102,7 @@ def schedule(run: Run, features: Features) -> str | None:
 
 def updates_made(run: Run, features: Features) -> float | None:
     """Steps of a run that has ended; a log that is still being written does not show its budget."""
-    counted = run.setup.number("optimizer_steps")
+    counted = None if searches_within_steps(run) else run.setup.number("optimizer_steps")
     return counted if counted is not None else (updates(run) if run.complete else None)
 
 

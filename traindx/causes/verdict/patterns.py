@@ -97,6 +97,7 @@ def warmup_phase(
         3, lr.n // 2
     )  # not one jump
     at_end, halfway = lr.values[-1], lr.values[lr.n // 2]
+    rising = rising and bool(np.any(rises[-max(1, lr.n // 20) :] > 0))  # otherwise the warm-up is over
     return rising and bool(at_end >= at_peak * lr.values.max()) and bool(at_end > ramp * halfway)
 
 

@@ -2,7 +2,8 @@
 
 import libcst as cst
 
-from traindx.lab.edits.follow import DEEP, resolve
+from traindx.lab.edits.follow import DEEP, indexed, made_before, origin, resolve
+from traindx.lab.edits.keras_inputs import normalize_inputs
 from traindx.lab.edits.keras_model import is_keras, match_loss, match_output
 from traindx.lab.edits.kind import Kind, writes
 from traindx.lab.edits.model import (
@@ -90,6 +91,7 @@ __all__ = [
     "forward_of",
     "hidden",
     "in_sequence",
+    "indexed",
     "insert_behind",
     "is_keras",
     "kind",
@@ -97,12 +99,15 @@ __all__ = [
     "leaves",
     "loaders",
     "losses",
+    "made_before",
     "match_loss",
     "match_output",
     "model_at",
     "modules",
+    "normalize_inputs",
     "optimizer_of",
     "optimizers",
+    "origin",
     "overridden",
     "parameters_at",
     "put",

@@ -310,7 +310,7 @@ def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | N
         if arg.keyword is not None and arg.keyword.value == name:
             return arg
     plain = [arg for arg in call.args if arg.keyword is None]
-    if place is None or place >= len(plain) or any(arg.star for arg in plain[: place + 1]):
+    if place is None or not 0 <= place < len(plain) or any(arg.star for arg in plain[: place + 1]):
         return None
     return plain[place]
 

@@ -232,6 +232,9 @@ def outcome(
         return "nothing-to-fix", suspected if tried else "no remaining cause is suspected"
     if search.applied:
         return "not-fixed", "the confirmed change did not hold at full length"
+    late = [one.fix for one in search.untried.values() if one.why == search.bench.used_up()]
+    if not tried and late:
+        return "not-fixed", f"{search.bench.used_up()} before {late[0]} could be tried"
     if not tried:
         return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
     return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
@@ -245,7 +248,9 @@ def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     name = original.partition(" (")[0]  # without the file that it was read from
     name = f"steps until {name} is as good" if objective.scale == "steps" else name
     before, after = (number(one.mean) if one is not None else "not known" for one in sides)
-    return f"{name} from {before} to {after} (mean of {len(pairs)} seeds)"
+    bench = search.bench
+    at = "" if bench.steps is None or bench.steps == bench.whole else f", after {bench.steps} steps"
+    return f"{name} from {before} to {after} (mean of {len(pairs)} seeds{at})"
 
 
 def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:

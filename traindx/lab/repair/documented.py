@@ -14,6 +14,10 @@ DOCUMENTED: Mapping[str, tuple[str, str, str]] = {
         "double-softmax", "feed-logits-to-loss",
         "the documentation of the loss: cross-entropy expects logits and applies the softmax itself",
     ),
+    "output-cannot-reach-targets": (
+        "wrong-output-activation", "match-output-to-loss",
+        "the definition of the last activation: the targets lie outside of what it can give",
+    ),
     "evaluating-in-train-mode": (
         "train-mode-evaluation", "switch-to-eval-mode",
         "the documentation of PyTorch: call model.eval() before evaluation, because of dropout and batch norm",

@@ -76,7 +76,8 @@ def counter_of(key: str) -> tuple[str, int] | None:
         return joined, COUNTERS[joined]
     bare = re.sub(r"[\s_]+", "_", ROLE_IN_KEY.sub("", plain)).strip("_-/ .")
     bare = re.sub(
-        r"^(?:current|cur|global|inner|main|the|end_of|start_of|start|end|starting|finished|begin)_",
+        r"^(?:current|cur|global|inner|main|(?:in_|on_|at_|during_)?the|in|on|at|during|end_of|start_of|start|end"
+        r"|starting|finished|begin)_",
         "",
         bare,
     )

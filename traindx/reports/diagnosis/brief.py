@@ -188,7 +188,8 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
         found += [
             words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in stated
         ]
-    return tuple(found[:FACTS])
+    read = [f"{e['message']}." for e in diagnosis.run.events if e.get("code") == "doubtful-loss"]
+    return (*found[:FACTS], *(labels.sentence(words, 240) for words in read[:1]))
 
 
 def notes(diagnosis: RunDiagnosis) -> list[str]:

@@ -59,7 +59,10 @@ def first_loss_far_from_guessing(
     parts = summed_losses(features)
     theory, which = parts * theory, which if parts == 1 else f"{parts:.0f} x {which}"
     first = float(curve.raw.values[0])
-    if not first > far * theory:
+    scaled = "targets=standardize" in setup.word(
+        "interventions"
+    )  # the loss has the script's units, they have not
+    if scaled or not first > far * theory:
         return
     yield Evidence(
         onset=float(curve.steps[0]),

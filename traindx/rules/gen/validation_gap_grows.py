@@ -93,7 +93,7 @@ def validation_gap_grows(
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # some of many scores (one per class) get worse while most improve
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
-        yield evidence(worst, improves(features, worst), strong, mild, lost)
+        yield evidence(worst, improves(features, worst), holds(features, worst), strong, mild, lost)
     if seen:
         return
     # Near a perfect score a training loss near zero makes any ratio of losses large.
@@ -340,11 +340,30 @@ def course(then: float, now: float) -> str:
     return f"stayed at {now:.4g}" if same else f"went from {then:.4g} to {now:.4g}"
 
 
-def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
+def holds(
+    features: Features,
+    seen: Seen,
+    *,
+    less: float = threshold(0.03, "of the scale", "convention", "a score that hardly anyone would miss"),
+    visible: float = threshold(0.3, "of the lowest loss", "convention", "visible in a plot"),
+) -> bool:
+    """Whether the validation loss rises a little, and the validation score stays near its best."""
+    metric = api.score(features, "val/")
+    if metric is None or metric is seen.pair.val or metric.n < 4 or seen.relative >= visible:
+        return False
+    scale = api.scale_of(metric.name, metric.values)
+    return scale is not None and metric.end - float(metric.trend.min()) <= less * abs(
+        scale.perfect - (scale.nothing or 0.0)
+    )
+
+
+def evidence(
+    seen: Seen, metric_improves: bool, score_holds: bool, strong: float, mild: float, lost: float
+) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
     severity: api.Severity = "medium"
-    if metric_improves or max(seen.relative, seen.lost) < mild:
+    if metric_improves or max(seen.relative, seen.lost) < mild or score_holds:
         severity = "low"
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"

@@ -51,6 +51,7 @@ def parameters_missing_from_optimizer(
     total = setup.number("parameters_trainable") or 0.0
     idle, steps = setup.number("parameters_without_gradient") or 0.0, setup.number("optimizer_steps") or 0.0
     strangers = total > 0 and idle >= nearly * total and steps >= rows
+    strangers = strangers and not run.setup.number("steps_after_zeroing")  # then no gradient is left
     if steps < 1:
         raise CannotJudge("no optimizer has made a step")
     if outside <= any_at_all and not strangers:

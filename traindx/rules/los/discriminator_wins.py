@@ -1,6 +1,6 @@
 """LOS018 discriminator-wins."""
 
-from traindx.features.adversarial import player_of
+from traindx.features.adversarial import player_of, words_of
 from traindx.rules import api
 from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, np, rule, threshold
 
@@ -63,7 +63,11 @@ def discriminator_wins(
 
 def player_losses(features: Features, player: str, least: float) -> list[Curve]:
     """The losses of one player with enough points."""
-    named = [n for n in features.run.series if player_of(n) == player and n.endswith(("loss", "_d", "_g"))]
+    named = [
+        n
+        for n in features.run.series
+        if player_of(n) == player and ("loss" in words_of(n) or n.endswith(("loss", "_d", "_g")))
+    ]
     return [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
 
 

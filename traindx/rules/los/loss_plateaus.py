@@ -1,6 +1,8 @@
 """LOS004 loss-plateaus."""
 
 from traindx.features.curves.chance_level import chance_classes
+from traindx.features.curves.score_scales import late
+from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.rules import api
 from traindx.rules.api import Curve, Evidence, Features, Flat, Iterator, Run, median, np, rule, threshold
 
@@ -36,9 +38,10 @@ def loss_plateaus(
     The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the
     curve did while the steps before it doubled. Speed is measured per unit of the logarithm of the step, in
     which a power law hardly slows down. A log that begins in the middle of a run and never moves is reported
-    too, and so is one that repeats one value next to a good score. A validation loss or score that is level
-    while training continues is a note. Aspects say whether the level is at chance, high or low, whether the
-    learning rate had decayed, and what the gradient norm does. Severity is low, and medium at chance level.
+    too, and so is one that repeats one value next to a good score. Notes: a validation loss or score that is
+    level while training continues, and a score that has stopped improving at a useless value. Aspects say
+    whether the level is at chance, high or low, whether the learning rate had decayed, and what the gradient
+    norm does. Severity is low, and medium at chance level.
 
     ## Why it matters
     More of the same will not help. It may be convergence, or a learning rate, schedule or capacity that
@@ -96,7 +99,12 @@ def message_values(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
 def level_validation(
     features: Features, objective: Curve, still: float, most: float, least: float
 ) -> Iterator[Evidence]:
-    """A note: the validation loss or score is level while the training loss still falls."""
+    """A note: a score has settled at a poor value, or the validation loss or score is level while the training
+    loss still falls."""
+    poor = poor_and_settled(features)
+    if poor is not None:
+        yield poor_level(poor)
+        return
     val = features.curve("val/loss")
     for curve in (*([val] if val is not None else []), *api.scores(features, "val/", int(least))):
         flat = (
@@ -118,6 +126,22 @@ def level_validation(
             points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
         )
         return
+
+
+def poor_level(curve: Curve) -> Evidence:
+    """A score that has stopped improving at a useless value, whatever the loss does."""
+    third = curve.step_at(curve.n // 3)
+    return Evidence(
+        onset=third,
+        last=float(curve.steps[-1]),
+        where=curve.name,
+        severity="info",
+        strength=0.5,
+        aspects=("validation",),
+        message=f"{curve.name} has stopped improving at about {late(curve):.3g} (median of its last third), a poor "
+        "score",
+        points=(curve.point(-1, late(curve) * curve.sign),),
+    )
 
 
 def repeated(curve: Curve) -> Flat | None:

@@ -3,7 +3,7 @@
 from traindx.rules import api
 from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
 
-TOTALS = ("train/loss", "total_loss")
+TOTALS = ("total_loss", "train/loss")
 POLICIES = ("policy_loss", "policy_gradient_loss", "pg_loss")
 VALUES = ("value_loss", "vf_loss", "v_loss")
 ENTROPIES = ("entropy", "entropy_loss")
@@ -91,8 +91,8 @@ def last_weight(total: Floats, terms: Floats, exact: float) -> tuple[float, floa
 
 def ending(run: Run, features: Features, *names: str) -> Curve | None:
     """The first curve whose name ends in one of these."""
-    found = (name for name in run.series if name.endswith(names) and not name.startswith("val/"))
-    return features.curve(next(found, ""))
+    known = [name for name in run.series if not name.startswith("val/")]
+    return features.curve(next((n for end in names for n in known if n.endswith(end)), ""))
 
 
 def evidence(total: Curve, term: Curve, weight: float, aspect: str) -> Evidence:

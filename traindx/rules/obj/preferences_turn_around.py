@@ -43,7 +43,7 @@ def preferences_turn_around(
     judged = 0
     for split in ("train/", "val/"):
         right, margin = (
-            curve_of(run, features, split, *words)
+            features.curve_with(*words, split=split)
             for words in (("rewards", "accurac"), ("rewards", "margin"))
         )
         if right is None or margin is None or min(right.n, margin.n) < least:
@@ -60,9 +60,3 @@ def preferences_turn_around(
             )
     if not judged:
         raise CannotJudge("needs the rewards of chosen and rejected answers")
-
-
-def curve_of(run: Run, features: Features, split: str, *words: str) -> api.Curve | None:
-    """The curve of a split whose name has both words."""
-    names = (name for name in run.series if name.startswith(split) and all(w in name for w in words))
-    return features.curve(next(names, ""))
