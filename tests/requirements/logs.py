@@ -27,6 +27,14 @@ def said(folder: Path, axis: str = "step", first: int = 0, **columns: object) ->
     return pipeline.diagnose(pipeline.read_all(folder / "train.log")).first
 
 
+def said_of_table(folder: Path, **columns: object) -> RunDiagnosis:
+    """The same of a CSV file with a column `step`."""
+    rows = zip(*columns.values(), strict=True)  # type: ignore[call-overload]
+    lines = [",".join(f"{value:.6g}" for value in (i, *row)) for i, row in enumerate(rows)]
+    (folder / "metrics.csv").write_text("\n".join([",".join(["step", *columns]), *lines]))
+    return pipeline.diagnose(pipeline.read_all(folder / "metrics.csv")).first
+
+
 def by_slug(run: RunDiagnosis) -> Mapping[str, Finding]:
     """The findings by their rule."""
     return {f.slug: f for f in reversed(run.findings)}

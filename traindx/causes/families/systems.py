@@ -46,6 +46,7 @@ Mistaken for: caches that fill up (their growth ends).
 Settled by: the objects whose number grows, and detaching what is stored.""",
         weights={
             "memory-grows": W(5.2, -2.5), "graph-is-kept": W(2.5), "out-of-memory": W(0.6),
+            "out-of-memory:late": W(2.5),
             "step-time-creeps": W(0.8), "step-time-outliers": W(0.1), "fact:killed": W(4.5),
         },
         settles=(

@@ -18,6 +18,7 @@ from traindx.causes.verdict.harm import (
     SLOW,
     accused,
     does_task,
+    explains_nothing,
     falls_short,
     is_calibrated,
     is_good,
@@ -36,7 +37,7 @@ from traindx.features.curves.score_scales import (
 )
 from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
-from traindx.features.statistics.trends import slope
+from traindx.features.statistics import slope
 from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
 CURVES, OBJECTIVES = "LOS", "OBJ"
@@ -230,6 +231,7 @@ def is_unknown(case: Case) -> bool:
     short = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
     short = (short and not clearly_improving(case)) or validation_worsens(case)
     poor = poor_and_settled(case.features) is not None or falls_short(case.run, case.features) is not None
+    poor = poor or (explains_nothing(case.features) and case.has("loss-plateaus"))
     return short or poor or nothing_carries_over(case)
 
 
@@ -349,6 +351,9 @@ def diverged_for_good(
     ),
     far: float = threshold(10.0, "x the first loss", basis="convention", source="few points are enough"),
     few: float = threshold(20, "points", basis="convention", source="more show that it lasts"),
+    same: float = threshold(
+        0.01, "of the first level", basis="convention", source="the noise of two levels"
+    ),
 ) -> bool:
     """A divergence was seen, and the curve ends clearly no better than it began: in few points, only if it
     ends far above its start."""
@@ -361,4 +366,5 @@ def diverged_for_good(
         return "exploded" in aspects or (curve.n >= 4 and last >= far * first)
     if "short" in aspects:  # the smoothed start may be behind the jump
         return curve.end >= visible * first
-    return curve.end >= max(curve.start, visible * curve.best if curve.sign > 0 else curve.start)
+    back = curve.start - same * abs(curve.start)
+    return curve.end >= max(back, visible * curve.best if curve.sign > 0 else back)

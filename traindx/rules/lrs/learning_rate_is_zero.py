@@ -79,8 +79,12 @@ def improves(objective: Curve | None, curve: Curve, stretch: Stretch, sure: floa
         return False
     start, stop = curve.step_at(stretch.start), curve.step_at(stretch.stop - 1)
     during = objective.oriented[(objective.steps >= start) & (objective.steps <= stop)]
-    trend = slope(during) if len(during) >= 4 else None
-    return trend is not None and trend.z < -sure and -trend.change > learns * objective.span
+    if len(during) < 4:
+        return False
+    trend, part = slope(during), max(1, len(during) // 10)
+    if float(api.median(during[:part]) - api.median(during[-part:])) > objective.span / 2:
+        return True  # most of what the run gained, however it is spread
+    return trend.z < -sure and -trend.change > learns * objective.span
 
 
 def evidence(curve: Curve, stretch: Stretch, place: str, severity: api.Severity) -> Evidence:

@@ -127,8 +127,10 @@ def doubled(features: Features, duration: Duration, times: float, steady: float)
     first, last = float(api.median(seconds[:third])), float(api.median(seconds[-third:]))
     apart = half > 1 and float(seconds[half:].min()) >= times * float(seconds[:half].max())
     apart = apart or (half == 1 and seconds[0] < seconds[1] < seconds[2] and last >= times * first)
-    steadily = half >= 4 and last >= times * first and rank_correlation(duration.steps, seconds) >= steady
-    slightly = not (apart or steadily) and always_longer(seconds, last / first)
+    ordered = always_longer(seconds, last / first)
+    ordered_well = half >= 4 and rank_correlation(duration.steps, seconds) >= steady
+    steadily = last >= times * first and (ordered or ordered_well)
+    slightly = ordered and not (apart or steadily)
     if not (apart or steadily or slightly):
         return
     yield Evidence(
