@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from math import isfinite
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -140,16 +139,20 @@ def name_by_file(log: RawLog, source: Source) -> None:
     (`val_loss.txt`); logs of a folder that are named so are parts of one run. Next to a counter it is
     otherwise a loss."""
     names = [name for name in log.columns if name != log.axis]
-    if len(names) != 1 or not (names[0].lower() == "value" or names[0] in ("c0", "c1")):
+    if (
+        len(names) != 1
+        or source.path is None
+        or not (names[0].lower() == "value" or names[0] in ("c0", "c1"))
+    ):
         return
-    stem = Path(source.path or "").name.split(".")[0]
+    stem = source.path.name.split(".")[0]
     tag = stem.rsplit("-tag-", 1)[-1]
     says = direction_of(role_of(tag).signal) != "none" or role_of(tag).signal in ("lr", "grad_norm")
     if says or tag != stem:  # a tag is the name, also where it is of no loss: episode lengths are none
         column = log.columns[names[0]]
         log.columns = {tag: replace(column, steps=steps_of(column, log.columns.get(log.axis or "")))}
         log.axis_kind, log.axis = "row" if log.axis is None else "step", None
-        log.group = f"{Path(source.path or '').parent}/{stem.removesuffix(tag)}"
+        log.group = f"{source.path.parent}/{stem.removesuffix(tag)}"
     elif log.axis is not None:
         log.roles[names[0]] = "train/loss"
 
