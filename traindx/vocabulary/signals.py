@@ -265,7 +265,7 @@ def direction_of(name: str) -> Direction:
     """Which way a signal should go, from its name: "lower", "higher", or "none" when unknown."""
     if name in DIRECTIONS:
         return DIRECTIONS[name]
-    words = re.split(r"[\W_]+", name.rsplit("/", 1)[-1].lower())
+    words = re.split(r"[\s_(@-]+", name.rsplit("/", 1)[-1].lower())
     given = set(words)
     if given & NO_MEASURE:
         return "none"
