@@ -112,10 +112,12 @@ def read_capture(folder: str | Path, *, mapping: Mapping[str, str] | None = None
     return read_all(folder, mapping=mapping)
 
 
-def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosis:
-    """Diagnose one run or several. Raises ConfigError for thresholds that no rule has."""
+def diagnose(run: Run | Sequence[Run] | str | Path, config: Config | None = None) -> Diagnosis:
+    """Diagnose one run or several, or those in a file or folder. Raises ConfigError for thresholds that no
+    rule has, ReadError for a path without a log."""
     config = config or Config()
-    runs = (run,) if isinstance(run, Run) else tuple(run)
+    found = read_all(run) if isinstance(run, (str, Path)) else run
+    runs = (found,) if isinstance(found, Run) else tuple(found)
     chosen = select(rules.listed(), config)
     known = tuple(prepared(r, config) for r in runs)
     document = Document(traindx_version=VERSION, runs=tuple(diagnose_one(r, chosen, config) for r in known))

@@ -226,10 +226,8 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
 }
 
 
-REPORTED = {
-    "evaluated in training mode",
-    "validated on training data",
-}  # the net itself is as good as without
+EVALUATION = {"evaluated in training mode", "validated on training data"}
+REPORTED = {*EVALUATION, "one batch"}  # the net is as good as without, or as good on what it is trained on
 
 
 class Cell(msgspec.Struct):
@@ -302,13 +300,17 @@ def hurts(fault: str, run: Run, twin: Run) -> bool:
         return run.points >= KEPT
     if run.points < twin.points / 2:
         return True  # it ended in an error
-    for key in (*SCORES, "val/loss", "train/loss"):
+    # What is wrong with an evaluation shows in no number of training.
+    keys = [
+        k for k in (*SCORES, "val/loss", "train/loss") if fault not in EVALUATION or k.startswith("val/")
+    ]
+    for key in keys:
         if key in run.series and key in twin.series:
             change = end_of(run, key) - end_of(twin, key)
             unit = 1.0 if key in SCORES else -abs(float(twin.series[key].values[0]) - end_of(twin, key))
             change /= unit or -1.0
             return abs(change) > LESS if fault in REPORTED else not change >= -LESS
-    return True  # nothing comparable is left of it
+    return fault not in EVALUATION  # else nothing comparable is left of it
 
 
 def report(folder: Path, half: str | None, without: Path | None) -> str:

@@ -247,7 +247,7 @@ HIGHER_WORDS = (
 LOWER_FORMS = re.compile(r"loss.*|.*(?:loss|errors?|mse|mae|mape)")
 HIGHER_FORMS = re.compile(
     r"(?:accura|map[57]|reward|recall|precision|ndcg|auc|pearson|spearman).*|top\d+"
-    r"|.*(?:accuracy|iou|auc|dice|ssim|f1)"
+    r"|.*(?:accuracy|iou|iu|auc|dice|ssim|f1)"
 )
 # With one of these words a name is no measure, but its spread, its weight, or the time that it took.
 NO_MEASURE = frozenset(

@@ -158,3 +158,13 @@ def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:
 )
 def test_a_good_score_excuses_what_it_would_show(cause: str, more: dict[str, float], health: str) -> None:
     assert verdict(trained(0.98, **more), {cause: 0.99, "healthy": 0.01}) == health
+
+
+@pytest.mark.parametrize(("explained", "health"), [(-3.0, "watch"), (0.4, "healthy")])
+def test_worse_than_the_mean_of_the_targets_is_not_healthy(explained: float, health: str) -> None:
+    """Where the loss has levelled off."""
+    spread = np.linspace(0, 199, 13).round()
+    run = recorded(train__loss=make.healthy_loss(200), outputs_explained=(spread, np.full(13, explained)))
+    level = seen(("loss-plateaus", "LOS004"), "low")
+    assert verdict(run, {"healthy": 0.9}, level) == health
+    assert verdict(run, {"healthy": 0.9}) == "healthy"  # it still learns

@@ -29,10 +29,15 @@ def peak_rate(run: Run) -> float | None:
     return run.setup.number("lr")
 
 
+def searches_within_steps(run: Run) -> bool:
+    """Whether a step makes many updates, as those of L-BFGS do: up to 20 in PyTorch."""
+    return "lbfgs" in run.setup.word("optimizer").lower()
+
+
 def updates(run: Run) -> float | None:
     """Optimizer steps of the run: from its step axis, or from epochs, samples and batch size."""
     first, last = run.first_step, run.last_step
-    if first is None or last is None:
+    if first is None or last is None or searches_within_steps(run):
         return None
     if run.axis in ("step", "iteration", "iter", "global_step", "update"):
         return (

@@ -216,7 +216,7 @@ Settled by: comparing the range of the outputs with that of the targets; removin
     ),
     Cause(
         slug="double-softmax",
-        title="Softmax is applied twice",
+        title="Softmax or sigmoid is applied twice",
         family="model",
         prior=-4.2,
         page="""The model ends in softmax and the cross-entropy applies another. The second one gets

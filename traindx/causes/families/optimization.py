@@ -85,6 +85,7 @@ updates small, vanishing gradients (then the norm is tiny).
 Settled by: ten times the rate. The loss then falls about ten times faster.""",
         weights={
             "loss-falls-slowly": W(2.2, -0.8), "loss-falls-slowly:norm-healthy": W(0.8),
+            "weights-start-badly-scaled": W(-4.0),
             "loss-falls-slowly:norm-tiny": W(-0.5), "loss-falls-slowly:straight": W(0.6),
             "loss-still-falling-at-end": W(0.6, -0.2), "loss-flat-from-start": W(1.0, -0.4),
             "loss-flat-from-start:norm-healthy": W(1.3), "loss-flat-from-start:norm-tiny": W(-1.4),
@@ -294,6 +295,7 @@ Mistaken for: a learning rate that is too low (then more steps help, but slowly)
 Settled by: training on, and comparing with the forecast.""",
         weights={
             "loss-still-falling-at-end": W(2.3, -1.8), "loss-falls-slowly": W(0.3),
+            "weights-start-badly-scaled": W(-4.0),
             "fact:few-updates": W(1.0, -0.3), "fact:finished": W(0.5, -0.3), "losses-stay-high": W(0.5),
             "loss-plateaus": W(-2.0), "loss-flat-from-start": W(-1.5),
             "loss-improves-too-little-noise-considered": W(0.5), "loss-diverges": W(-2.5),

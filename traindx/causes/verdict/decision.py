@@ -154,18 +154,30 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
     leading = case.leading
     if health not in ("sick", "failed") or leading is None:
         return None
-    seen = leading_finding(case)
+    seen = leading_finding(case) or next(iter(carriers(case)), None)
     together = f"no single rule fired, but all signals together suggest a fault ({lowered(leading.title)})"
     return Decision("inspect", seen.message.rstrip(".") if seen else together, leading.probability)
 
 
-def leading_finding(case: Case) -> Finding | None:
-    """The finding to show first: the gravest one that can do harm, preferably one that supports the
-    leading cause."""
+def carriers(case: Case) -> list[Finding]:
+    """The findings that support the leading cause, also notes: strongest support first."""
+    support = {term.finding: term.log_odds for term in case.leading.for_} if case.leading else {}
+    found = [f for f in case.findings if f.slug in support]
+    return sorted(found, key=lambda finding: -support[finding.slug])
+
+
+def leading_finding(
+    case: Case,
+    *,
+    sure: float = threshold(0.8, "P(cause)", basis="convention", source="'probable' in a report"),
+) -> Finding | None:
+    """The finding to show first: one that supports the leading cause, if that is sure, otherwise the
+    gravest one that can do harm, preferably one that supports the cause."""
     seen = [f for f in case.findings if f.severity != "info" and counts(f, case)]
-    carry = {term.finding for term in case.leading.for_} if case.leading else set()
-    gravest = [f for f in seen if f.severity == seen[0].severity]
-    return next((f for f in gravest if f.slug in carry), next(iter(seen), None))
+    carry = [f for f in carriers(case) if f in seen]
+    known = case.leading is not None and case.leading.probability >= sure
+    gravest = carry if known else [f for f in carry if f.severity == seen[0].severity]
+    return next(iter(gravest), next(iter(seen), None))
 
 
 def go_on_short(case: Case, health: Health) -> Decision | None:

@@ -87,8 +87,7 @@ class Conducted(NamedTuple):
     def wish(self) -> str:
         """A sentence about the network that the script did not have, or ""."""
         host = HOST.search(self.tail)
-        where = f" ({host[1]})" if host else ""
-        return WISH.format(where) if self.wanted_network else ""
+        return WISH.format(f" ({host[1]})" if host else "") if self.wanted_network else ""
 
     @property
     def ok(self) -> bool:

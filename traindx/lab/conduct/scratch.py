@@ -310,10 +310,8 @@ def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
     env |= {name: str(scratch.place / "tmp" / name) for name in absent}  # where the script may make it
     env |= {"HOME": str(scratch.place / "home"), "PWD": str(scratch.folder)}
     env |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch.place / "tmp"))
-    env |= QUIET
-    env["WANDB_DIR"] = str(scratch.folder)
-    env["MLFLOW_TRACKING_URI"] = (scratch.place / "mlruns").as_uri()
-    return env
+    runs = (scratch.place / "mlruns").as_uri()
+    return env | QUIET | {"WANDB_DIR": str(scratch.folder), "MLFLOW_TRACKING_URI": runs}
 
 
 def caches(base: Mapping[str, str]) -> tuple[str, ...]:

@@ -63,8 +63,7 @@ def named(project: Project, source: Source, node: cst.Name) -> Expression | None
     if not isinstance(found[0], Assignment):
         return None
     home = found[0].node
-    parent = source.parents.get(home)
-    param = home if isinstance(home, cst.Param) else parent
+    param = home if isinstance(home, cst.Param) else source.parents.get(home)
     return (
         parameter(project, source, param)
         if isinstance(param, cst.Param)

@@ -72,8 +72,7 @@ def is_last(source: Source, call: cst.Call) -> bool:
     if outer is None or outer.args[-1].value is not call or in_sequence(source, outer) is not None:
         return False
     uses = uses_of(source, outer)
-    parent = source.parents.get(outer)
-    name = assigned_name(parent)
+    name = assigned_name(source.parents.get(outer))
     inner = [arg.value for one in source.calls(SEQUENTIAL) for arg in one.args]
     if uses:
         return all(returned(source, use) for use in uses)
@@ -150,8 +149,7 @@ def without_place(call: cst.Call, place: int) -> cst.Call:
         last, comma = call.args[-1], args[-1].comma
         own, end = (getattr(one, "whitespace_after", None) for one in (comma, last.comma))
         if isinstance(own, cst.ParenthesizedWhitespace) and isinstance(end, cst.ParenthesizedWhitespace):
-            kept = end.with_changes(first_line=own.first_line)
-            comma = cst.Comma(whitespace_after=kept)
+            comma = cst.Comma(whitespace_after=end.with_changes(first_line=own.first_line))
         else:
             comma = last.comma
         args[-1] = args[-1].with_changes(comma=comma, whitespace_after_arg=last.whitespace_after_arg)

@@ -73,8 +73,7 @@ class Source:
 
     def calls(self, *names: str) -> list[cst.Call]:
         """Calls of functions with one of these full names; all calls without a name."""
-        found = self.all(cst.Call)
-        return [call for call in found if not names or self.name(call.func) in names]
+        return [call for call in self.all(cst.Call) if not names or self.name(call.func) in names]
 
     def methods(self, *names: str) -> list[cst.Call]:
         """Calls `something.name(...)`."""
@@ -125,8 +124,7 @@ class Source:
 
     def small(self, node: cst.CSTNode) -> Small | None:
         """The simple statement that a node is part of, or is."""
-        found = (one for one in (node, *self.ancestors(node)) if isinstance(one, Small))
-        return next(found, None)
+        return next((one for one in (node, *self.ancestors(node)) if isinstance(one, Small)), None)
 
     def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         return next((one for one in self.ancestors(node) if isinstance(one, cst.FunctionDef)), None)
@@ -166,8 +164,7 @@ class Source:
     def remove(self, small: Small) -> None:
         """Remove a simple statement. The comments above it stay, and a block that would be empty gets
         `pass`."""
-        line = self.parents[small]
-        block = self.parents[line]
+        block = self.parents[self.parents[small]]
         only = isinstance(block, cst.IndentedBlock) and len(block.body) == 1
         if not self.alone(small) or only:
             self.change(small, lambda _: cst.Pass())
@@ -325,8 +322,7 @@ def passed(call: cst.Call, name: str, place: int | None = None) -> cst.BaseExpre
     packed = [one.value for one in call.args if one.star == "**"]
     if arg is not None or len(packed) != 1:
         return arg.value if arg is not None else None
-    key = cst.SubscriptElement(cst.Index(cst.SimpleString(f'"{name}"')))
-    return cst.Subscript(packed[0], [key])
+    return cst.Subscript(packed[0], [cst.SubscriptElement(cst.Index(cst.SimpleString(f'"{name}"')))])
 
 
 def key_of(node: cst.Subscript) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.assembly.plausible_values import made_sound, sound_column
 from traindx.readers.assembly.restarts import Cut, find_cuts, holds_ranks, part_by_rank, rank_column
 from traindx.readers.assembly.step_axis import (
@@ -22,7 +22,7 @@ from traindx.readers.assembly.step_axis import (
     unrolled,
 )
 from traindx.readers.names.aliases import role_of
-from traindx.readers.names.roles import assign, summed_losses
+from traindx.readers.names.roles import assign, doubted, summed_losses
 from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.setup_facts import COUNTS, FIELD_OF, WORDS
@@ -51,6 +51,9 @@ def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, 
     chosen = assign(raw, given or {})
     totals = summed_losses(chosen, raw)
     named = {signal: (raw.columns[name], name) for signal, name in chosen.items()} | totals
+    doubt = doubted(named, given or {}, raw)
+    if doubt:
+        raw.events.append(Event("note", doubt, code="doubtful-loss"))
     loss = named.get("train/loss") or named.get("val/loss")
     cuts = find_cuts(raw, loss[0] if loss else None)
     runs = [build(raw, named, cut, number, len(cuts)) for number, cut in enumerate(cuts)]

@@ -6,6 +6,7 @@ record's steps, and only what the record lacks is taken: it is the better witnes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -23,7 +24,9 @@ PRINTED = ("stdout.log", "stderr.log")
 MOST_BYTES = 64 << 20  # of a file next to the record are read
 # Of these the record has none: what agents, games and preference tuning log next to their losses.
 SPLITS = ("train/", "val/", "test/")
-KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl")
+# Parts of the loss of a model with latent variables.
+PARTS = frozenset({"rec", "recon", "reconstruction", "nll", "kld", "elbo"})
+KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl", "reward_std")
 TERMS = ("kld", "kl_loss", "value_loss", "entropy_loss")  # what a printed loss is the sum of
 LOSS, SUM = "train/loss", "train/total_loss"
 FEW = 2  # points below which a printed signal is no curve
@@ -86,9 +89,22 @@ def laid_over(run: Run, own: Mapping[str, Series]) -> dict[str, Series]:
     found = {}
     for name, curve in run.series.items():
         steps = placed(curve.steps, run.axis, last, ends)
-        if steps is not None and name.startswith((*SPLITS, *KINDS)) and len(curve) >= FEW:
+        wanted = name.startswith((*SPLITS, *KINDS)) or not PARTS.isdisjoint(
+            re.split(r"[\W_]+", name.lower())
+        )
+        if steps is not None and wanted and len(curve) >= FEW:
             found[name] = series(steps, curve.values, None)
     return found
+
+
+def counts_steps(steps: Floats, last: float, *, missed: float = 3.0) -> bool:
+    """Whether the numbers of a script's lines can be steps of the record. A counter that goes up evenly, and
+    ends more than `missed` lines before the record does, counts epochs or rounds: "[25/25]" after step 1,075."""
+    if not len(steps) or steps[0] < 0 or steps[-1] > last + 1:
+        return False
+    apart = np.diff(steps)
+    uneven = len(apart) < FEW or np.ptp(apart) > 0
+    return bool(uneven or steps[-1] + missed * apart[-1] >= last)
 
 
 def evaluations(own: Mapping[str, Series]) -> Floats | None:
@@ -102,7 +118,7 @@ def placed(steps: Floats, axis: str, last: float, ends: Floats | None) -> Floats
 
     A log that counts steps keeps them. Lines that are as many as the evaluations belong to those;
     other lines are spread evenly: an epoch is as long as another."""
-    if axis in ("step", "iteration") and len(steps) and steps[0] >= 0 and steps[-1] <= last + 1:
+    if axis in ("step", "iteration") and counts_steps(steps, last):
         return steps
     if ends is not None and len(ends) == len(steps):
         return ends

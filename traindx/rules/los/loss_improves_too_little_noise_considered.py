@@ -1,7 +1,17 @@
 """LOS016 loss-improves-too-little-noise-considered."""
 
 from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -17,6 +27,7 @@ def loss_improves_too_little_noise_considered(
     features: Features,
     *,
     doubtful: float = threshold(2.0, "x standard error", "theory", "the usual bound of significance"),
+    clear: float = threshold(10.0, "x the range of the second half", "convention", "beyond any noise"),
 ) -> Iterator[Evidence]:
     """The change of the loss is within its noise, so the log does not show whether anything was learned.
 
@@ -40,6 +51,9 @@ def loss_improves_too_little_noise_considered(
         raise CannotJudge("the loss does not vary")
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
+    second = curve.oriented[curve.n // 2 :]
+    if curve.oriented[0] - second.max() > clear * np.ptp(second):
+        return  # most of the change came within the first few points
     fall, error = api.improvement(curve)
     if abs(fall) > doubtful * error:
         return

@@ -37,7 +37,7 @@ def rewards_do_not_differ(
     TRL, logged metrics of GRPOTrainer (`frac_reward_zero_std`):
     https://huggingface.co/docs/trl/grpo_trainer. Shao et al. (2024), DeepSeekMath, arXiv:2402.03300.
     """
-    spread, reward = features.curve("train/reward_std"), features.objective
+    spread, reward = features.curve_with("reward_std"), features.objective
     if spread is None or reward is None or min(spread.n, reward.n) < least:
         raise CannotJudge("needs the mean and the standard deviation of rewards")
     if not np.any(spread.values) and np.ptp(reward.values) == 0:
