@@ -215,7 +215,7 @@ def order(
     place = str(copy.place)
     view = {"place": place, "writable": writable, "caches": caches, "network": network}
     return {
-        "command": scratch.command_in(command, copy),
+        "command": [scratch.moved(word, copy) for word in command],
         "seconds": limits[0],
         "grace": limits[1],
         "writable": [place, *DEVICES, *writable, *caches],

@@ -293,11 +293,6 @@ def moved(text: str, scratch: Scratch) -> str:
     return os.pathsep.join(parts)
 
 
-def command_in(command: Sequence[str], scratch: Scratch) -> list[str]:
-    """The command with absolute paths into the project leading to the copy."""
-    return [moved(word, scratch) for word in command]
-
-
 def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
     """`base` for a process in the copy: home and temporary folder are the scratch's, trackers keep
     to themselves, caches of downloads stay where they are."""

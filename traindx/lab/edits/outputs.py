@@ -41,7 +41,9 @@ def last_activations(project: Project, kinds: tuple[str, ...] = SQUASHING) -> li
             if made in kinds and is_last(source, call):
                 found.append(Last(source, call, made))
             name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
-            if name in kinds and (returned(source, call) or into_loss(project, source, call)):
+            if name in kinds and (
+                returned(source, call) or any(one.input is call for one in losses(project))
+            ):
                 found.append(Last(source, call, name))
     return found
 
@@ -94,10 +96,6 @@ def returned(source: Source, call: cst.Call) -> bool:
         return isinstance(parent, cst.Return)
     after = block.body[[one is line for one in block.body].index(True) + 1 :][:1]
     return any(source.code(one) == f"return {name}" for one in after)
-
-
-def into_loss(project: Project, source: Source, call: cst.Call) -> bool:
-    return any(one.source is source and one.input is call for one in losses(project))
 
 
 def take_away(project: Project, last: Last) -> None:

@@ -8,7 +8,14 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, Scope, ScopeProvider
+from libcst.metadata import (
+    BaseAssignment,
+    CodeRange,
+    MetadataWrapper,
+    PositionProvider,
+    Scope,
+    ScopeProvider,
+)
 
 from traindx.vocabulary.edit import Advice
 
@@ -67,6 +74,11 @@ class Source:
     @cached_property
     def scopes(self) -> dict[cst.CSTNode, Scope | None]:
         return dict(self.wrapper.resolve(ScopeProvider))
+
+    def made(self, name: cst.Name) -> list[BaseAssignment]:
+        """What gives a name its values: assignments, imports, loops and parameters."""
+        scope = self.scopes.get(name)
+        return list(scope[name.value]) if scope is not None and name.value in scope else []
 
     def all(self, kind: type[Node]) -> Iterator[Node]:
         return (node for node in self.nodes if isinstance(node, kind))
