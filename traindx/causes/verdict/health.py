@@ -37,7 +37,7 @@ from traindx.features.curves.score_scales import (
 )
 from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
-from traindx.features.statistics.trends import slope
+from traindx.features.statistics import slope
 from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
 CURVES, OBJECTIVES = "LOS", "OBJ"

@@ -9,8 +9,6 @@ lines. Both are printed before the step line they belong to.
 
 A metric's whole history may be one line: `train_loss = [0.9, 0.5, 0.3]`, one value an epoch or a step."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable, Iterator
