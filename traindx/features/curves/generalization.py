@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.statistics import block_edges, block_medians, median, running_median
-from traindx.vocabulary import Floats
+from traindx.vocabulary import Floats, threshold
 
 BLOCKS = 60  # longer curves are looked at as this many block medians
 
@@ -207,3 +207,21 @@ def final_level(values: Floats) -> float:
 def tail(points: int) -> int:
     """How many points are the end."""
     return max(3, points // (4 * 4))
+
+
+def best_long_ago(
+    val: Floats,
+    train: Floats,
+    *,
+    enough: float = threshold(
+        8, "evaluations", basis="convention", source="half of them no better is no chance"
+    ),
+    fall: float = threshold(0.3, "of the training loss", basis="convention", source="a fall that one sees"),
+    apart: float = threshold(2.0, "x the training loss", basis="convention", source="a gap that one sees"),
+) -> int | None:
+    """Where a few validation losses `val[n]` were best, if that is in their first half, however much they scatter,
+    and the training loss at their steps, `train[n]`, fell far below them since; None otherwise."""
+    low, later = int(np.argmin(val)), float(median(train[-2:]))
+    if len(val) < enough or low > len(val) // 2 or later > (1 - fall) * train[low]:
+        return None
+    return low if float(median(val[-3:])) >= apart * later else None
