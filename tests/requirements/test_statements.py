@@ -112,3 +112,12 @@ def test_memory_that_ends_late_may_leak(tmp_path: Path) -> None:
         shares.append(sum(h.probability for h in run.hypotheses if h.cause == "memory-leak"))
     assert shares[0] < 0.05
     assert shares[1] > 0.05
+
+
+def test_a_validation_loss_that_was_best_long_ago_is_said_although_it_scatters(tmp_path: Path) -> None:
+    held_out = [0.674, 0.956, 0.811, 0.656, 0.689, 0.625, 0.802, 0.689, 0.731, 0.728, 0.816, 0.724, 0.696]
+    falling = 0.86 * np.exp(-np.arange(13) / 11)
+    past = by_slug(said(tmp_path, "epoch", 1, loss=falling, val_loss=held_out))["validation-gap-grows"]
+    assert "val/loss was best at epoch 6 (0.625) and is 0.696 now" in past.message
+    level = said(tmp_path, "epoch", 1, loss=0.7 - 0.01 * np.arange(13), val_loss=held_out)
+    assert "validation-gap-grows" not in by_slug(level)

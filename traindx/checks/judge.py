@@ -1,7 +1,5 @@
 """From a diagnosis to the page of checks (pure)."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 

@@ -2,8 +2,6 @@
 the records say into one run. `traindx check --data` judges files and folders of data, before anything is trained
 on them."""
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Options that several verbs share, and how they become a Config."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil

@@ -66,7 +66,6 @@ class Entry(msgspec.Struct, frozen=True):
 def listed() -> tuple[Entry, ...]:
     """Every fix: from the index, or from the modules where the index does not match the files."""
     known = indexed(__name__)
-    there = modules_of(__name__, __path__, families=True)
-    if there == {home for home, *_ in known}:
+    if modules_of(__name__, __path__, families=True) == {home for home, *_ in known}:
         return tuple(Entry(*row) for row in known)
     return tuple(Entry(fix.home, fix.applicability, fix.causes) for fix in catalogue())

@@ -1,7 +1,5 @@
 """What a fix is declared with: `fix`, and proposals that are worded with the numbers of the run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from string import Formatter
 

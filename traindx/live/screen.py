@@ -152,8 +152,7 @@ class View:
         ]
         parts += [Text(line, no_wrap=True) for line in lines]
         parts.append(Text(""))
-        latest = list(self.events)[-(room - shown) :] if room > shown else []
-        for event in latest:
+        for event in list(self.events)[-(room - shown) :] if room > shown else []:
             line = event_line(event, names.get(known_as(event.run, event.source), event.run))
             parts.append(Text(line, style=style_of(event), no_wrap=True, overflow="ellipsis"))
         return Group(*parts, footer)

@@ -193,8 +193,7 @@ def listed() -> tuple[Listed, ...]:
     from traindx.readers import formats
 
     known = indexed(__name__)
-    there = modules_of(formats.__name__, formats.__path__)
-    if there == {home for home, *_ in known}:
+    if modules_of(formats.__name__, formats.__path__) == {home for home, *_ in known}:
         return tuple(Listed(*row) for row in known)
     return tuple(map(facts_of, catalogue()))
 

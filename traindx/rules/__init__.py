@@ -34,8 +34,7 @@ def listed() -> tuple[Rule, ...]:
     If the index does not name exactly the files of the package, all are imported.
     """
     known = indexed(__name__)
-    there = modules_of(__name__, __path__, families=True)
-    if there != {home for home, *_ in known}:
+    if modules_of(__name__, __path__, families=True) != {home for home, *_ in known}:
         return catalogue()
     ours = (
         Rule(code=code, slug=module_slug(home), needs=needs, min_points=points, severity=severity,

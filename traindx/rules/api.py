@@ -39,10 +39,18 @@ from traindx.features.curves.score_scales import (
 from traindx.features.curves.signal_pairs import Pair, accuracy, pairs, score
 from traindx.features.performance.level_shifts import growth, halvings, per_row, settles, start_up, stretches
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import autocorrelation, difference_noise, median_error, robust_sigma
-from traindx.features.statistics.smoothing import TREND_PARTS, block_medians, running_median, trend
-from traindx.features.statistics.trends import slope
+from traindx.features.statistics import (
+    TREND_PARTS,
+    autocorrelation,
+    block_medians,
+    difference_noise,
+    median,
+    median_error,
+    robust_sigma,
+    running_median,
+    slope,
+    trend,
+)
 from traindx.vocabulary import EvidencePoint, Floats, Ints, Panel, Run, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 

@@ -1,7 +1,5 @@
 """From outcomes to findings: one fault gives one primary finding, and the others are its consequences."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

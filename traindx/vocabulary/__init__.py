@@ -61,6 +61,7 @@ from traindx.vocabulary.rule import (
 from traindx.vocabulary.run import (
     ENDINGS,
     STANDARD_INPUT,
+    Bools,
     Event,
     EventKind,
     Floats,
@@ -88,6 +89,7 @@ __all__ = [
     "SIGNALS",
     "STANDARD_INPUT",
     "Applicability",
+    "Bools",
     "CannotJudge",
     "Cause",
     "Check",

@@ -7,6 +7,7 @@ by their last part, so that any split of any metric has a direction.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -247,7 +248,7 @@ HIGHER_WORDS = (
 LOWER_FORMS = re.compile(r"loss.*|.*(?:loss|errors?|mse|mae|mape)")
 HIGHER_FORMS = re.compile(
     r"(?:accura|map[57]|reward|recall|precision|ndcg|auc|pearson|spearman).*|top\d+"
-    r"|.*(?:accuracy|iou|iu|auc|dice|ssim|f1)"
+    r"|.*(?:accuracy|iou|auc|dice|ssim|f1)"
 )
 # With one of these words a name is no measure, but its spread, its weight, or the time that it took.
 NO_MEASURE = frozenset(
@@ -259,11 +260,12 @@ NEGATIVE = frozenset({"neg", "negative"})
 DIRECTIONS = {kind.name: kind.direction for kind in SIGNALS}
 
 
+@lru_cache(maxsize=4096)
 def direction_of(name: str) -> Direction:
     """Which way a signal should go, from its name: "lower", "higher", or "none" when unknown."""
     if name in DIRECTIONS:
         return DIRECTIONS[name]
-    words = re.split(r"[\W_]+", name.rsplit("/", 1)[-1].lower())
+    words = re.split(r"[\s_(@-]+", name.rsplit("/", 1)[-1].lower())
     given = set(words)
     if given & NO_MEASURE:
         return "none"

@@ -61,6 +61,7 @@ from data import load
 X, Y = load()
 model = Sequential([
     layers.Dense(8, activation="relu"),
+    layers.BatchNormalization(),
     layers.Dense(1, activation="sigmoid"),
 ])
 model.compile(optimizer="adam", loss="binary_crossentropy")

@@ -118,8 +118,10 @@ class Data:
             self._inputs[training].add(by_feature(given))
         elif given.dtype.kind == "i" and training:
             low, high = int(given.min()), int(given.max())
-            self._facts["tokens_min"] = min(low, int(self._facts.get("tokens_min", low)))
-            self._facts["tokens_max"] = max(high, int(self._facts.get("tokens_max", high)))
+            self._facts |= {
+                "tokens_min": min(low, int(self._facts.get("tokens_min", low))),
+                "tokens_max": max(high, int(self._facts.get("tokens_max", high))),
+            }
 
     def _targets_seen(self, wanted: Array, training: bool) -> None:
         self._facts.setdefault("label_dtype", str(wanted.dtype))
@@ -161,9 +163,11 @@ class Data:
             part = np.moveaxis(output, 1, -1).reshape(-1, output.shape[1])
         rows = part[: max(1, READ // max(part.shape[1], 1))].astype(np.float32, copy=False)
         low, high = float(rows.min()), float(rows.max())
-        self._facts["outputs_width"] = max(part.shape[1], int(self._facts.get("outputs_width", 0)))
-        self._facts["outputs_min"] = min(low, float(self._facts.get("outputs_min", low)))
-        self._facts["outputs_max"] = max(high, float(self._facts.get("outputs_max", high)))
+        self._facts |= {
+            "outputs_width": max(part.shape[1], int(self._facts.get("outputs_width", 0))),
+            "outputs_min": min(low, float(self._facts.get("outputs_min", low))),
+            "outputs_max": max(high, float(self._facts.get("outputs_max", high))),
+        }
         summed = part.shape[1] > 1 and bool(np.abs(rows.sum(1) - 1).max() < 1e-3)
         probable = low >= 0 and high <= 1 and (summed or part.shape[1] == 1)
         was = self._facts.get("loss_input_looks_like_probabilities", True)

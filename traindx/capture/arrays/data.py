@@ -22,6 +22,9 @@ PROBE = 256  # values of a batch that its hash is made of
 SAMPLE_PROBE = 64  # values of a sample that its hash is made of
 MOST_HASHES = 1 << 17  # hashes of training samples that are kept (1 MiB)
 MOST_FEATURES, MOST_CLASSES = 4096, 1000
+MOST_WORDS = (
+    1 << 17
+)  # kinds of labels that are counted; of more than MOST_CLASSES only their entropy is a fact
 COMPLETE = 0.95  # share of training samples that were hashed before, from which nearly all are known
 MOST_SIZES = 256  # batches whose largest values are kept
 RECENT = 8  # batches back in which a repetition is looked for
@@ -121,7 +124,7 @@ class Labels:
         self.low, self.high = min(self.low, labels.min()), max(self.high, labels.max())
         proper = labels[labels >= 0]
         self.negative += len(labels) - len(proper)
-        if not len(proper) or proper.max() >= MOST_CLASSES:
+        if not len(proper) or proper.max() >= MOST_WORDS:
             return
         counts = np.bincount(proper, minlength=len(self.counts))
         if len(counts) > len(self.counts):
@@ -144,13 +147,17 @@ class Labels:
         if not len(there):
             return out
         total = float(there.sum())
+        # A sample of many words shows too few of them (Miller and Madow's correction).
+        entropy = float(-(there / total * np.log(there / total)).sum() + (len(there) - 1) / (2 * total))
+        out["label_entropy"] = entropy
+        if len(self.counts) > MOST_CLASSES:
+            return out
         chance = float(((there / total) * ((there - 1) / max(total - 1, 1))).sum())
         out |= {
             "classes_seen": len(there),
             "classes_missing": int(len(self.counts) - len(there)),
             "class_counts_max_min_ratio": float(there.max() / there.min()),
             "class_majority_share": float(there.max() / total),
-            "label_entropy": float(-(there / total * np.log(there / total)).sum()),
         }
         if self.batches:
             out["batch_single_class_share"] = self.single / self.batches

@@ -8,8 +8,7 @@ from typing import Any
 
 from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
-from traindx.capture.session.backend import Backend, Rate
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Backend, Rate, Watched
 from traindx.vocabulary import Fact
 
 

@@ -2,8 +2,6 @@
 
 What the values of `lr` ask for, whatever the framework."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn

@@ -89,11 +89,15 @@ class Habits:
         if self.total_backwards and not self.steps:
             out["backwards_without_step"] = self.total_backwards
         if self.checked_zero:
-            out["zero_grad_missing_steps"] = self.missing_zero
-            out["zero_grad_checked_steps"] = self.checked_zero
+            out |= {
+                "zero_grad_missing_steps": self.missing_zero,
+                "zero_grad_checked_steps": self.checked_zero,
+            }
         if self.forwards:
-            out["model_training_mode_during_backward"] = self.eval_steps * 2 < self.forwards
-            out["steps_in_eval_mode_share"] = self.eval_steps / self.forwards
+            out |= {
+                "model_training_mode_during_backward": self.eval_steps * 2 < self.forwards,
+                "steps_in_eval_mode_share": self.eval_steps / self.forwards,
+            }
         if self.held_out:
             out["validation_in_train_mode_share"] = self.held_out_training / self.held_out
         if self.batch_size:

@@ -1,8 +1,6 @@
 """The event stream of one training: parts of a discovery emit events, listeners receive them, and the
 session does last, each by the method that METHODS names. It knows no framework."""
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref

@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.session.backend import Backend, Rate
-from traindx.capture.session.layout import Part
-from traindx.capture.session.session import Session
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Backend, Part, Rate, Session, Watched
 from traindx.capture.torch.measure.gradients.norms_and_updates import (
     Updates,
     gradient_norms,

@@ -1,7 +1,5 @@
 """Observes the calls of whole models of a training in PyTorch, and measures at the right moment."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +9,7 @@ import torch
 from torch import nn
 
 from traindx.capture.process.patches import remove_all
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Watched
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
 from traindx.capture.torch.measure.batches.answers import batch_statistics, outputs_of
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe

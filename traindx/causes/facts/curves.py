@@ -4,8 +4,6 @@ As in `facts.setup`, each is a pure function of the run: True, False, or None wh
 it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -15,7 +13,7 @@ from traindx.causes.facts.setup import FactCheck
 from traindx.features.curves.progress import young
 from traindx.features.curves.score_scales import late_skills
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.vocabulary import Run, threshold
 
 

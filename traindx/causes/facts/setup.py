@@ -3,8 +3,6 @@
 Each is a pure function of the run: True, False, or None when the run does not show it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates

@@ -12,7 +12,7 @@ import numpy as np
 
 from traindx.features.performance.level_shifts import durations
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.vocabulary import Run
 
 # Set by hand: looking up one fact about the script, adding one line of logging, inspecting a hundred

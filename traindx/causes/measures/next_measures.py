@@ -240,8 +240,7 @@ def decides(
 ) -> bool:
     """Whether answers that would put another cause first have a probability of `likely` or more together."""
     joint = answered(questions, belief)
-    other = joint.argmax(1) != belief.argmax()
-    return bool(joint[other].sum() >= likely)
+    return bool(joint[joint.argmax(1) != belief.argmax()].sum() >= likely)
 
 
 def entropy(p: Floats) -> Floats:

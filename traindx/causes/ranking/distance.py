@@ -74,8 +74,7 @@ def distance_from_fitted(values: Mapping[str, float]) -> float | None:
     keys, bits = fitted_runs()
     if not len(bits):
         return None
-    row = np.array([[float(key in values) for key in keys]])
-    return float(distances(row, bits)[0])
+    return float(distances(np.array([[float(key in values) for key in keys]]), bits)[0])
 
 
 def held_keys(values: Iterable[str]) -> list[str]:

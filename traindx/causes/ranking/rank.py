@@ -123,8 +123,7 @@ def is_comparable(run: Run) -> bool:
 
 def listed(probabilities: Floats, slugs: Sequence[str]) -> list[int]:
     """The indices of the causes to list, most probable first."""
-    order = sorted(range(len(slugs)), key=lambda i: (-probabilities[i], slugs[i]))
-    wanted = enumerate(order)
+    wanted = enumerate(sorted(range(len(slugs)), key=lambda i: (-probabilities[i], slugs[i])))
     return [
         i for n, i in wanted if n < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or slugs[i] == "healthy"
     ]

@@ -157,12 +157,6 @@ def gaps(run: Run, features: Features) -> list[PredictorGap]:
     return [gap for gap in both if gap is not None]
 
 
-def explains_nothing(features: Features) -> bool:
-    """Whether the model's numbers are further from the targets at the end than their mean is."""
-    explained = at_end(features, "outputs_explained")
-    return explained is not None and explained < 0
-
-
 def at_end(
     features: Features,
     name: str,

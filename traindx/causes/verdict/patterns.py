@@ -9,8 +9,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.plateaus import flat_tail, improvement
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.trends import slope
+from traindx.features.statistics import median, slope
 from traindx.vocabulary import Outcome, Run, threshold
 
 Seen = Mapping[str, frozenset[str]]
@@ -176,8 +175,7 @@ def levelled_off(
     fall = curve.start - curve.end
     if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
         return False
-    change = slope(curve.oriented[-max(4, int(last * curve.n)) :]).change
-    return bool(abs(change) < rest * fall)
+    return bool(abs(slope(curve.oriented[-max(4, int(last * curve.n)) :]).change) < rest * fall)
 
 
 def recovered_spike(seen: Seen, run: Run, features: Features) -> bool:

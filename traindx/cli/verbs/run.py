@@ -22,7 +22,7 @@ from traindx.capture.launch.stages import (
     stopped_on,
     why_nothing,
 )
-from traindx.capture.session.loop import STOPPED
+from traindx.capture.session import STOPPED
 from traindx.cli.api import (
     Config,
     ConfigError,

@@ -12,8 +12,7 @@ from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.plateaus import improvement
 from traindx.features.curves.signal_pairs import accuracy
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import median_error
+from traindx.features.statistics import median, median_error
 from traindx.vocabulary import Run, Setup, Severity
 
 FEW = 20  # points below which a flat start is no verdict

@@ -10,7 +10,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.signal_pairs import metrics
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.vocabulary import Floats
 
 SHARES = frozenset({

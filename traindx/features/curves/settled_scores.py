@@ -5,8 +5,8 @@ from __future__ import annotations
 from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import ERRORS, HARD, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
+from traindx.features.statistics import median
+from traindx.vocabulary import threshold
 
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 

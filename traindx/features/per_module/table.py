@@ -136,8 +136,7 @@ def courses(panel: Panel) -> dict[str, Course]:
     if not len(steps):
         return {}
     first, span = float(steps[0]), float(steps[-1] - steps[0])
-    held = np.where(np.isnan(values), -np.inf, values)
-    peak = np.argmax(held, axis=0)
+    peak = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=0)
     columns = {
         "first": edge(values),
         "early": medians(values[steps <= first + EDGE * span]),

@@ -238,8 +238,7 @@ def share_of(part: float, whole: float) -> float:
 
 def operators(run: Run, whole: float, rows: Ints) -> Iterator[Operator]:
     """What takes most, kernels first where there are any."""
-    kinds = (("kernel", "accelerator"), ("operator", "host"))
-    for kind, on in kinds:
+    for kind, on in (("kernel", "accelerator"), ("operator", "host")):
         time, calls = run.panels.get(f"{kind}_time"), run.panels.get(f"{kind}_calls")
         if time is None or calls is None or len(time.values) <= rows.max(initial=-1) or not len(rows):
             continue

@@ -56,8 +56,7 @@ def end_level(values: Floats, *, degree: int) -> EndLevel:
     edges = block_edges(len(history), BLOCKS)
     centres = (x[edges[:-1]] + x[edges[1:] - 1]) / 2
     history = drawn_in(history, fitted(centres, block_medians(history, BLOCKS), x, degree))
-    smooth = fitted(x, history, x, degree)
-    residual = history - smooth
+    residual = history - fitted(x, history, x, degree)
     error, freedom = autoregressive_error(residual, tail, degree)
     wide = t975(freedom) * error
     if tail >= 2 * BLOCKS:

@@ -4,7 +4,7 @@ import libcst as cst
 
 from traindx.lab.edits.follow import DEEP, indexed, made_before, origin, resolve
 from traindx.lab.edits.keras_inputs import normalize_inputs
-from traindx.lab.edits.keras_model import is_keras, match_loss, match_output
+from traindx.lab.edits.keras_model import fits, is_keras, match_loss, match_output
 from traindx.lab.edits.kind import Kind, writes
 from traindx.lab.edits.model import (
     feeds_layer,
@@ -88,6 +88,7 @@ __all__ = [
     "entries_of",
     "epochs",
     "feeds_layer",
+    "fits",
     "forward_of",
     "hidden",
     "in_sequence",

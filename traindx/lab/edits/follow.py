@@ -42,8 +42,7 @@ def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | 
 
 def gathered(project: Project, source: Source, options: cst.Name, key: str) -> Expression | None:
     """What a function gets for `key` where `options` is its parameter `**options`."""
-    scope = source.scopes.get(options)
-    found = list(scope[options.value]) if scope is not None and options.value in scope else []
+    found = source.made(options)
     home = found[0].node if len(found) == 1 and isinstance(found[0], Assignment) else None
     param = home if isinstance(home, cst.Param) else source.parents.get(home) if home is not None else None
     if not isinstance(param, cst.Param) or param.star != "**":
@@ -54,8 +53,7 @@ def gathered(project: Project, source: Source, options: cst.Name, key: str) -> E
 def named(project: Project, source: Source, node: cst.Name) -> Expression | None:
     """A name with one assignment: its value; a parameter: its argument or default; an imported one: the
     other file's."""
-    scope = source.scopes.get(node)
-    found = list(scope[node.value]) if scope is not None and node.value in scope else []
+    found = source.made(node)
     if len(found) != 1:
         return None
     if isinstance(found[0], ImportAssignment):
@@ -63,8 +61,7 @@ def named(project: Project, source: Source, node: cst.Name) -> Expression | None
     if not isinstance(found[0], Assignment):
         return None
     home = found[0].node
-    parent = source.parents.get(home)
-    param = home if isinstance(home, cst.Param) else parent
+    param = home if isinstance(home, cst.Param) else source.parents.get(home)
     return (
         parameter(project, source, param)
         if isinstance(param, cst.Param)
@@ -248,8 +245,7 @@ def indexed(node: cst.BaseExpression) -> cst.Name | None:
 
 def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
     """Whether a name has all its values before a loop, in the same function."""
-    scope = source.scopes.get(name)
-    made = list(scope[name.value]) if scope is not None and name.value in scope else []
+    made = source.made(name)
     nodes = [one.node for one in made if isinstance(one, Assignment)]
     here = all(
         source.function(node) is source.function(loop) and source.line(node) < source.line(loop)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import libcst as cst
 
 from traindx.lab.edits.follow import made_before, origin
+from traindx.lab.edits.keras_model import fits
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
+from traindx.lab.edits.source import Found, Source, assigned_name, dotted
 
 WRITE = "a keras.layers.Normalization, adapted to the training data, as the first layer"
 STACKS = ("keras.Sequential", "keras.models.Sequential")
@@ -16,74 +15,61 @@ GIVEN = ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
 NAME = "normalize"
 
 
-class Start(NamedTuple):
-    """The first layer of a stack of layers, and the statement before which a new layer is made."""
-
-    layer: cst.Call
-    place: cst.BaseSmallStatement
-
-
 def normalize_inputs(project: Project) -> None:
     """Put a `Normalization` of the training data in front of the other layers. Raises NotCertain."""
-    fits = [Found(source, call) for source in project.sources for call in source.methods("fit")]
     stacks = [
         Found(source, call)
         for source in project.sources
         for call in source.calls()
         if source.name(call.func).endswith(STACKS)
     ]
-    if any("Normalization(" in one.text for one in project.sources):
+    if any(f"{NAME}.adapt(" in one.text for one in project.sources):
         return
     if len(stacks) != 1:
         raise project.doubt(WRITE, "the model is not one stack of layers")
     stack, source = stacks[0], stacks[0].source
-    trained = [one for one in fits if dotted(one.call.func) == f"{name_of(stack)}.fit"]
+    trained = [one for one in fits(project) if dotted(one.call.func) == f"{assigned_name(stack.small)}.fit"]
     start = first_layer(stack)
     if len(trained) != 1 or trained[0].source is not source or start is None:
         raise stack.doubt(WRITE, "cannot tell where its layers or its training data are made")
-    data = trained[0].given("x", 0)
-    used = None if data is None else origin(project, source, data, start.place)
-    if used is None or not made_before(source, used, start.place):
+    (layer, place), data = start, trained[0].given("x", 0)
+    used = None if data is None else origin(project, source, data, place)
+    if used is None or not made_before(source, used, place):
         raise stack.doubt(WRITE, "the training data is made after the model")
-    made = start.layer.func
+    made = layer.func
     maker = (
         f"{source.code(made.value)}.Normalization" if isinstance(made, cst.Attribute) else "Normalization"
     )
     if maker == "Normalization":
         home = source.name(made).rpartition(".")[0]
-        source.insert_before(start.place, f"from {home} import Normalization")
-    source.insert_before(start.place, f"{NAME} = {maker}()", f"{NAME}.adapt({used.value})")
-    put_first(source, stack, start)
+        source.insert_before(place, f"from {home} import Normalization")
+    source.insert_before(place, f"{NAME} = {maker}()", f"{NAME}.adapt({used.value})")
+    put_first(source, stack, layer, place)
     project.say(source, stack.line, "the model normalizes its inputs by the training data")
 
 
-def name_of(stack: Found) -> str:
-    """The name that a stack of layers is given."""
-    statement = stack.small
-    return dotted(statement.targets[0].target) if isinstance(statement, cst.Assign) else ""
-
-
-def first_layer(stack: Found) -> Start | None:
-    """The first layer of a stack, by its list or by the first `add`. None where it cannot be told."""
+def first_layer(stack: Found) -> tuple[cst.Call, cst.BaseSmallStatement] | None:
+    """The first layer of a stack, by its list or by the first `add`, and the statement before which a new layer can
+    be made. None where it cannot be told."""
     listed = stack.given("layers", 0)
     if isinstance(listed, cst.List) and listed.elements:
         first = listed.elements[0].value
-        return Start(first, stack.small) if isinstance(first, cst.Call) else None
-    name, source = name_of(stack), stack.source
+        return (first, stack.small) if isinstance(first, cst.Call) else None
+    name, source = assigned_name(stack.small), stack.source
     adds = [call for call in source.methods("add") if dotted(call.func) == f"{name}.add" and call.args]
     first_add = min(adds, key=source.line, default=None)
     layer = None if first_add is None else first_add.args[0].value
     place = None if first_add is None else source.small(first_add)
-    return Start(layer, place) if isinstance(layer, cst.Call) and isinstance(place, cst.Expr) else None
+    return (layer, place) if isinstance(layer, cst.Call) and isinstance(place, cst.Expr) else None
 
 
-def put_first(source: Source, stack: Found, start: Start) -> None:
+def put_first(source: Source, stack: Found, layer: cst.Call, place: cst.BaseSmallStatement) -> None:
     """Put the new layer in front, or behind the declaration of an input."""
-    behind = source.name(start.layer.func).endswith(GIVEN)
+    behind = source.name(layer.func).endswith(GIVEN)
     listed = stack.given("layers", 0)
     if not isinstance(listed, cst.List):
-        line = f"{name_of(stack)}.add({NAME})"
-        (source.insert_after if behind else source.insert_before)(start.place, line)
+        line = f"{assigned_name(stack.small)}.add({NAME})"
+        (source.insert_after if behind else source.insert_before)(place, line)
         return
     first, rest = listed.elements[0], listed.elements[1:]
     comma = first.comma if rest else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))

@@ -300,8 +300,7 @@ def gain(before: float, after: float, objective: Objective) -> float:
         return math.nan
     if not (math.isfinite(before) and math.isfinite(after)):
         return CAP * (math.isfinite(after) - math.isfinite(before))
-    found = between(before, after, objective)
-    return min(max(found, -CAP), CAP)
+    return min(max(between(before, after, objective), -CAP), CAP)
 
 
 def between(before: float, after: float, objective: Objective) -> float:

@@ -1,7 +1,5 @@
 """Where arms are run: the user's script under interventions with one seed, each combination once."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

@@ -27,8 +27,7 @@ def fine(diagnosis: RunDiagnosis) -> bool:
 
 def doubted(hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
     """The causes with a cure that are suspected, unless the run is almost certainly healthy."""
-    well = next((h.probability for h in hypotheses if h.cause == "healthy"), 0.0)
-    if well >= SURE:
+    if next((h.probability for h in hypotheses if h.cause == "healthy"), 0.0) >= SURE:
         return ()
     return tuple(h.cause for h in hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
 

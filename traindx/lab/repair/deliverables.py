@@ -1,8 +1,6 @@
 """What a proof returns in addition to the fix: its final weights, its quality on the script's own test set,
 and how fast the fixed model answers."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -232,11 +232,10 @@ def outcome(
         return "nothing-to-fix", suspected if tried else "no remaining cause is suspected"
     if search.applied:
         return "not-fixed", "the confirmed change did not hold at full length"
-    late = [one.fix for one in search.untried.values() if one.why == search.bench.used_up()]
-    if not tried and late:
-        return "not-fixed", f"{search.bench.used_up()} before {late[0]} could be tried"
     if not tried:
-        return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
+        late = [one.fix for one in search.untried.values() if one.why == search.bench.used_up()]
+        unable = f"no fix for '{first.title}' can be tried without a person"
+        return "not-fixed", f"{search.bench.used_up()} before {late[0]} could be tried" if late else unable
     return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
 
 

@@ -118,8 +118,7 @@ def why_over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: B
     """Why no more experiments are made, or ""."""
     if belief[0].probability >= SETTLED:
         return f"settled: {belief[0].title} ({sure(belief[0].probability)})"
-    left = experiments(belief, tried)
-    if not left:
+    if not experiments(belief, tried):
         return "no experiment is left that would narrow the causes down further"
     starts = SEEDS * (1 if tried else 2)
     if bench.left() < starts * first.seconds / max(bench.jobs, 1):

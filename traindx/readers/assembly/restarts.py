@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.assembly.step_axis import back_jumps, densest, is_shuffled
 from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawColumn, RawLog

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.assembly.plausible_values import made_sound, sound_column
 from traindx.readers.assembly.restarts import Cut, find_cuts, holds_ranks, part_by_rank, rank_column
 from traindx.readers.assembly.step_axis import (

@@ -7,7 +7,7 @@ from math import isfinite
 
 from msgspec.structs import replace
 
-from traindx.features.statistics.medians import distinct
+from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of
 from traindx.readers.names.aliases import role_of

@@ -1,7 +1,5 @@
 """Give every column of a log its canonical name, once all of them are known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -76,8 +74,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
             wanted = "time/trial"  # a search trains a model in each
         if wanted == "train/loss" and wanted in chosen and is_evaluation(name, chosen, raw):
             wanted = "val/loss"
-        signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
-        chosen[signal] = name
+        chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
     return promote(chosen)
 
 

@@ -8,7 +8,6 @@ from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.readers.raw import RawColumn
 from traindx.vocabulary import Event, Floats, Ints
@@ -190,6 +189,6 @@ def trailing_nulls(numbers: Ints, nulls: Ints, *, least: int = 3) -> Ints:
     if not len(numbers) or len(nulls) < least:
         return np.empty(0, dtype=np.int64)
     ending: Ints = nulls[nulls > numbers[-1]]
-    earlier: NDArray[np.int64] = np.searchsorted(numbers, nulls[: len(nulls) - len(ending)])
+    earlier: Ints = np.searchsorted(numbers, nulls[: len(nulls) - len(ending)])
     longest = int(np.bincount(earlier).max()) if len(earlier) else 0
     return ending if len(ending) >= max(least, longest + 1) else np.empty(0, dtype=np.int64)

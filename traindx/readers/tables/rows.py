@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.tables.columns import Columns, in_split, number, plain_numbers
 from traindx.readers.tables.layout import DECIMAL_COMMA, LEAST, Layout, header_names, is_number, split_line
 from traindx.vocabulary import Floats, Ints

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.features.statistics.medians import distinct, median
+from traindx.features.statistics import distinct, median
 from traindx.readers.textlog.counting import Count
 from traindx.readers.textlog.grammar import is_loose
 from traindx.readers.textlog.shapes import Shape

@@ -6,8 +6,6 @@ sequence of lines on one place of the screen. Line numbers count these pieces to
 Boxed tables of two columns: `| loss | 0.41 |` between rules, one box a moment (Baselines,
 Stable-Baselines3, Spinning Up). A box is one row; a line without a value opens a section."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Callable, Iterator

@@ -119,8 +119,7 @@ def ends_of_passes(shapes: list[Shape], epochs: EpochLine) -> tuple[list[Shape],
     others = [ends_of_evaluation(s) for s in shapes if not any(s is b for b in bars)]
     if not bars:
         return others, epochs
-    kept = ends_of_bars(bars, epochs)
-    return sorted([*others, *kept], key=lambda s: int(s.rows[0])), epochs
+    return sorted([*others, *ends_of_bars(bars, epochs)], key=lambda s: int(s.rows[0])), epochs
 
 
 def ends_of_bars(bars: list[Shape], epochs: EpochLine) -> list[Shape]:

@@ -45,6 +45,14 @@ ROLE_IN_KEY = re.compile(
 )
 
 
+# A line that names a side and nothing else. What is being done ("Evaluating ...") heads no numbers.
+HEADING = re.compile(
+    r"\W*(?:train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test|dev)(?: (?:set|results?|metrics|phase))?\s?"
+    r"(?:[:\])=*]|-{2})\W*",
+    re.IGNORECASE,
+)
+
+
 def role_in(text: str) -> str:
     """ "train", "val" or "" by the last word of a text that names a side."""
     last = ""

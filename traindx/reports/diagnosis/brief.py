@@ -172,8 +172,7 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
     by_slug = {f.slug: f for f in reversed(diagnosis.findings)}
     terms = sorted(leading.for_, key=lambda t: -t.log_odds) if leading is not None else []
     named = [t.finding.partition(":")[0] for t in terms]
-    rest = notes(diagnosis)
-    for slug in (*named, *rest):
+    for slug in (*named, *notes(diagnosis)):
         finding = by_slug.get(slug)
         if finding is not None and (
             finding.severity != "info" or leading is None or leading.cause == "healthy"

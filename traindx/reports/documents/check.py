@@ -1,7 +1,5 @@
 """The page of `traindx check`: text, Markdown, HTML and JSON."""
 
-from __future__ import annotations
-
 import html as escaping
 
 import msgspec

@@ -1,7 +1,5 @@
 """The report of `traindx fix`: text, Markdown, HTML and JSON."""
 
-from __future__ import annotations
-
 import base64
 import html as escaping
 import re

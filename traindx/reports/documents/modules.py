@@ -1,7 +1,5 @@
 """The table of a run's modules as text, Markdown or JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -75,8 +75,7 @@ def charts_of(run: Run, diagnosis: RunDiagnosis | None) -> tuple[Chart, ...]:
 def single(chart: Chart) -> Figure:
     """One chart as a separate figure."""
     figure = blank(9.0, 4.2)
-    axes = figure.add_subplot()
-    draw(axes, chart, named=True)
+    draw(figure.add_subplot(), chart, named=True)
     return figure
 
 

@@ -302,7 +302,6 @@ def bucket_starts(x: Floats, buckets: int) -> np.ndarray:
 def extreme_indices(y: Floats, starts: np.ndarray, extreme: np.ufunc) -> np.ndarray:
     """Index of the first extreme value (`np.minimum` or `np.maximum`) of each bucket of `y[n]`."""
     best = extreme.reduceat(y, starts)
-    counts = np.diff(np.append(starts, len(y)))
-    hits = np.flatnonzero(y == np.repeat(best, counts))
+    hits = np.flatnonzero(y == np.repeat(best, np.diff(np.append(starts, len(y)))))
     bucket = np.searchsorted(starts, hits, side="right")
     return hits[np.concatenate([[True], np.diff(bucket) > 0])] if len(hits) else hits

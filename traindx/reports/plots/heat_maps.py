@@ -1,13 +1,11 @@
 """Per-module signals over the steps, as pictures of colours: what is drawn, not how."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import quantile
+from traindx.features.statistics import quantile
 from traindx.reports import labels
 from traindx.vocabulary import Floats, Panel, Run
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import Rise, final_level, rise_after_low, tail
+from traindx.features.curves.generalization import Rise, best_long_ago, final_level, rise_after_low, tail
 from traindx.rules import api
 from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, median, np, rule, threshold
 
@@ -253,22 +253,26 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
 
 
 def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
-    """A validation loss that did not change in a few evaluations while training fell below it."""
+    """A validation loss that did not change in a few evaluations, or was best in the first half of them, while
+    training fell below it."""
     # The training mean of the first epoch contains the first descent, of which validation saw only the end.
     fall = 1 - float(train[-1]) / float(train[1])
-    if np.ptp(val) > least * float(val[0]) or fall < 3 * least or train[-1] > (1 - least / 2) * val[-1]:
+    level = np.ptp(val) <= least * val[0] and fall >= 3 * least and train[-1] <= (1 - least / 2) * val[-1]
+    low = 1 if level else best_long_ago(val, train)
+    if low is None:
         return None
-    at, last = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
+    at, last, name = pair.val.step_at(0 if level else low), pair.val.step_at(pair.val.n - 1), pair.val.name
+    stayed = f"{name} stayed at {val[-1]:.4g} in {len(val)} evaluations"
+    best = f"{name} was best at step {at:g} ({val[low]:.4g}) and is {val[-1]:.4g} now,"
     return Evidence(
         onset=at,
         last=last,
-        where=pair.val.name,
+        where=name,
         strength=0.5,
         severity="low",
         aspects=("stalled",),
-        message=f"{pair.val.name} stayed at {float(val[-1]):.4g} in {len(val)} evaluations while "
-        f"{pair.train.name} fell from {float(train[1]):.4g} to {float(train[-1]):.4g}",
-        points=(api.EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
+        message=f"{stayed if level else best} while {pair.train.name} fell from {train[low]:.4g} to {train[-1]:.4g}",
+        points=(api.EvidencePoint(name, last, float(val[-1]), float(val[0 if level else low])),),
     )
 
 
@@ -352,9 +356,8 @@ def holds(
     if metric is None or metric is seen.pair.val or metric.n < 4 or seen.relative >= visible:
         return False
     scale = api.scale_of(metric.name, metric.values)
-    return scale is not None and metric.end - float(metric.trend.min()) <= less * abs(
-        scale.perfect - (scale.nothing or 0.0)
-    )
+    less *= 0.0 if scale is None else abs(scale.perfect - (scale.nothing or 0.0))
+    return metric.end - float(metric.trend.min()) <= less
 
 
 def evidence(

@@ -81,8 +81,8 @@ def improves(objective: Curve | None, curve: Curve, stretch: Stretch, sure: floa
     during = objective.oriented[(objective.steps >= start) & (objective.steps <= stop)]
     if len(during) < 4:
         return False
-    trend, part = slope(during), max(1, len(during) // 10)
-    if float(api.median(during[:part]) - api.median(during[-part:])) > objective.span / 2:
+    trend = slope(during)
+    if float(during[:3].mean() - during[-3:].mean()) > objective.span / 2:
         return True  # most of what the run gained, however it is spread
     return trend.z < -sure and -trend.change > learns * objective.span
 

@@ -10,8 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Session, Stream
 from traindx.capture.torch.checks import memory, samples
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.reruns.recorded_call import untouched

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays.batch import Data
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Watched
 from traindx.capture.torch.measure.batches.answers import Answers
 from traindx.capture.torch.measure.by_pass import observers
 from traindx.capture.torch.measure.gradients.exchange import Directions, Exchange

@@ -5,8 +5,6 @@ is repeated, so no random number is drawn, and no dropout mask and no running st
 measurement takes up to MOST products of the Hessian with a vector. Each takes about as long as two backward
 passes, and all of them need memory for a second graph and six copies of the weights."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple

@@ -43,13 +43,6 @@ class Use(NamedTuple):
     part: str
 
 
-class Held(NamedTuple):
-    """What a data set holds, and the statement that makes it."""
-
-    use: Use
-    place: cst.CSTNode
-
-
 @writes("inputs")
 def standardize_inputs(project: Project, value: str) -> None:
     if value != "standardize":
@@ -94,9 +87,9 @@ def of_loaders(project: Project, source: Source) -> tuple[Use, list[cst.Name], c
         raise every[0].doubt("(X - mean) / std of the data", "the data sets are not tensors with names")
     found = [one for one in sets if one is not None]
     mine = found[[one.call is training[0].call for one in every].index(True)]
-    first = min((one.place for one in found), key=source.line)
-    others = [one.use.name for one in found if one is not mine]
-    return mine.use, [*others, *elsewhere(project, source, training[0], first)], first
+    first = min((place for _, place in found), key=source.line)
+    others = [one.name for one, _ in found if one is not mine[0]]
+    return mine[0], [*others, *elsewhere(project, source, training[0], first)], first
 
 
 def elsewhere(project: Project, source: Source, loader: Found, place: cst.CSTNode) -> list[cst.Name]:
@@ -116,16 +109,15 @@ def elsewhere(project: Project, source: Source, loader: Found, place: cst.CSTNod
 
 def made_in(source: Source, name: cst.Name, loops: Sequence[cst.CSTNode]) -> bool:
     """Whether a name gets all its values within one of the loops: it holds a batch."""
-    scope = source.scopes.get(name)
-    made = list(scope[name.value]) if scope is not None and name.value in scope else []
+    made = source.made(name)
     return bool(made) and any(
         all(isinstance(one, Assignment) and source.inside(one.node, loop) for one in made) for loop in loops
     )
 
 
-def tensors(project: Project, source: Source, loader: Found) -> Held | None:
+def tensors(project: Project, source: Source, loader: Found) -> tuple[Use, cst.CSTNode] | None:
     """The first tensor of `DataLoader(TensorDataset(X[:300], y[:300]))`, also of a data set with a name, or of a
-    class of the script that is given tensors or arrays."""
+    class of the script that is given tensors or arrays; and the statement that makes the data set."""
     given = loader.given("dataset", 0)
     home, data = (source, given) if given is None else resolve(project, source, given)
     if home is not source or not isinstance(data, cst.Call) or not data.args:
@@ -138,7 +130,7 @@ def tensors(project: Project, source: Source, loader: Found) -> Held | None:
     if source.name(data.func) != TENSORS and dotted(data.func) not in own:
         return None
     found, place = use(source, data.args[0].value), source.small(data)
-    return None if found is None or place is None else Held(found, place)
+    return None if found is None or place is None else (found, place)
 
 
 def use(source: Source, node: cst.BaseExpression) -> Use | None:
