@@ -132,11 +132,24 @@ HEADERS = (
     "=== training ===",
     "",
 )
-# Where the counter stands. "inside": between the name of a metric and its value.
-ORDERS = ("counter first", "counter last", "inside")
+# Where the counter stands. "inside": between the name of a metric and its value. "nested": within another counter.
+# "unnamed": a value that no name precedes.
+ORDERS = ("counter first", "counter last", "inside", "nested", "unnamed")
 INSIDE = ("{name} at {c} {n}: {v}", "{name} at {c} {n} = {v}", "{name} after {n} {c}s: {v}", "{name} ({c} {n}): {v}",
           "{name} @ {c} {n}: {v}", "{name} for {c} {n}: {v}", "{name} in {c} {n} is {v}", "{name}[{n}] = {v}",
-          "At {c} {n}, {name} = {v}", "{c} {n} {name}: {v}", "{c} {n}'s {name}: {v}")  # fmt: skip
+          "At {c} {n}, {name} = {v}", "{c} {n} {name}: {v}", "{c} {n}'s {name}: {v}",
+          "The {name} of {c} {n} was {v}", "{name} is {v} in {c} {n}", "After {n} {c}s the {name} is {v}",
+          "In {c} {n} the {name} equals {v}", "{name} on {c} {n} was {v}", "{name} {v} at {c} {n}")  # fmt: skip
+NESTED = ("{name} at epoch {e} and {c} {n} is {v}", "epoch {e}, {c} {n}: {v}", "Epoch {e} {c} {n}: {name} = {v}",
+          "{name} after epoch {e} {c} {n} = {v}", "epoch={e} {c}={n} {v}", "[{e}, {n:5d}] {name}: {v}",
+          "[{e}, {n:5d}] {v}", "Epoch {e} | {c} {n} | {v}", "{name} on epoch {e}, {c} {n} was {v}")  # fmt: skip
+WITHIN = ("batch", "iteration", "step", "Batch", "iter", "Step")
+EACH = 6  # lines of an epoch
+UNNAMED = ("{c} {n}: {v}", "{c} {n} - {v}", "{c} {n} | {v}", "{c}: {n}, {v}", "{c}={n} {v}", "[{c} {n}] {v}",
+           "[{n}] {v}", "{n} {v}", "{n}\t{v}", "{c} {n} {v}", "({n}, {v})", "{c} {n} => {v}")  # fmt: skip
+
+
+SENTENCES = {"inside": INSIDE, "nested": NESTED, "unnamed": UNNAMED}
 
 
 class Shape(NamedTuple):
@@ -149,7 +162,7 @@ class Shape(NamedTuple):
     assign: str
     between: str
     prefix: str
-    inside: str
+    inside: str  # the sentence, where the order needs one
     digits: int
     chatter: int  # a line of chatter after every so many lines; 0: none
     headers: int
@@ -159,7 +172,7 @@ class Shape(NamedTuple):
     block: bool = False  # one line for the counter, and one for each metric
 
     def parts(self) -> list[str]:
-        form = self.inside if self.order == "inside" else f"{self.order} {self.counted!r}"
+        form = self.inside if self.order in SENTENCES else f"{self.order} {self.counted!r}"
         return [f"form {form}", f"assign {self.assign!r}", f"between {self.between!r}", f"prefix {self.prefix!r}",
                 f"encoding {self.encoding}", f"unit {self.unit!r}", f"around {self.around!r}", f"block {self.block}",
                 *(f"metric {m}" for m in self.metrics)]  # fmt: skip
@@ -169,7 +182,7 @@ def draw(rng: random.Random) -> Shape:
     """A shape by chance; without combinations that no person could read either."""
     order = rng.choice(ORDERS)
     assign = rng.choice(ASSIGN)
-    metrics = tuple(rng.sample(METRICS, 1 if order == "inside" else rng.randint(1, 3)))
+    metrics = tuple(rng.sample(METRICS, 1 if order in SENTENCES else rng.randint(1, 3)))
     if len({m.lower().replace(" ", "_") for m in metrics}) < len(metrics) or {
         m.lower() for m in metrics
     } <= {"lr"}:
@@ -177,10 +190,14 @@ def draw(rng: random.Random) -> Shape:
     counter = rng.choice(COUNTERS)
     if counter == "batch" and any(m.lower().startswith(HELD_OUT) for m in metrics):
         counter = "step"  # batches of an evaluation are one value
+    if order == "nested":
+        counter = rng.choice(WITHIN)
+    inside = rng.choice(SENTENCES.get(order, INSIDE))
+    bare = order in ("nested", "unnamed") and "{c}" not in inside and "{name}" not in inside
     between = rng.choice([b for b in BETWEEN if b != " " or assign in ("=", ": ")])
     return Shape(
-        order, counter, rng.choice(COUNTED), metrics, assign, between, rng.choice(PREFIXES),
-        rng.choice(INSIDE), rng.randint(2, 6), rng.choice((0, 0, 5)), rng.randint(0, len(HEADERS)),
+        order, counter, rng.choice(COUNTED), metrics, assign, between, "" if bare else rng.choice(PREFIXES),
+        inside, rng.randint(2, 6), rng.choice((0, 0, 5)), rng.randint(0, len(HEADERS)),
         rng.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16")), rng.choice(UNITS), rng.choice(AROUND),
         order == "counter first" and rng.random() < 0.1,
     )  # fmt: skip
@@ -189,7 +206,7 @@ def draw(rng: random.Random) -> Shape:
 def written(shape: Shape, rng: random.Random) -> tuple[str, dict[str, list[str]], list[int]]:
     """A log of the shape, the digits of each metric, and the steps."""
     stride = 1 if "epoch" in shape.counter.lower() else rng.choice((1, 10, 100))
-    steps = [(i + 1) * stride for i in range(ROWS)]
+    steps = [(i + (shape.order != "nested")) * stride for i in range(ROWS)]
     values = {
         m: [
             f"{rng.uniform(0.05, 3.0) * (0.01 if m == 'lr' else 1) * 0.97**i:.{shape.digits + 2 * (m == 'lr')}f}"
@@ -208,11 +225,18 @@ def written(shape: Shape, rng: random.Random) -> tuple[str, dict[str, list[str]]
 
 
 def line_of(shape: Shape, step: int, total: int, named: Sequence[tuple[str, str]]) -> str:
-    if shape.order == "inside":
+    if shape.order == "nested":
+        ((name, value),) = named
+        stride = total // (ROWS - 1)
+        epoch, within = divmod(step // stride, EACH)
+        return shape.inside.format(name=name, c=shape.counter, e=epoch, n=within * stride, v=value)
+    if shape.order in SENTENCES:
         ((name, value),) = named
         inside, counter = shape.inside, shape.counter
         if "{c}s" in inside:  # "after 12 steps": an English plural
-            counter = "batche" if counter == "batch" else counter if counter.isascii() else "step"
+            counter = {"batch": "batche", "Epoche": "epoch"}.get(
+                counter, counter if counter.isascii() else "step"
+            )
         return inside.format(name=name, c=counter, n=step, v=value)
     counted = shape.counted.format(c=shape.counter, n=step, total=total, share=100 * step / total)
     written = [

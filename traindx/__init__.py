@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from traindx.live.checks import watch
     from traindx.pipeline import Diagnosis, check, diagnose, read, read_all
     from traindx.survey.inspection import check_data
-    from traindx.vocabulary.run import Run, Series
+    from traindx.vocabulary import Run, Series
 
 __version__ = VERSION
 

@@ -28,9 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import msgspec
 
 from traindx.errors import ConfigError
-from traindx.vocabulary.diagnosis import SEVERITIES, Severity
-from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
-from traindx.vocabulary.signals import SIGNALS
+from traindx.vocabulary import FACT_FIELDS, SEVERITIES, SIGNALS, Fact, Setup, Severity
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -15,7 +15,7 @@ from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.process.guard import say
-from traindx.capture.session.session import Session
+from traindx.capture.session import Session
 from traindx.config import Config
 from traindx.live.checks import Checks, newest, print_news
 from traindx.pipeline import Diagnosis, diagnose

@@ -23,21 +23,27 @@ from traindx.features.shared import Features
 from traindx.redaction import redact
 from traindx.rules.findings import findings, not_evaluated
 from traindx.version import VERSION
-from traindx.vocabulary.check import Check, CheckReport, CheckResult
-from traindx.vocabulary.check import Experiment as CheckExperiment
-from traindx.vocabulary.diagnosis import (
+from traindx.vocabulary import (
+    Check,
+    CheckReport,
+    CheckResult,
     Decision,
     Document,
+    Fact,
     Finding,
     Health,
     Hypothesis,
+    Outcome,
+    Rule,
+    Run,
     RunDiagnosis,
     RunInfo,
+    Setup,
     SignalInfo,
 )
-from traindx.vocabulary.rule import Outcome, Rule
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Fact, Setup
+from traindx.vocabulary import (
+    Experiment as CheckExperiment,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,10 +112,12 @@ def read_capture(folder: str | Path, *, mapping: Mapping[str, str] | None = None
     return read_all(folder, mapping=mapping)
 
 
-def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosis:
-    """Diagnose one run or several. Raises ConfigError for thresholds that no rule has."""
+def diagnose(run: Run | Sequence[Run] | str | Path, config: Config | None = None) -> Diagnosis:
+    """Diagnose one run or several, or those in a file or folder. Raises ConfigError for thresholds that no
+    rule has, ReadError for a path without a log."""
     config = config or Config()
-    runs = (run,) if isinstance(run, Run) else tuple(run)
+    found = read_all(run) if isinstance(run, (str, Path)) else run
+    runs = (found,) if isinstance(found, Run) else tuple(found)
     chosen = select(rules.listed(), config)
     known = tuple(prepared(r, config) for r in runs)
     document = Document(traindx_version=VERSION, runs=tuple(diagnose_one(r, chosen, config) for r in known))
@@ -170,7 +178,7 @@ def run_diagnosis(
         run=describe(run),
         health=health,
         decision=decision,
-        findings=found,
+        findings=causes.without_alarm(found, health),
         not_evaluated=not_evaluated(outcomes),
         **parts,
     )

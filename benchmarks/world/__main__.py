@@ -94,7 +94,7 @@ def repository(program: Program, folder: Path) -> Path:
 
 def files(program: Program, clone: Path) -> Iterator[tuple[str, bytes]]:
     """The files of the folders that the program needs, at its commit; those that the clone lacks are left out."""
-    git = ["git", "-C", str(clone)]
+    git = ["git", "-c", "core.quotepath=false", "-C", str(clone)]  # names as they are, not escaped
     wanted = [*git, "ls-tree", "-r", program.commit, "--", *(program.needs or [program.folder])]
     listed = subprocess.run(wanted, capture_output=True, check=True, text=True).stdout
     entries = [line.split(maxsplit=3) for line in listed.splitlines() if " blob " in line]
@@ -130,20 +130,26 @@ def prepare(program: Program, place: Path, repositories: Path) -> Path:
     return here
 
 
-def start(program: Program, here: Path, home: Path, *under: str) -> Start:
+def surroundings(program: Program, home: Path) -> dict[str, str]:
+    """The environment of a start."""
     quiet = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
     home.mkdir(exist_ok=True)
     environment = {**os.environ, **quiet, "HOME": str(home), **program.environment}
     places = [program.environment.get("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
     if any(places):  # the program's own folder, then packages that were put there for it
         environment["PYTHONPATH"] = os.pathsep.join(place for place in places if place)
+    return environment
+
+
+def start(program: Program, here: Path, home: Path, *under: str, limit: float = LIMIT) -> Start:
+    environment = surroundings(program, home)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     for script in program.first:
         subprocess.run([sys.executable, script], cwd=here, env=environment, check=True, capture_output=True)
     command = [*under, sys.executable, "-W", "ignore", program.script, *program.arguments]
     try:
         done = subprocess.run(
-            command, cwd=here, env=environment, capture_output=True, timeout=LIMIT, check=False
+            command, cwd=here, env=environment, capture_output=True, timeout=limit, check=False
         )
         status, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:

@@ -1,7 +1,8 @@
 """Public programs with one natural fault each: `python -m benchmarks.world.planted FOLDER [--half …] [NAME…]`.
 
 Each program gets the first faults of a list, shuffled by its name, that its source has a place for; it is run under
-`traindx run`, and judged by the causes that its fault allows. What the folder holds is not run again."""
+`traindx run`, and judged by the causes that its fault allows. What the folder holds is not run again. With `--well`, the
+folder of `benchmarks.world` with the same programs without a fault, those that learn as well are counted apart."""
 
 from __future__ import annotations
 
@@ -16,13 +17,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from benchmarks.gym.scoring.tables import markdown
 from benchmarks.world.__main__ import NOT_STARTED, Program, longest_of, prepare, programs, start, untrained
 from traindx import pipeline
 from traindx.errors import ReadError
+from traindx.vocabulary.run import Run
 
 ENTROPY, LIKELIHOOD, SQUARED = "cross_entropy|CrossEntropyLoss", "nll_loss|NLLLoss", "mse_loss|MSELoss"
+LIMIT = 100  # seconds for one start
 SKIPPED = ("RL", "GAN", "DCGAN", "actor", "REINFORCE")  # whose losses are no scores
 Source = tuple[str, ast.Module]
 
@@ -162,9 +166,7 @@ SCALED = "__import__('torch').no_grad().__enter__(); [_p.@ for _p in " + EACH + 
 SCALED += "__import__('torch').enable_grad().__enter__()"
 FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
     "rate x 100": (HIGH, of_optimizer(GROUPS + "_group['lr'] *= 100")),
-    "rate x 30": (HIGH, of_optimizer(GROUPS + "_group['lr'] *= 30")),
     "rate / 1000": (LOW, of_optimizer(GROUPS + "_group['lr'] /= 1000")),
-    "rate / 100": (LOW, of_optimizer(GROUPS + "_group['lr'] /= 100")),
     "decay of 1": ({"weight-decay-too-high"}, of_optimizer(GROUPS + "_group['weight_decay'] = 1.0")),
     "momentum of .999": (
         {"momentum-too-high", *HIGH},
@@ -186,10 +188,6 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
         {"bad-initialization"},
         of_optimizer(SCALED.replace("@", "zero_()").replace("#", "> 0")),
     ),
-    "biases of -10": (
-        {"bad-initialization", "dead-relus", "saturating-activations"},
-        of_optimizer(SCALED.replace("@", "fill_(-10)").replace("#", "== 1")),
-    ),
     "no zero_grad": ({"missing-zero-grad"}, without("zero_grad")),
     "no step": ({"missing-optimizer-step"}, without("step")),
     "clip of 1e-5": (  # Adam does not mind
@@ -204,13 +202,9 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
         {"memory-leak"},
         at_step("globals().setdefault('_kept', []).append(__import__('torch').ones(250000))"),
     ),
-    "shuffled labels": (
-        {"misaligned-labels", "label-noise"},
-        of_loss(f"{ENTROPY}|{LIKELIHOOD}", 1, "({0})[__import__('torch').randperm(len({0}))]"),
-    ),
     "shuffled targets": (
         {"misaligned-labels", "label-noise"},
-        of_loss(SQUARED, 1, "({0})[__import__('torch').randperm(len({0}))]"),
+        of_loss(f"{ENTROPY}|{LIKELIHOOD}|{SQUARED}", 1, "({0})[__import__('torch').randperm(len({0}))]"),
     ),
     "two softmaxes": ({"double-softmax"}, of_loss(ENTROPY, 0, "({0}).softmax(1)")),
     "nll of scores": ({"wrong-loss", "wrong-output-activation"}, of_loss(LIKELIHOOD, 0, "({0}).exp() * 9")),
@@ -225,7 +219,15 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
     ),
     "dropout of .95": ({"dropout-too-high"}, reworded(r"nn\.Dropout\([^()]*\)", "nn.Dropout(0.95)")),
     "one batch": ({"repeated-batch"}, one_batch),
+    "zeroed before the step": ({"missing-optimizer-step"}, at_step("{0}.zero_grad()")),
+    "trained in eval mode": ({"eval-mode-training"}, reworded(r"\.train\(\)", ".eval()")),
+    "evaluated in training mode": ({"train-mode-evaluation"}, reworded(r"\.eval\(\)", ".train()")),
+    "validated on training data": ({"train-val-leakage"}, reworded(r"train=False", "train=True")),
 }
+
+
+EVALUATION = {"evaluated in training mode", "validated on training data"}
+REPORTED = {*EVALUATION, "one batch"}  # the net is as good as without, or as good on what it is trained on
 
 
 class Cell(msgspec.Struct):
@@ -272,7 +274,7 @@ def cells_of(program: Program, folder: Path, repositories: Path, each: int) -> N
                 "--out",
                 str(place / "record"),
             )
-            made = start(program, here, place / "project" / "home", *under, "--")
+            made = start(program, here, place / "project" / "home", *under, "--", limit=LIMIT)
             shutil.rmtree(place / "project")
             cell = Cell(program.name, program.half, fault, made.status, made.err[-300:])
             (place / "cell.json").write_bytes(msgspec.json.encode(cell))
@@ -280,8 +282,39 @@ def cells_of(program: Program, folder: Path, repositories: Path, each: int) -> N
         done += 1
 
 
-def report(folder: Path, half: str | None) -> str:
-    lines, first, three, well, total = [], 0, 0, 0, 0
+SCORES = ("val/accuracy", "outputs_accuracy", "val/r2", "outputs_explained")
+LESS = 0.03  # of a score, or of what a loss fell by: the harm that counts
+KEPT = 50  # MB that a run has kept at its end
+
+
+def end_of(run: Run, key: str) -> float:
+    """The mean of the last quarter of a curve (of its last value, where there are fewer than four)."""
+    values = run.series[key].values
+    return float(np.mean(values[-max(len(values) // 4, 1) :]))
+
+
+def hurts(fault: str, run: Run, twin: Run) -> bool:
+    """Whether a run ended worse than the same program without a fault: by the first score that both have, or by a
+    loss. What is wrong with its measurements hurts where they differ."""
+    if fault == "keeps all":
+        return run.points >= KEPT
+    if run.points < twin.points / 2:
+        return True  # it ended in an error
+    # What is wrong with an evaluation shows in no number of training.
+    keys = [
+        k for k in (*SCORES, "val/loss", "train/loss") if fault not in EVALUATION or k.startswith("val/")
+    ]
+    for key in keys:
+        if key in run.series and key in twin.series:
+            change = end_of(run, key) - end_of(twin, key)
+            unit = 1.0 if key in SCORES else -abs(float(twin.series[key].values[0]) - end_of(twin, key))
+            change /= unit or -1.0
+            return abs(change) > LESS if fault in REPORTED else not change >= -LESS
+    return fault not in EVALUATION  # else nothing comparable is left of it
+
+
+def report(folder: Path, half: str | None, without: Path | None) -> str:
+    lines, first, three, well, total, spared, alarmed = [], 0, 0, 0, 0, 0, 0
     for kept in sorted(folder.glob("*/cell.json")):
         cell = msgspec.json.decode(kept.read_bytes(), type=Cell)
         if half not in (None, cell.half):
@@ -291,24 +324,31 @@ def report(folder: Path, half: str | None) -> str:
             lines.append((cell.half[0], cell.program, cell.fault, NOT_STARTED, "", why))
             continue
         try:
-            said = pipeline.diagnose(longest_of(kept.parent / "record")).first
+            run = longest_of(kept.parent / "record")
+            said = pipeline.diagnose(run).first
         except (ReadError, ValueError) as error:
             lines.append((cell.half[0], cell.program, cell.fault, "not recorded", "", str(error)[:60]))
+            continue
+        causes = ", ".join(f"{h.cause} {h.probability:.2f}" for h in said.hypotheses[:3])
+        if without and not hurts(cell.fault, run, longest_of(without / cell.program / "record")):
+            spared, alarmed = spared + 1, alarmed + (said.health in ("sick", "failed"))
+            lines.append((cell.half[0], cell.program, cell.fault, said.health, "no harm", causes))
             continue
         named = [h.cause for h in said.hypotheses]
         place = next((i + 1 for i, cause in enumerate(named) if cause in FAULTS[cell.fault][0]), 0)
         total, first, three = total + 1, first + (place == 1), three + (0 < place <= 3)
         well += said.health == "healthy"
-        causes = ", ".join(f"{h.cause} {h.probability:.2f}" for h in said.hypotheses[:3])
         lines.append((cell.half[0], cell.program, cell.fault, said.health, str(place or "–"), causes))
     head = ("half", "program", "fault", "health", "place", "causes")
-    return f"{markdown(head, lines)}\n\n{total}: first {first}, in three {three}, called healthy {well}\n"
+    counts = f"{total}: first {first}, in three {three}, called healthy {well}"
+    return f"{markdown(head, lines)}\n\n{counts}; without harm {spared}, of these called sick {alarmed}\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--repositories", type=Path)
+    parser.add_argument("--well", type=Path)
     parser.add_argument("--half", choices=("developed", "measured"))
     parser.add_argument("--each", type=int, default=2)
     parser.add_argument("--only-judge", action="store_true")
@@ -323,7 +363,7 @@ def main() -> int:
             and (not asked.names or program.name in asked.names)
         ):
             cells_of(program, folder, (asked.repositories or folder / "repositories").resolve(), asked.each)
-    print(report(folder, asked.half))
+    print(report(folder, asked.half, asked.well))
     return 0
 
 

@@ -7,27 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx import pipeline
-from traindx.vocabulary.diagnosis import RunDiagnosis
+from tests.requirements.logs import FALLING, NOISE, STEPS, said
 
-STEPS = 200
-NOISE = np.random.default_rng(0).normal(size=STEPS)
-FALLING = 0.4 + 2.0 * np.exp(-np.arange(STEPS) / 40) + 0.01 * NOISE
 FLAT = np.full(STEPS, 2.3026) + 0.002 * NOISE
 SPIKES = FALLING + np.where(np.arange(STEPS) % 40 == 30, 3.0, 0.0)
-
-
-def said(folder: Path, **columns: np.ndarray) -> RunDiagnosis:
-    """What is said of a text log with these columns, one line a step."""
-    names = list(columns)
-    rows = zip(*columns.values(), strict=True)
-    lines = [
-        f"step {i} " + " ".join(f"{name} {value:.6g}" for name, value in zip(names, row, strict=True))
-        for i, row in enumerate(rows)
-    ]
-    (folder / "train.log").write_text("\n".join(lines))
-    return pipeline.diagnose(pipeline.read_all(folder / "train.log")).first
-
 
 ROWS = {
     "loss is NaN": ({"loss": np.where(np.arange(STEPS) < 120, FALLING, np.nan)}, "loss-not-finite"),

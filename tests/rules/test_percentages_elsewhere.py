@@ -49,6 +49,8 @@ def zero_norms(run: Run, evidence: Evidence) -> list[float]:
 
 def waiting(run: Run, evidence: Evidence) -> list[float]:
     data, step = (values(run, f"time/{part}") for part in ("data", "step"))
+    if "share" not in evidence.values:  # stalls: those of a second and more
+        return [float(data[data > 1].sum() / step[1:].sum())]
     return [float(np.median(data / np.where(np.median(data - step) > 0, data + step, step)))]
 
 

@@ -20,6 +20,7 @@ def fires() -> dict[str, Run]:
     gone = 1.3 * np.exp(-T / 6) + 1e-4
     return {
         "the generator's loss grows": players(gone * wobble(1), (1 + 0.3 * T) * wobble(2)),
+        "other names": run({"train/loss_dis": gone, "train/loss_gen": (1 + 0.3 * T) * wobble(2)}),
         "few points": players(
             np.array([1.2, 0.5, 0.1, 0.02, 0.004, 0.001]), np.array([0.8, 1.9, 4.2, 7.0, 9.5, 11.0])
         ),

@@ -16,8 +16,21 @@ def tuned(beta: float, reward: np.ndarray, kl: np.ndarray = KL) -> Run:
     )
 
 
+def preferred(beta: float, nats: np.ndarray) -> Run:
+    """Pairs whose chosen answers become more likely than the rejected by `nats`."""
+    gap = nats + 0.2 * rng(7).standard_normal(60)
+    return run({
+        "train/loss": np.log1p(np.exp(-beta * nats)), "train/rewards_margins": beta * nats,
+        "logps/chosen": -30 + 0.3 * gap, "logps/rejected": -31 - 0.7 * gap,
+    })  # fmt: skip
+
+
 def fires() -> dict[str, Run]:
-    return {"held at its start": tuned(100.0, 0.7 + NOISE), "a large weight": tuned(5.0, 0.2 + NOISE)}
+    return {
+        "held at its start": tuned(100.0, 0.7 + NOISE),
+        "a large weight": tuned(5.0, 0.2 + NOISE),
+        "preferences with a large weight": preferred(100.0, 0.3 * (1 - np.exp(-T / 9))),
+    }
 
 
 def stays_quiet() -> dict[str, Run]:
@@ -25,6 +38,9 @@ def stays_quiet() -> dict[str, Run]:
         "learns": tuned(0.04, 0.5 + 0.005 * T + NOISE, 0.002 * T),
         "learns nothing, with a usual weight": tuned(0.04, 0.7 + NOISE),
         "learns despite a large weight": tuned(5.0, 0.5 + 0.005 * T + NOISE),
+        "preferences with a usual weight": preferred(0.3, 8 * (1 - np.exp(-T / 20))),
+        "preferences that have hardly begun": preferred(0.1, 0.001 * T),
+        "preferences that move despite a large weight": preferred(5.0, 0.2 * T),
         "other terms": run(
             {
                 "train/reward": 0.7 + NOISE,

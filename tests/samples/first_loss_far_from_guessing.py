@@ -10,7 +10,7 @@ from traindx.vocabulary.setup import Setup
 CLASSES = Setup(loss="cross_entropy", classes=10)
 
 
-def values(**more: float) -> Setup:
+def values(**more: float | str) -> Setup:
     return Setup(loss="mse_loss", facts={"targets_std_mean": 1.0, "targets_mean_abs": 0.1, **more})
 
 
@@ -32,6 +32,10 @@ def stays_quiet() -> dict[str, Run]:
         "the sum over sixty positions": make.run(
             {"train/loss": 60 * make.healthy_loss(300), "outputs_cross_entropy": make.healthy_loss(300)},
             setup=CLASSES,
+        ),
+        "targets that only an intervention scales": make.run(
+            {"train/loss": make.healthy_loss(300, start=40.0, floor=2.2)},
+            setup=values(interventions="seed=0, targets=standardize"),
         ),
         "ln k": make.run({"train/loss": make.healthy_loss(300)}, setup=CLASSES),
         "large targets": make.run(

@@ -7,12 +7,25 @@ from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Setup
 
 
+def words(end: float, entropy: float = 5.3) -> Run:
+    """A language model of 2,482 words whose loss falls to `end`."""
+    loss = end + (7.8 - end) * np.exp(-np.arange(200) / 15) + 0.02 * rng(3).standard_normal(200)
+    facts: dict[str, object] = {
+        "label_entropy": entropy,
+        "label_max": 2481,
+        "loss_name": "cross_entropy",
+        "loss_reduction_seen": "mean",
+    }
+    return run({"train/loss": loss}, setup=Setup(facts=facts))
+
+
 def fires() -> dict[str, Run]:
     noise = rng(1)
     fell = np.log(1000) + 1.2 * np.exp(-np.arange(200) / 10) + 0.005 * noise.standard_normal(200)
     return {
         "ln 10 throughout": run({"train/loss": np.log(10) + 0.005 * noise.standard_normal(100)}),
         "fell to ln 1000": run({"train/loss": fell}),
+        "only how often each word occurs": words(5.3),
         "known classes": run(
             {"train/loss": np.log(17) + 0.005 * noise.standard_normal(100)}, setup=Setup(classes=17)
         ),
@@ -29,6 +42,7 @@ def stays_quiet() -> dict[str, Run]:
     noise = rng(2)
     return {
         "healthy": run({"train/loss": healthy_loss()}),
+        "more than how often each word occurs": words(4.9),
         "passes through": run(
             {"train/loss": np.linspace(3.0, 2.0, 100) + 0.005 * noise.standard_normal(100)}
         ),

@@ -19,5 +19,6 @@ def stays_quiet() -> dict[str, Run]:
         "small but clear": run(
             {"train/loss": np.linspace(1.5, 1.4, 300) + 0.01 * rng(2).standard_normal(300)}
         ),
+        "fell within three points": run({"train/loss": 5e-8 + 1.1 * np.exp(-3.0 * np.arange(40.0) ** 2)}),
         "rising": run({"train/loss": np.linspace(1, 3, 200) + 0.03 * rng(4).standard_normal(200)}),
     }

@@ -4,6 +4,7 @@ import numpy as np
 
 from tests.make import healthy_loss, rng, run
 from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Setup
 
 
 def fires() -> dict[str, Run]:
@@ -19,6 +20,9 @@ def stays_quiet() -> dict[str, Run]:
     t = np.arange(300)
     return {
         "healthy": run({"train/loss": healthy_loss()}),
+        "the search of L-BFGS": run(
+            {"train/loss": 2.3 * np.exp(-t / 3)}, setup=Setup().with_facts({"optimizer": "LBFGS"}, "given")
+        ),
         "late": run({"train/loss": 2.3 * np.exp(-t / 40)}),
         "falls far, not to zero": run({"train/loss": 0.2 + 2.1 * np.exp(-t / 3)}),
     }

@@ -22,6 +22,8 @@ def fires() -> dict[str, Run]:
         ),
         "a critic without bound": game(-(1.4**T) * NOISE, 1.4**T * NOISE),
         "both fall without bound": game(-(1.4**T) * NOISE, -(1.4**T)),
+        "a critic of thousands": game(-5e3 * (1 - np.exp(-T / 20)) * NOISE, 300 * NOISE),
+        "samples that come no closer": game(-30 * (1 - np.exp(-T / 5)) * NOISE, 100 * NOISE),
     }
 
 
@@ -31,6 +33,6 @@ def stays_quiet() -> dict[str, Run]:
         "balanced": game(1.3 * NOISE, 0.9 * NOISE),
         "the discriminator wins": game(1.4 * gone, 1 + T / 6),
         "the generator gains": game(1.5 * NOISE, 0.5 + gone),
-        "a large critic that settles": game(-2e4 * (1 - np.exp(-T / 8)) * NOISE, 2e4 * NOISE),
+        "samples that come closer": game(-800 * np.exp(-T / 40) * NOISE, 900 * NOISE),
         "a critic that grows and falls": game(-60 * np.sin(T / 20) * NOISE, 60 * np.sin(T / 20) * NOISE),
     }

@@ -7,7 +7,7 @@ from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
-    return several("no_step")
+    return several("no_step", "zeroed_early")
 
 
 def stays_quiet() -> dict[str, Run]:

@@ -16,4 +16,4 @@ def fires() -> dict[str, Run]:
 
 
 def stays_quiet() -> dict[str, Run]:
-    return several("healthy", "healthy_frozen_base", "detached", "frozen_trunk")
+    return several("healthy", "healthy_frozen_base", "detached", "frozen_trunk", "zeroed_early")

@@ -18,6 +18,9 @@ def fires() -> dict[str, Run]:
         "the loader gets slower": make.run({"time/step": 0.5 * noise + data, "time/data": data}),
         "thirty times as long in the end": make.run({"time/step": np.linspace(0.01, 0.3, 400) * noise}),
         "the throughput goes down": make.run({"throughput": 1000 / np.linspace(1, 1.5, 400) / noise}),
+        "each of a few steps": make.run(
+            {"time/step": [105.1, 105.2, 105.2, 105.9, 106.3, 108, 110.2, 110.8, 111.1, 112]}
+        ),
         "the first step compiles": make.run({"time/step": np.r_[60.0, creeping]}),
     }
 
@@ -42,5 +45,6 @@ def stays_quiet() -> dict[str, Run]:
         "a machine that gets busier": make.run(
             {"time/step": 0.5 * noise * busy(2, more=np.linspace(0, 0.6, 400))}
         ),
+        "five steps in no order": make.run({"time/step": [105.2, 104.9, 106.3, 110.2, 111.1]}),
         "a tenth slower": make.run({"time/step": np.linspace(1, 1.1, 400) * noise}),
     }

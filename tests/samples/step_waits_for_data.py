@@ -15,6 +15,12 @@ def fires() -> dict[str, Run]:
     return {
         "most of every step": make.run({"time/step": compute + data, "time/data": data}),
         "a single line": make.run({"time/step": [12.5], "time/data": [11.75]}),
+        "stalls in a short log": make.run(
+            {
+                "time/step": [0.154, 0.154, 67.6, 0.16, 3.06, 0.154, 15.3, 0.154],
+                "time/data": [0.001, 0.001, 67.5, 0.001, 2.99, 0.001, 15.2, 0.001],
+            }
+        ),
         "times measured side by side": make.run({"time/step": compute, "time/data": data}),
     }
 
@@ -33,6 +39,12 @@ def stays_quiet() -> dict[str, Run]:
         "an occasional stall": make.run({"time/step": step, "time/data": stalls}),
         "a batch that was drawn once": make.run(
             {"time/step": step, "time/data": (np.array([0]), np.array([2.0]))}
+        ),
+        "one stall in a short log": make.run(
+            {
+                "time/step": [0.15, 0.15, 67.6, 0.16, 0.15, 0.15, 0.15, 0.15],
+                "time/data": [0.01, 0.01, 67.5, 0.01, 0.01, 0.01, 0.01, 0.01],
+            }
         ),
         "two rows": make.run({"time/step": [0.81, 0.79], "time/data": [0.06, 0.01]}),
     }

@@ -134,9 +134,6 @@ def stays_quiet() -> dict[str, Run]:
         "levels off": both(fall(60, 2.3, 0.5), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
         "four noisy points": both(fall(400, 1.4, 0.6), np.array([1.20, 1.13, 1.15, 1.14]), 100),
         "scattered evaluations, one near the first": both(fall(700, 9.0, 4.0), RETURNS, 100),
-        "evaluated once, before the training": make.run(
-            {"train/loss": fall(400, 2.3, 0.01), "val/loss": (np.array([1.0]), np.array([2.3]))}
-        ),
         "both losses near zero": both(
             fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6
         ),

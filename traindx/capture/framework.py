@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import traindx.capture
 
 if TYPE_CHECKING:
-    from traindx.capture.session.loop import Loop, RecordedProcess
+    from traindx.capture.session import Loop, RecordedProcess
 
 Ability = Literal["experiment", "trace", "memory"]
 

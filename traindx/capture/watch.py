@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from traindx.capture.framework import frameworks
 from traindx.capture.process.guard import ran_out_of_memory
-from traindx.capture.session.loop import Loop
+from traindx.capture.session import Loop
 from traindx.errors import ConfigError
 
 Diagnosis = TypeVar("Diagnosis")

@@ -22,7 +22,7 @@ from traindx.causes.families import (
     systems,
 )
 from traindx.causes.grades.weights import GRADE_WEIGHTS
-from traindx.vocabulary.cause import Cause, Pattern, Weight
+from traindx.vocabulary import Cause, Pattern, Weight
 
 FAMILIES = (optimization, regularization, model, numerics, data, loop, quantization, systems, nothing_wrong)
 

@@ -5,7 +5,7 @@ or several rules.
 
 from __future__ import annotations
 
-from traindx.vocabulary.check import Check, Group
+from traindx.vocabulary import Check, Group
 
 FIRST, AGAIN, ONE_BATCH = "first steps", "again", "one batch"
 BLANK, PERMUTED = "one blank batch", "permuted labels"

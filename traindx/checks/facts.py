@@ -9,8 +9,7 @@ import numpy as np
 
 from traindx.checks.catalogue import AGAIN, BLANK, FIRST, ONE_BATCH, PERMUTED
 from traindx.checks.plan import PROBES
-from traindx.vocabulary.run import Floats, Run, Series
-from traindx.vocabulary.setup import Fact, Setup
+from traindx.vocabulary import Fact, Floats, Run, Series, Setup
 
 LOSS = "train/loss"
 LEAST = 5  # points in the median at the end

@@ -1,7 +1,5 @@
 """From a diagnosis to the page of checks (pure)."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 
@@ -9,9 +7,7 @@ from msgspec.structs import replace
 
 from traindx.checks.catalogue import CHECKS, FIRST
 from traindx.errors import ConfigError
-from traindx.vocabulary.check import Check, CheckResult
-from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis, Severity
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import SEVERITIES, Check, CheckResult, RunDiagnosis, Setup, Severity
 
 PROBED = ("accelerator", "structure", "leak", "growth", "modes", "memory", "latency")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from traindx.checks.catalogue import AGAIN, BLANK, FIRST, ONE_BATCH, PERMUTED
-from traindx.vocabulary.check import Check
+from traindx.vocabulary import Check
 
 FIRST_STEPS, AGAIN_STEPS, BATCH_STEPS = 300, 100, 300
 FIRST_SHARE = 0.4  # of the time, for the first start

@@ -14,7 +14,7 @@ from traindx.reports.labels import percent
 
 if TYPE_CHECKING:
     from traindx.lab.repair.investigate import Experiment, Investigation
-    from traindx.vocabulary.diagnosis import Hypothesis
+    from traindx.vocabulary import Hypothesis
 
     Show = Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None]
 

@@ -2,8 +2,6 @@
 the records say into one run. `traindx check --data` judges files and folders of data, before anything is trained
 on them."""
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,9 +35,7 @@ from traindx.lab.conduct.attempts import conduct
 from traindx.lab.conduct.experiment import Conducted, Reach
 from traindx.reports.forms import written
 from traindx.temporary import CHECK, make_room, remove_room
-from traindx.vocabulary.check import Check, CheckReport, Experiment
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Check, CheckReport, Experiment, Fact, Run
 
 
 class Gathered(NamedTuple):

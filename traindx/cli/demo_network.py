@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 CLASSES, FEATURES = 10, 16
 COLUMNS = ("step", "epoch", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "lr", "grad_norm")

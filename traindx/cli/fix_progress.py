@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from traindx.lab.plan import Candidate
     from traindx.lab.repair.bench import Bench, Start
     from traindx.lab.repair.search import Search
-    from traindx.vocabulary.diagnosis import Hypothesis
+    from traindx.vocabulary import Hypothesis
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 JOBS = 2

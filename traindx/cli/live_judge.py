@@ -23,7 +23,7 @@ from traindx.cli.options import price_option, with_options
 from traindx.cli.streams import note
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.vocabulary.diagnosis import SEVERITIES, Severity
+from traindx.vocabulary import SEVERITIES, Severity
 
 PATIENCE = 60.0  # seconds for the last look at a run, where its events are kept
 

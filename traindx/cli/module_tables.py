@@ -27,10 +27,10 @@ from traindx.cli.diagnosis_output import status_of
 from traindx.features.per_module.flags import Limits
 from traindx.features.per_module.table import Kind, ModuleTable, table
 from traindx.rules.findings import findings
-from traindx.vocabulary.diagnosis import SEVERITIES, Finding
+from traindx.vocabulary import SEVERITIES, Finding
 
 if TYPE_CHECKING:
-    from traindx.vocabulary.run import Run
+    from traindx.vocabulary import Run
 
 FORMATS: tuple[Format, ...] = ("text", "json", "markdown")
 

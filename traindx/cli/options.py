@@ -1,7 +1,5 @@
 """Options that several verbs share, and how they become a Config."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil
@@ -14,7 +12,7 @@ import click
 
 from traindx import config as settings
 from traindx.errors import ConfigError
-from traindx.vocabulary.diagnosis import SEVERITIES
+from traindx.vocabulary import SEVERITIES
 
 Format = Literal["text", "json", "markdown", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)

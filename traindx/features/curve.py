@@ -8,12 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import difference_noise, residual_noise
-from traindx.features.statistics.smoothing import trend
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.run import Floats, Series
-from traindx.vocabulary.signals import direction_of
+from traindx.features.statistics import difference_noise, median, residual_noise, trend
+from traindx.vocabulary import EvidencePoint, Floats, Series, direction_of
 
 T = TypeVar("T")
 
@@ -122,5 +118,4 @@ class Curve(Derived):
     def at_steps(self, steps: Floats) -> Floats:
         """Values of this signal at other steps: the last one logged at or before each (the first
         one, where there is none before)."""
-        index = np.searchsorted(self.steps, steps, side="right") - 1
-        return self.values[np.clip(index, 0, self.n - 1)]
+        return self.values[np.clip(np.searchsorted(self.steps, steps, side="right") - 1, 0, self.n - 1)]

@@ -10,15 +10,10 @@ from itertools import pairwise
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.features.performance.level_shifts import stretches
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import robust_sigma
-from traindx.vocabulary.run import Event, Floats, Run, Series, series
-from traindx.vocabulary.signals import direction_of
-
-Mask = NDArray[np.bool_]
+from traindx.features.statistics import median, robust_sigma
+from traindx.vocabulary import Bools, Event, Floats, Run, Series, direction_of, series
 
 # -log of the smallest normal float32, 1.1754944e-38: what Caffe's clamped cross-entropy gives for NaN.
 CLAMPED = 87.33654475
@@ -32,7 +27,7 @@ SAMPLED = frozenset({500, 1000, 1500, 5000, 10_000})
 # ------------------------------------------------------------------------------------------------------
 
 
-def clamped(values: Floats) -> Mask:
+def clamped(values: Floats) -> Bools:
     """Which of `values[n]` are a whole multiple (up to 100) of 87.3365: within 1e-5 (relative, for logs that
     print few digits) where the very same value comes twice, within 2e-6 where the factor is 1."""
     factor = np.round(np.where(np.isfinite(values), values, 0.0) / CLAMPED)
@@ -117,7 +112,7 @@ def whole_factor(ratio: float, *, tolerance: float = 0.1) -> int:
     return k if 2 <= k <= 64 and abs(ratio / k - 1) <= tolerance else 0
 
 
-def not_finite_at(norm: Series, steps: Floats) -> Mask:
+def not_finite_at(norm: Series, steps: Floats) -> Bools:
     """At which of `steps[n]` the norm was logged and was not finite (the last of several at one step
     counts)."""
     if len(norm) == 0:
@@ -126,7 +121,7 @@ def not_finite_at(norm: Series, steps: Floats) -> Mask:
     return np.asarray((norm.steps[at] == steps) & ~np.isfinite(norm.values[at]))
 
 
-def masked_by_norm(loss: Series, norm: Series) -> Mask:
+def masked_by_norm(loss: Series, norm: Series) -> Bools:
     """Rows of `loss` that certainly mean NaN: exactly 0, next to a gradient norm that was logged at the same
     step and is not finite."""
     zero = np.asarray(loss.values == 0)
@@ -291,7 +286,7 @@ def accumulated(run: Run) -> Iterator[Event]:
             yield suspect("accumulation-scaled", text, event.step)
 
 
-def absent(name: str, values: Floats) -> Mask:
+def absent(name: str, values: Floats) -> Bools:
     """Which of `values` of a signal mean "not recorded": a gradient norm, loss scale, utilization or memory
     that is 0 (or below) from the first row to the last; a model FLOPs utilization below 0 in any row."""
     if "mfu" in name.lower():
@@ -307,7 +302,11 @@ def flat(run: Run) -> bool:
     if loss is None or len(loss) < 2:
         return False
     finite = loss.values[np.isfinite(loss.values)]
-    return len(finite) > 1 and float(np.ptp(finite)) < 0.02 * float(np.abs(finite).max())
+    part = max(1, len(finite) // 3)
+    moved = abs(float(median(finite[:part])) - float(median(finite[-part:]))) if len(finite) > 1 else np.inf
+    return bool(
+        moved < 0.02 * float(np.abs(finite).max(initial=0.0))
+    )  # batches may scatter around one level
 
 
 def absent_constants(run: Run) -> Iterator[Event]:

@@ -7,9 +7,7 @@ from functools import cached_property
 
 from traindx.features.adversarial import TERMS, is_duel, player_of, words_of
 from traindx.features.curve import Curve, Derived
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import CannotJudge, Run, direction_of
 
 # Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
 REWARD_WORDS = ("reward", "return", "rew")
@@ -46,6 +44,11 @@ class Features(Derived):
         if curve is None:
             raise CannotJudge(f"needs {name}, which was not recorded")
         return curve
+
+    def curve_with(self, *words: str, split: str = "") -> Curve | None:
+        """The longest curve of a split whose name has all the words."""
+        names = [n for n in self.run.series if n.startswith(split) and all(w in n.lower() for w in words)]
+        return self.curve(max(names, key=lambda name: len(self.run.series[name]))) if names else None
 
     def floor(self, name: str) -> float:
         """The least that a signal can be, by its original name: 1 for a perplexity, else 0."""

@@ -11,9 +11,7 @@ from functools import cache
 import msgspec
 
 from traindx.installed import defined_in, indexed, modules_of
-from traindx.vocabulary.diagnosis import FixOffer
-from traindx.vocabulary.fix import Applicability, Fix
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Applicability, Fix, FixOffer, Setup
 
 # Boosted trees have no layers and no optimizer, so only these fixes apply to them.
 FOR_TREES = frozenset((
@@ -68,7 +66,6 @@ class Entry(msgspec.Struct, frozen=True):
 def listed() -> tuple[Entry, ...]:
     """Every fix: from the index, or from the modules where the index does not match the files."""
     known = indexed(__name__)
-    there = modules_of(__name__, __path__, families=True)
-    if there == {home for home, *_ in known}:
+    if modules_of(__name__, __path__, families=True) == {home for home, *_ in known}:
         return tuple(Entry(*row) for row in known)
     return tuple(Entry(fix.home, fix.applicability, fix.causes) for fix in catalogue())

@@ -1,12 +1,9 @@
 """What a fix is declared with: `fix`, and proposals that are worded with the numbers of the run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from string import Formatter
 
-from traindx.vocabulary.fix import Applicability, Fix
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Applicability, Fix, Setup
 
 __all__ = ["Fix", "Setup", "fix", "lowered_to", "scaled"]
 

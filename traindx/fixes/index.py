@@ -28,7 +28,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.optimization.lower_momentum', 'runtime', ('momentum-too-high',)),
     ('traindx.fixes.model.lower_weight_decay', 'runtime', ('weight-decay-too-high', 'insufficient-capacity')),
     ('traindx.fixes.model.mask_the_future', 'patch', ('missing-causal-mask',)),
-    ('traindx.fixes.model.match_output_to_loss', 'patch', ('wrong-output-activation', 'wrong-loss', 'double-softmax')),
+    ('traindx.fixes.model.match_output_to_loss', 'patch', ('wrong-output-activation', 'wrong-loss')),
     ('traindx.fixes.data.match_preprocessing', 'patch', ('val-preprocessing-mismatch', 'stale-normalization-statistics')),
     ('traindx.fixes.data.normalize_inputs', 'runtime', ('unnormalized-inputs', 'saturating-activations', 'bad-initialization')),
     ('traindx.fixes.data.normalize_targets', 'patch', ('unnormalized-targets', 'wrong-output-activation')),

@@ -1,8 +1,6 @@
 """The search for a learning rate: range tests (Smith 2017, arXiv:1506.01186) with several seeds, and
 constant rates."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Unpack
@@ -17,8 +15,8 @@ from traindx.lab.conduct.experiment import Bounds, Conducted
 from traindx.redaction import redact
 from traindx.temporary import RECORDS, room
 from traindx.version import VERSION
+from traindx.vocabulary import Run
 from traindx.vocabulary.rates import RateSearch, SweepTrace, TriedRate
-from traindx.vocabulary.run import Run
 
 LONGER = 3  # times as many steps if the first sweeps are too noisy
 WHOLE = 0.95  # share of its steps that a sweep must have made to count as complete
@@ -178,8 +176,7 @@ def find_rate(
         def start(what: Sequence[str], steps: int, over: Callable[[Run], bool]) -> Attempt:
             nonlocal starts
             starts += 1
-            out = place / str(starts)
-            return attempt(command, out, what, steps, over, **bounds)
+            return attempt(command, place / str(starts), what, steps, over, **bounds)
 
         swept = search(plan, start, notify)
         found = swept.found if isinstance(swept.found, Suggestion) else None

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
 
-from traindx.vocabulary.diagnosis import Hypothesis
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Fix, Hypothesis, Setup
 from traindx.vocabulary.trial import Untried
 
 LEAST = 0.05  # probability of a cause below which nothing is tried for it
@@ -114,8 +112,7 @@ def why_not(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], 
 def chance_of(fix: Fix, cause: str, record: Record) -> float:
     """How likely a fix is to help where its cause is right: by its place in the list, and by earlier
     outcomes (a Beta posterior in which the place counts as two trials)."""
-    place = fix.causes.index(cause)
-    prior = PLACES[min(place, len(PLACES) - 1)] * 0.9
+    prior = PLACES[min(fix.causes.index(cause), len(PLACES) - 1)] * 0.9
     yes, no = record(fix.slug, cause)
     return (2 * prior + yes) / (2 + yes + no)
 

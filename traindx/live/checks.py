@@ -16,8 +16,8 @@ from traindx.config import Config
 from traindx.live.episodes import Episodes, State
 from traindx.pipeline import Diagnosis, diagnose, read_all
 from traindx.reports.json import unwrapped
+from traindx.vocabulary import Run
 from traindx.vocabulary.live import LiveEvent
-from traindx.vocabulary.run import Run
 
 STOP_NOTE = ".stop"  # in a record that several processes write: from which check on all of them end, and why
 NOT_STOPPED = (

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from traindx.live.persistence import AT_ONCE, Persistence, is_mild, persistence_of
-from traindx.vocabulary.diagnosis import SEVERITIES, Decision, Finding, RunDiagnosis, Severity
+from traindx.vocabulary import SEVERITIES, Decision, Finding, RunDiagnosis, Severity
 from traindx.vocabulary.live import EventKind, LiveEvent
 
 RESOLVED_AFTER = Persistence(1.15, 5)  # as long as a finding must be gone before it counts as resolved

@@ -17,9 +17,8 @@ from traindx.live.looks import Looks, share_of
 from traindx.live.sources import Growing, discover, why_unreadable
 from traindx.live.waiting import forecast_of, pace_of, waiting_of, with_outlook
 from traindx.reports.labels import axis
-from traindx.vocabulary.diagnosis import ForecastPoint, RunDiagnosis
+from traindx.vocabulary import ForecastPoint, Run, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent, Waiting
-from traindx.vocabulary.run import Run
 
 POLL = 0.5  # seconds between two looks at the sizes of files: no notification, which network drives lack
 DISCOVER = 5.0  # seconds between two searches for new runs

@@ -28,7 +28,7 @@ from traindx.capture.launch.status_line import columns, written
 if TYPE_CHECKING:
     from traindx.live.episodes import State
     from traindx.live.follow import Follower
-    from traindx.vocabulary.diagnosis import Severity
+    from traindx.vocabulary import Severity
     from traindx.vocabulary.live import LiveEvent
 
 LOW = 10  # a priority that gives way to the script; at 19 the judge gets next to nothing where all cores are busy

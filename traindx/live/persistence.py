@@ -8,8 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from traindx import rules
-from traindx.vocabulary.diagnosis import Finding
-from traindx.vocabulary.rule import PersistenceKind
+from traindx.vocabulary import Finding, PersistenceKind
 
 
 class Persistence(NamedTuple):

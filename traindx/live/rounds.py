@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from traindx.capture.rounds.backend import RoundsBackend, settings_of, signals
-from traindx.capture.session.session import Session
+from traindx.capture.session import Session
 from traindx.config import Config
 from traindx.live.checks import Checks, newest, print_news
 from traindx.pipeline import Diagnosis, diagnose

@@ -20,9 +20,8 @@ from traindx.live.episodes import over
 from traindx.live.follow import POLL, Followed, Follower
 from traindx.live.waiting import outlook, pace_of, steps_left
 from traindx.reports.labels import axis, duration, number, step, visible
-from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
+from traindx.vocabulary import SEVERITIES, Floats, Run, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent
-from traindx.vocabulary.run import Floats, Run
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -153,8 +152,7 @@ class View:
         ]
         parts += [Text(line, no_wrap=True) for line in lines]
         parts.append(Text(""))
-        latest = list(self.events)[-(room - shown) :] if room > shown else []
-        for event in latest:
+        for event in list(self.events)[-(room - shown) :] if room > shown else []:
             line = event_line(event, names.get(known_as(event.run, event.source), event.run))
             parts.append(Text(line, style=style_of(event), no_wrap=True, overflow="ellipsis"))
         return Group(*parts, footer)

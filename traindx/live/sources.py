@@ -17,7 +17,7 @@ from traindx.errors import NotALog, ReadError
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.compressed import opened
 from traindx.readers.raw import HEAD_BYTES, Source
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 ROTATED = re.compile(
     r"(\.\d{1,3}|-\d{8})(\.gz)?$"

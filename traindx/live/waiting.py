@@ -7,9 +7,8 @@ import math
 import msgspec
 
 from traindx.reports.labels import duration, estimate, name, step
-from traindx.vocabulary.diagnosis import Decision, ForecastPoint, RunDiagnosis
+from traindx.vocabulary import Decision, ForecastPoint, Run, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent, Waiting
-from traindx.vocabulary.run import Run
 
 AGAIN = "again at "  # in a reason that names its own step
 STATED = 0.8  # the level of the interval that is stated

@@ -32,7 +32,7 @@ from traindx.readers.assembly.runs import assemble
 from traindx.readers.assembly.script_output import PRINTED
 from traindx.readers.files.text_blocks import UTF16, plain
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
-from traindx.vocabulary.run import ENDINGS, STANDARD_INPUT, Event, Run
+from traindx.vocabulary import ENDINGS, STANDARD_INPUT, Event, Run
 
 Progress = Callable[[str], None]
 START = 4096  # bytes in which formats that have zero bytes have one
@@ -193,8 +193,7 @@ def listed() -> tuple[Listed, ...]:
     from traindx.readers import formats
 
     known = indexed(__name__)
-    there = modules_of(formats.__name__, formats.__path__)
-    if there == {home for home, *_ in known}:
+    if modules_of(formats.__name__, formats.__path__) == {home for home, *_ in known}:
         return tuple(Listed(*row) for row in known)
     return tuple(map(facts_of, catalogue()))
 

@@ -20,7 +20,7 @@ from traindx.readers.raw import (
     source_of,
     stacked,
 )
-from traindx.vocabulary.run import ENDINGS, Event, EventKind, Floats
+from traindx.vocabulary import ENDINGS, Event, EventKind, Floats
 
 __all__ = [
     "ENDINGS",

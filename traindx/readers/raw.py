@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from traindx.errors import ReadError
 from traindx.readers.compressed import MOST_PIPED, opened, unpacked
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 HEAD_BYTES = 65536  # how much of a file a sniffer sees
 HOLE = 64  # zeros that are no part of a text or a record

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from traindx.reports.labels import FIX_KINDS, clean, open_bits
-from traindx.vocabulary.diagnosis import (
+from traindx.vocabulary import (
     EvidenceTerm,
     Finding,
     ForecastPoint,

@@ -19,7 +19,7 @@ import numpy as np
 
 from traindx.reports import labels
 from traindx.reports.plots.curves import Chart, Line
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -55,8 +55,7 @@ def unwrapped(value: object) -> object:
 
 def dumps(built: Any) -> str:
     """Builtins as strict JSON text, safe to print on a terminal."""
-    text = msgspec.json.format(msgspec.json.encode(strict(built)), indent=2).decode()
-    return escaped(text) + "\n"
+    return escaped(msgspec.json.format(msgspec.json.encode(strict(built)), indent=2).decode()) + "\n"
 
 
 def strict(value: Any, key: str = "") -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from numbers import Real
 
-from traindx.vocabulary.diagnosis import Health, NextMeasure, RunInfo
+from traindx.vocabulary import Health, NextMeasure, RunInfo
 
 HEALTH_WORDS: dict[Health, str] = {
     "healthy": "HEALTHY",

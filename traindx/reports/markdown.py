@@ -25,8 +25,7 @@ def code(value: object, limit: int = labels.NAME_LIMIT, *, cell: bool = False) -
     pipe would end the cell even there, and is escaped."""
     inside = clean(value, limit)
     inside = inside.replace("|", "\\|") if cell else inside
-    longest = max((len(run) for run in re.findall("`+", inside)), default=0)
-    fence = "`" * (longest + 1)
+    fence = "`" * (max((len(run) for run in re.findall("`+", inside)), default=0) + 1)
     space = " " if inside.startswith("`") or inside.endswith("`") or not inside.strip() else ""
     return f"{fence}{space}{inside}{space}{fence}"
 

@@ -71,8 +71,7 @@ class Page:
     ) -> None:
         """A paragraph, wrapped; `first` precedes it and later lines are indented as far."""
         lead = " " * indent + self.plain(first)
-        room = self.width - cells(lead)
-        for i, line in enumerate(wrap(self.plain(text), max(room, 8))):
+        for i, line in enumerate(wrap(self.plain(text), max(self.width - cells(lead), 8))):
             before = self.paint(lead, lead_style) if i == 0 else " " * cells(lead)
             self.lines.append((before + self.paint(line, style)).rstrip())
 
@@ -118,8 +117,7 @@ def fitted(widths: list[int], room: int, flexible: int) -> list[int]:
         widths[flexible] -= taken
         spare -= taken
     while spare > 0 and max(widths) > 4:
-        widest = widths.index(max(widths))
-        widths[widest] -= 1
+        widths[widths.index(max(widths))] -= 1
         spare -= 1
     return widths
 

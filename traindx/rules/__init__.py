@@ -14,8 +14,7 @@ from traindx.errors import ConfigError
 from traindx.features.adversarial import player_of
 from traindx.features.shared import Features
 from traindx.installed import defined_in, extensions, indexed, modules_of
-from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import CannotJudge, Deferred, Outcome, Rule, Run
 
 NOT_FINITE = "loss-not-finite"  # a fault, whatever the loss measures
 GROUP = "traindx.rules"
@@ -35,8 +34,7 @@ def listed() -> tuple[Rule, ...]:
     If the index does not name exactly the files of the package, all are imported.
     """
     known = indexed(__name__)
-    there = modules_of(__name__, __path__, families=True)
-    if there != {home for home, *_ in known}:
+    if modules_of(__name__, __path__, families=True) != {home for home, *_ in known}:
         return catalogue()
     ours = (
         Rule(code=code, slug=module_slug(home), needs=needs, min_points=points, severity=severity,

@@ -1,4 +1,5 @@
-"""What most rules need, for one import: `from traindx.rules.api import Evidence, Run, rule, threshold`.
+"""What most rules need: `from traindx.rules.api import Evidence, Run, rule, threshold` for the names that fit
+on one line, `api.median` for those that do not.
 
 Only what a diagnosis loads anyway is exported. Rules import from `traindx.features` directly what few of
 them use, because `traindx diagnose` loads only the rules that apply to a log and should not pay for the
@@ -38,13 +39,20 @@ from traindx.features.curves.score_scales import (
 from traindx.features.curves.signal_pairs import Pair, accuracy, pairs, score
 from traindx.features.performance.level_shifts import growth, halvings, per_row, settles, start_up, stretches
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import autocorrelation, difference_noise, median_error, robust_sigma
-from traindx.features.statistics.smoothing import TREND_PARTS, block_medians, running_median, trend
-from traindx.features.statistics.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.features.statistics import (
+    TREND_PARTS,
+    autocorrelation,
+    block_medians,
+    difference_noise,
+    median,
+    median_error,
+    robust_sigma,
+    running_median,
+    slope,
+    trend,
+)
+from traindx.vocabulary import EvidencePoint, Floats, Ints, Panel, Run, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Ints, Panel, Run
 
 __all__ = [
     "EXTREMES",

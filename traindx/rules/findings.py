@@ -1,7 +1,5 @@
 """From outcomes to findings: one fault gives one primary finding, and the others are its consequences."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from traindx.vocabulary.diagnosis import SEVERITIES, EvidencePoint, Finding, NotEvaluated
-from traindx.vocabulary.rule import Evidence, Outcome
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import SEVERITIES, Evidence, EvidencePoint, Finding, NotEvaluated, Outcome, Run
 
 LARGE = 1e6  # from here on a number is written with a power of ten
 DIGITS = 1e12  # a smaller step is written with all digits, as in the log

@@ -4,8 +4,6 @@ Every row is read once, in bounded memory. Counts, scales and hashes are of all 
 side by side (outliers, label noise, shift) uses a uniform sample, whose size is among the facts. No
 sample's content is kept after the call or reported: only row numbers, names of columns and statistics."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

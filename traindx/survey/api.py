@@ -15,7 +15,6 @@ from traindx.survey.table import (
     Chunk,
     Codes,
     Field,
-    Floats,
     Kind,
     Measured,
     Objects,
@@ -26,7 +25,7 @@ from traindx.survey.table import (
     listing,
     rows_a_chunk,
 )
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Floats
 
 __all__ = [
     "MOST_FIELDS",

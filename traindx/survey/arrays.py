@@ -15,13 +15,13 @@ from traindx.survey.table import (
     MOST_FIELDS,
     Chunk,
     Field,
-    Floats,
     Table,
     Wanted,
     escaped,
     listing,
     rows_a_chunk,
 )
+from traindx.vocabulary import Floats
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Blocks = Callable[[], Iterator[tuple[Array, Array | None]]]

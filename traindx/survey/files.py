@@ -121,8 +121,10 @@ def survey_folder(
     made.rows["samples-duplicated"] = repeats
     if looked.labels:
         made.facts |= of_classes(looked, other)
-        made.facts["samples_conflicting"] = len(conflicting)
-        made.facts["samples_conflicting_share"] = len(conflicting) / len(looked.paths)
+        made.facts |= {
+            "samples_conflicting": len(conflicting),
+            "samples_conflicting_share": len(conflicting) / len(looked.paths),
+        }
         made.rows["labels-contradict"] = conflicting
     if other is not None:
         both, share = hashes.shared(looked.seen, other.seen)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.survey.hashes import Seen, sample_marks
-from traindx.survey.table import Chunk, Floats, Marks, Objects, Table
+from traindx.survey.table import Chunk, Marks, Objects, Table
+from traindx.vocabulary import Bools, Floats, Ints
 
 SAMPLE_ROWS, SAMPLE_CELLS = 50_000, 1 << 23  # of the sample: 64 MiB
 NAMED = 1000  # row numbers kept for each kind of problem
@@ -17,7 +18,6 @@ WINDOW = 32  # rows that count as a batch for the order of the rows
 REPORTS = 1_000_000  # rows from which progress is reported
 
 Progress = Callable[[int, int | None], None]
-Ints = NDArray[np.int64]
 
 
 class Columns:
@@ -57,7 +57,7 @@ class Columns:
         return np.asarray(np.sqrt(self.squares / np.maximum(self.count, 1)))
 
     @property
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> Bools:
         """Features with at most one value, over at least two rows."""
         return np.asarray((self.high <= self.low) | (self.count == 0)) & (self.rows > 1)
 
@@ -171,10 +171,9 @@ class Gathered:
         whole = len(inverse) // WINDOW * WINDOW
         if whole and len(values) <= NAMED:
             windows = np.sort(inverse[:whole].reshape(-1, WINDOW), axis=1)
-            edges = np.diff(windows, axis=1) != 0
-            self._runs(edges)
+            self._runs(np.diff(windows, axis=1) != 0)
 
-    def _runs(self, edges: NDArray[np.bool_]) -> None:
+    def _runs(self, edges: Bools) -> None:
         """Pairs of rows within a window that share their class, from the sorted windows' edges."""
         ends = np.concatenate([edges, np.ones((len(edges), 1), dtype=bool)], axis=1)
         flat = np.flatnonzero(ends.reshape(-1))

@@ -8,11 +8,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from traindx.survey.table import Floats, Marks
+from traindx.survey.table import Marks
+from traindx.vocabulary import Bools, Floats, Ints
 
-Rows = NDArray[np.int64]
 MOST = 1 << 22  # samples whose hashes are kept (48 MiB with their rows)
 MIX, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -49,7 +48,7 @@ class Seen:
     def __init__(self, most: int = MOST) -> None:
         self.most, self.share = most, 1.0
         self._marks: list[Marks] = []
-        self._rows: list[Rows] = []
+        self._rows: list[Ints] = []
         self._targets: list[Floats] = []
         self._size = 0
 
@@ -57,8 +56,7 @@ class Seen:
         keep = in_lowest_share(marks, self.share)
         self._marks.append(marks[keep])
         self._rows.append(start + np.flatnonzero(keep))
-        goal = np.full(len(marks), np.nan) if targets is None else targets
-        self._targets.append(goal[keep])
+        self._targets.append((np.full(len(marks), np.nan) if targets is None else targets)[keep])
         self._size += int(keep.sum())
         while self._size > self.most:
             self.thin(self.share / 2)
@@ -70,22 +68,22 @@ class Seen:
         self._marks, self._rows, self._targets = [marks[keep]], [rows[keep]], [targets[keep]]
         self._size = int(keep.sum())
 
-    def all(self) -> tuple[Marks, Rows, Floats]:
+    def all(self) -> tuple[Marks, Ints, Floats]:
         """`marks[m]`, `rows[m]`, `targets[m]` that are kept."""
         if not self._marks:
             return np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0)
         return np.concatenate(self._marks), np.concatenate(self._rows), np.concatenate(self._targets)
 
 
-def in_lowest_share(marks: Marks, share: float) -> NDArray[np.bool_]:
+def in_lowest_share(marks: Marks, share: float) -> Bools:
     """Which marks fall into the lowest `share` of all."""
     if share >= 1:
         return np.ones(len(marks), dtype=bool)
     return np.asarray(marks <= np.uint64(int(share * 2**64)))
 
 
-def copies(seen: Seen) -> tuple[Rows, Rows]:
-    """Rows that repeat an earlier one, and those of samples that come with different targets."""
+def copies(seen: Seen) -> tuple[Ints, Ints]:
+    """Ints that repeat an earlier one, and those of samples that come with different targets."""
     marks, rows, targets = seen.all()
     order = np.lexsort((rows, marks))
     marks, rows, targets = marks[order], rows[order], targets[order]
@@ -101,8 +99,8 @@ def copies(seen: Seen) -> tuple[Rows, Rows]:
     return np.sort(rows[same]), np.sort(rows[conflicting[group]])
 
 
-def shared(training: Seen, held_out: Seen) -> tuple[Rows, float]:
-    """Rows of `held_out` that are in `training`, and their share of the rows that were compared."""
+def shared(training: Seen, held_out: Seen) -> tuple[Ints, float]:
+    """Ints of `held_out` that are in `training`, and their share of the rows that were compared."""
     share = min(training.share, held_out.share)
     for seen in (training, held_out):
         if seen.share > share:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.redaction import outward
 from traindx.survey.gather import Gathered, Sample
-from traindx.survey.table import Field, Floats, Measured, escaped, listing, quoted
-from traindx.vocabulary.setup import Fact
+from traindx.survey.table import Field, Measured, escaped, listing, quoted
+from traindx.vocabulary import Bools, Fact, Floats, Ints
 
 FAR, FAR_LOG = 10.0, 3.0  # times the distance that 95 % of the values keep to
 INNER = 0.95
@@ -47,13 +46,13 @@ def missing(found: Gathered) -> Measured:
     return Measured(facts, rows)
 
 
-def named(fields: tuple[Field, ...], counts: NDArray[np.int64] | Floats) -> str:
+def named(fields: tuple[Field, ...], counts: Ints | Floats) -> str:
     """The names of the features with a count, the largest first."""
     order = [i for i in np.argsort(-counts, kind="stable") if counts[i] > 0]
     return listing([fields[i].name for i in order])
 
 
-def numeric(found: Gathered) -> NDArray[np.bool_]:
+def numeric(found: Gathered) -> Bools:
     return np.array([f.kind == "number" for f in found.table.fields], dtype=bool)
 
 
@@ -100,7 +99,7 @@ def outliers(found: Gathered, sample: Sample) -> Measured:
     return Measured(facts, {"inputs-have-outliers": sample.rows[order]})
 
 
-def far_out(values: Floats) -> tuple[NDArray[np.bool_], float]:
+def far_out(values: Floats) -> tuple[Bools, float]:
     """Which of `values[n]` are more than FAR times as far from the median as 95 % of them, and the largest
     such ratio (0 without one). The most frequent value is excluded if it is over half of all (sparse
     features). Positive values must also be far out as logarithms, because heavy tails are not outliers."""
@@ -146,7 +145,7 @@ def idle(found: Gathered, sample: Sample) -> Measured:
     )
 
 
-def duplicated(found: Gathered, sample: Sample, constant: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def duplicated(found: Gathered, sample: Sample, constant: Bools) -> list[tuple[int, int]]:
     """Pairs (first, copy) of features that are equal in every row, or up to offset and scale in the
     sample."""
     first: dict[int, int] = {}

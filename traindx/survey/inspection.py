@@ -14,9 +14,7 @@ from traindx.redaction import redact_text
 from traindx.survey import Survey
 from traindx.survey.api import Any, ConfigError, Mapping, NDArray, Progress, Sequence, Task, np
 from traindx.version import VERSION
-from traindx.vocabulary.check import Check, CheckReport
-from traindx.vocabulary.run import Event, Run
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Check, CheckReport, Event, Run, Setup
 
 
 class DataCheck(pipeline.CheckPages):

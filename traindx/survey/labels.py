@@ -10,7 +10,7 @@ from traindx.redaction import outward
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.inputs import far_out
 from traindx.survey.table import Codes, Measured, escaped, listing
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 Task = Literal["classes", "numbers"]
 

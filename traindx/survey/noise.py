@@ -219,7 +219,6 @@ def hashed_words(texts: Objects) -> Matrix:
     for row, text in enumerate(texts):
         for word in WORD.findall(str(text).lower()):
             counts[row, zlib.crc32(word.encode("utf-8", "surrogatepass")) % HASHED] += 1
-    frequency = (counts > 0).sum(0)
-    weighted = np.log1p(counts) * np.log((1 + len(texts)) / (1 + frequency))
+    weighted = np.log1p(counts) * np.log((1 + len(texts)) / (1 + (counts > 0).sum(0)))
     length = np.linalg.norm(weighted, axis=1, keepdims=True)
     return np.asarray(weighted / np.where(length > 0, length, 1.0) * np.sqrt(HASHED) / 8, dtype=np.float32)

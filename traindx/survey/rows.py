@@ -21,8 +21,10 @@ def copies(found: Gathered, sample: Sample) -> Measured:
     }
     rows = {"samples-duplicated": repeats}
     if found.table.target is not None:
-        facts["samples_conflicting_share"] = len(conflicting) / max(len(marks), 1)
-        facts["samples_conflicting"] = len(conflicting)
+        facts |= {
+            "samples_conflicting_share": len(conflicting) / max(len(marks), 1),
+            "samples_conflicting": len(conflicting),
+        }
         rows["labels-contradict"] = conflicting
     return Measured(facts, rows)
 
@@ -95,5 +97,4 @@ def rank_correlation(a: Floats, b: Floats) -> float:
 
 def ranks(values: Floats) -> Floats:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2)[inverse], dtype=np.float64)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse], dtype=np.float64)

@@ -60,8 +60,7 @@ def largest(
     columns = [target / (spread or max(float(target.std()), 1e-300))]
     if task == "classes":
         values, counts = np.unique(target, return_counts=True)
-        frequent = values[np.argsort(-counts, kind="stable")][:CLASSES]
-        columns = [(target == c) * 1.0 for c in frequent]
+        columns = [(target == c) * 1.0 for c in values[np.argsort(-counts, kind="stable")][:CLASSES]]
     best: Compared = (0.0, 0.0, 0, 0)
     for place, code in enumerate(slices):
         inside = groups == code

@@ -12,9 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Bools, Fact, Floats, Ints
 
-Floats = NDArray[np.float64]
 Marks = NDArray[np.uint64]
 Objects = NDArray[np.object_]
 
@@ -43,7 +42,7 @@ class Chunk(msgspec.Struct, frozen=True):
     target: Floats | None = None
     sensitive: Floats | None = None
     texts: tuple[Objects, ...] = ()
-    empty: NDArray[np.bool_] | None = None
+    empty: Bools | None = None
     marks: Marks | None = None
     inconvertible: int = 0
 
@@ -129,11 +128,9 @@ def quoted(name: str) -> str:
 
 def indices(rows: Iterable[int], most: int = 10) -> str:
     """Row numbers (from 0) as a short list."""
-    every = [str(int(r)) for r in rows]
-    return listing(every, most)
+    return listing([str(int(r)) for r in rows], most)
 
 
-Ints = NDArray[np.int64]
 MOST_ROWS = 100_000
 
 

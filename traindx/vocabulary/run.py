@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from traindx.vocabulary.setup import Setup
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -89,13 +90,11 @@ class Run(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def first_step(self) -> float | None:
-        firsts = [float(s.steps[0]) for s in self.series.values() if len(s)]
-        return min(firsts, default=None)
+        return min((float(s.steps[0]) for s in self.series.values() if len(s)), default=None)
 
     @property
     def last_step(self) -> float | None:
-        lasts = [float(s.steps[-1]) for s in self.series.values() if len(s)]
-        return max(lasts, default=None)
+        return max((float(s.steps[-1]) for s in self.series.values() if len(s)), default=None)
 
     @property
     def points(self) -> int:

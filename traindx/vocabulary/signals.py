@@ -6,6 +6,8 @@ by their last part, so that any split of any metric has a direction.
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -219,6 +221,15 @@ LOWER_WORDS = (
     "quantile",
     "pinball",
     "mcd",
+    "losses",
+    "perp",
+    "mdape",
+    "ade",
+    "fde",
+    "ber",
+    "rse",
+    "fpr",
+    "fnr",
 )
 HIGHER_WORDS = (
     "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",
@@ -228,25 +239,38 @@ HIGHER_WORDS = (
     "sensitivity", "specificity", "jaccard", "gini", "rouge1", "rouge2", "rougel", "rougelsum", "bleu4", "sacrebleu",
     "bertscore", "pck", "hmean", "mota", "idf1", "hota", "sdr", "sisdr", "snr", "stoi", "pesq", "rocauc", "prauc",
     "aucpr", "em", "fscore", "fbeta", "cindex", "concordance", "returns", "scores", "nse",
+    "win", "iu", "fb1", "f05", "roc", "nmi", "ari", "purity", "fitness", "hellaswag", "mmlu", "tpr",
+    "likelihood", "loglikelihood", "loglik",
 )  # fmt: skip
 
 
+# Words made from a measure's name: they begin or end with it.
+LOWER_FORMS = re.compile(r"loss.*|.*(?:loss|errors?|mse|mae|mape)")
+HIGHER_FORMS = re.compile(
+    r"(?:accura|map[57]|reward|recall|precision|ndcg|auc|pearson|spearman).*|top\d+"
+    r"|.*(?:accuracy|iou|auc|dice|ssim|f1)"
+)
+# With one of these words a name is no measure, but its spread, its weight, or the time that it took.
+NO_MEASURE = frozenset(
+    {"std", "stddev", "stdev", "var", "variance", "stderr", "time", "seconds"}
+    | {"weight", "weights", "threshold", "size", "dim"}
+)
+FACTORS = frozenset({"coef", "coeff"})  # of a term of the loss; the Dice coefficient is a measure
+NEGATIVE = frozenset({"neg", "negative"})
 DIRECTIONS = {kind.name: kind.direction for kind in SIGNALS}
 
 
+@lru_cache(maxsize=4096)
 def direction_of(name: str) -> Direction:
     """Which way a signal should go, from its name: "lower", "higher", or "none" when unknown."""
     if name in DIRECTIONS:
         return DIRECTIONS[name]
-    words = name.rsplit("/", 1)[-1].lower().replace("-", "_").replace("(", "_").replace("@", "_").split("_")
-    if any(w in LOWER_WORDS or w.endswith("loss") or w.endswith("error") for w in words):
-        return "lower"
-    if any(
-        w in HIGHER_WORDS
-        or w.startswith(("accuracy", "map5", "map7", "reward"))
-        or w.endswith("accuracy")
-        or (w.startswith("top") and w[3:].isdigit())
-        for w in words
-    ):
-        return "higher"
-    return "none"
+    words = re.split(r"[\s_(@-]+", name.rsplit("/", 1)[-1].lower())
+    given = set(words)
+    if given & NO_MEASURE:
+        return "none"
+    if any(w in LOWER_WORDS or LOWER_FORMS.fullmatch(w) for w in words):
+        return "none" if given & FACTORS else "lower"
+    if not any(w in HIGHER_WORDS or HIGHER_FORMS.fullmatch(w) for w in words):
+        return "none"
+    return "lower" if "likelihood" in given and given & NEGATIVE else "higher"

@@ -9,8 +9,10 @@ import pytest
 from tests import make
 from tests.causes.made import fired
 from tests.causes.verdict.test_decision import recorded, verdict
-from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good
+from tests.reports.made import finding
+from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good, without_alarm
 from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import Health
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
 
@@ -158,3 +160,19 @@ def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:
 )
 def test_a_good_score_excuses_what_it_would_show(cause: str, more: dict[str, float], health: str) -> None:
     assert verdict(trained(0.98, **more), {cause: 0.99, "healthy": 0.01}) == health
+
+
+@pytest.mark.parametrize(("explained", "health"), [(-3.0, "watch"), (0.4, "healthy")])
+def test_worse_than_the_mean_of_the_targets_is_not_healthy(explained: float, health: str) -> None:
+    """Where the loss has levelled off."""
+    spread = np.linspace(0, 199, 13).round()
+    run = recorded(train__loss=make.healthy_loss(200), outputs_explained=(spread, np.full(13, explained)))
+    level = seen(("loss-plateaus", "LOS004"), "low")
+    assert verdict(run, {"healthy": 0.9}, level) == health
+    assert verdict(run, {"healthy": 0.9}) == "healthy"  # it still learns
+
+
+@pytest.mark.parametrize(("health", "severity"), [("healthy", "low"), ("watch", "high"), ("sick", "high")])
+def test_a_healthy_run_has_no_finding_above_low(health: Health, severity: str) -> None:
+    (weighed,) = without_alarm((finding("DAT001", "inputs-not-normalized", "high", None, "x"),), health)
+    assert weighed.severity == severity

@@ -139,6 +139,14 @@ def test_each_analysis_spends_half_of_what_is_left() -> None:
     assert [judge(gains, together=2).verdict] * 1 == [judge(gains, analysis=1).verdict]
 
 
+def test_twelve_pairs_that_all_gain_are_enough_however_unequal_they_are() -> None:
+    """Cleared gradients of a small classifier by another hand: 65 % better in the mean, and better with each seed."""
+    gains = [0.06, 2.24, 0.35, 0.56, 1.13, 2.89, 0.18, 1.79, 0.18, 1.23, 0.26, 1.82]
+    assert judge(gains, together=6, analysis=3).verdict == "confirmed"
+    assert judge(gains[:8], together=6, analysis=2).verdict == "inconclusive"
+    assert judge([*gains[:10], -0.26, -1.82], together=6, analysis=3).verdict == "inconclusive"
+
+
 def test_a_modest_effect_in_noise_is_found_by_more_pairs() -> None:
     """An improvement by a third with a spread of 0.3: five pairs find it in fewer than half of the cases."""
     chance = np.random.default_rng(5)

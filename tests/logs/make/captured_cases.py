@@ -28,6 +28,7 @@ class Case:
     accumulate: int = 1
     divide: bool = True
     zero: bool = True
+    zero_early: bool = False
     step: bool = True
     per_batch: bool = False
     clip_after: bool = False
@@ -69,6 +70,7 @@ CASES: dict[str, Case] = {
     "detached": Case(cut="Detach", hidden=(64, 64)),
     "rounded": Case(cut="Round"),
     "no_step": Case(step=False),
+    "zeroed_early": Case(zero_early=True),
     "stays_eval": Case(dropout=0.5, stays_eval=True),
     "evaluates_in_train": Case(dropout=0.5, evaluates=False),
     "double_softmax": Case(last="Softmax"),

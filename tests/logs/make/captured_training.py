@@ -112,6 +112,8 @@ def epoch(
         total += loss.item()
         if (i + 1) % case.accumulate:
             continue
+        if case.zero_early:
+            optimizer.zero_grad()
         if case.step:
             optimizer.step()
         if case.clip_after:

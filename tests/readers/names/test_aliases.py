@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from traindx.readers.names.aliases import role_of
+from traindx.vocabulary.signals import direction_of
 
 MEANT = {
     "train/loss": [
@@ -92,3 +93,42 @@ def test_the_pace_of_an_evaluation_is_not_that_of_training(name: str) -> None:
 )
 def test_a_dot_between_words_cuts_a_name(name, signal):
     assert role_of(name).signal == signal
+
+
+def test_split_words_of_other_forms() -> None:
+    assert role_of("Validate Loss").signal == role_of("vali_loss").signal == "val/loss"
+    assert role_of("valued_loss").signal == "train/valued_loss"
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("NRMSE", "lower"),
+        ("projected errors", "lower"),
+        ("lossG", "lower"),
+        ("CF1", "higher"),
+        ("meanIoU", "higher"),
+        ("recall10", "higher"),
+        ("negative log likelihood", "lower"),
+        ("log likelihood", "higher"),
+        ("std accuracy", "none"),
+        ("loss_weight", "none"),
+        ("entropy_coef", "none"),
+        ("dice_coef", "higher"),
+        ("mean_io_u_5", "higher"),
+        ("iou_threshold", "none"),
+        ("landscape", "none"),
+    ],
+)
+def test_which_way_is_better(name: str, direction: str) -> None:
+    assert direction_of(role_of(name).signal) == direction
+
+
+@pytest.mark.parametrize("name", ["Time Taken", "Time cost", "us/step"])
+def test_what_a_step_took_is_a_time(name: str) -> None:
+    assert role_of(name).signal == "time/step"
+
+
+@pytest.mark.parametrize("name", ["Generator Learning Rate", "params/learning_rate"])
+def test_a_rate_of_a_part_is_a_rate(name: str) -> None:
+    assert role_of(name).signal.startswith("lr/")

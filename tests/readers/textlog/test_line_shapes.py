@@ -138,5 +138,101 @@ def test_validate_is_a_word_for_validation(tmp_path: Path) -> None:
 def test_three_numbers_between_slashes_hold_no_count_of_batches(tmp_path: Path) -> None:
     line = "[2023-01-01 10:00:00,123 INFO] Step {}/100000; acc: 34.0; xent: {}; bsz: 4000/3800/120; 8020/9021 tok/s;"
     run = read(tmp_path, "\n".join(line.format(100 * i + 100, loss) for i, loss in enumerate(LOSSES)))
-    assert_losses(run, "train/xent")
-    assert run.series["train/xent"].steps.tolist() == [100.0 * i + 100 for i in range(20)]
+    assert_losses(run)
+    assert run.series["train/loss"].steps.tolist() == [100.0 * i + 100 for i in range(20)]
+
+
+UNNAMED = [
+    "epoch 0, batch {i}: {v}",
+    "Step {i} - {v}",
+    "[{i}] {v}",
+    "({i}, {v})",
+    "May 01 12:00:{i:02d} node7 python[812]: iteration={i} {v}",
+]
+
+
+@pytest.mark.parametrize("line", UNNAMED)
+def test_a_value_that_no_name_precedes_is_the_loss(line: str, tmp_path: Path) -> None:
+    text = "\n".join(line.format(i=i + 1, v=loss) for i, loss in enumerate(LOSSES))
+    run = read(tmp_path, f"Loading data from ./data\n{text}\n")
+    assert_losses(run)
+    assert run.series["train/loss"].steps[-1] == 20
+
+
+def test_a_value_without_a_name_is_no_loss_next_to_one_that_has_it(tmp_path: Path) -> None:
+    lines = [f"epoch {i} loss {loss}\nepoch {i}: {0.5 + i}" for i, loss in enumerate(LOSSES)]
+    run = read(tmp_path, "\n".join(lines))
+    assert_losses(run)
+
+
+@pytest.mark.parametrize("line", ["Step {i}: {v} s", "Step {i}: {v} GB", "Copied part {i} of 20: {v}"])
+def test_a_number_with_a_unit_or_behind_words_needs_a_name(line: str, tmp_path: Path) -> None:
+    with pytest.raises(ReadError):
+        read(tmp_path, "\n".join(line.format(i=i + 1, v=loss) for i, loss in enumerate(LOSSES)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Loss at epoch 0 and iteration {i} is {v}",
+        "The loss of step {i} was {v}",
+        "After {i} steps the loss is {v}",
+    ],
+)
+def test_a_sentence_with_a_counter(line: str, tmp_path: Path) -> None:
+    run = read(tmp_path, "\n".join(line.format(i=i + 1, v=loss) for i, loss in enumerate(LOSSES)))
+    assert_losses(run)
+    assert run.series["train/loss"].steps[-1] == 20
+
+
+def test_a_pair_behind_a_name_belongs_to_it(tmp_path: Path) -> None:
+    lines = [f"Loss [3, {100 * i}](epoch, minibatch):  {loss}" for i, loss in enumerate(LOSSES)]
+    assert_losses(read(tmp_path, "\n".join(lines)))
+
+
+def test_a_boxed_table_of_two_columns(tmp_path: Path) -> None:
+    rows = [f"|  {i}  | {loss} |" for i, loss in enumerate(LOSSES)]
+    assert_losses(
+        read(tmp_path, "\n".join(["+---+---+", "| Epoch | Loss |", "+---+---+", *rows, "+---+---+"]))
+    )
+
+
+def test_the_first_of_a_list_in_a_cell_is_the_total(tmp_path: Path) -> None:
+    rows = [f"|  {i}  | [{loss}, 0.2] | 0.{i + 10} |" for i, loss in enumerate(LOSSES)]
+    assert_losses(read(tmp_path, "\n".join(["| Epoch | Loss | recall |", "+---+---+---+", *rows])))
+
+
+def test_headings_of_two_words_above_columns_set_by_blanks(tmp_path: Path) -> None:
+    rows = [f"{i} {loss} {loss} 0.5" for i, loss in enumerate(LOSSES)]
+    run = read(tmp_path, "\n".join(["epoch train loss valid loss f2", *rows]))
+    assert_losses(run)
+    assert_losses(run, "val/loss")
+
+
+HEADED = "Epoch {i}\n{train}\nloss: {v} acc: 0.5{i}\n{val}\nloss: {w} acc: 0.4{i}\n"
+
+
+@pytest.mark.parametrize(
+    ("train", "val"),
+    [("Training:", "Validation:"), ("--- Train ---", "--- Val ---"), ("[train]", "[test]")],
+)
+def test_lines_below_the_heading_of_a_side_belong_to_it(train: str, val: str, tmp_path: Path) -> None:
+    lines = [
+        HEADED.format(i=i, v=loss, w=float(loss) + 1, train=train, val=val) for i, loss in enumerate(LOSSES)
+    ]
+    run = read(tmp_path, "".join(lines))
+    assert_losses(run)
+    assert np.allclose(run.series["val/loss"].values, [float(loss) + 1 for loss in LOSSES])
+    assert len(run.series["val/accuracy"]) == len(LOSSES)
+
+
+def test_what_is_done_heads_no_numbers(tmp_path: Path) -> None:
+    lines = [f"epoch {i} loss {loss}\nEvaluating...\nValidation:\n" for i, loss in enumerate(LOSSES)]
+    run = read(tmp_path, "".join(lines))
+    assert_losses(run)
+    assert set(run.series) == {"train/loss"}
+
+
+def test_bare_numbers_under_a_line_of_words_are_a_loss(tmp_path: Path) -> None:
+    text = "Loading data from ./data\n" + "".join(f"{i + 1} {loss}\n" for i, loss in enumerate(LOSSES))
+    assert_losses(read(tmp_path, text))

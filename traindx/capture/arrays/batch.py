@@ -14,7 +14,7 @@ import numpy as np
 from traindx.capture.arrays.data import READ, Array, Batches, Labels, Moments, by_feature
 from traindx.features.comparisons import simple_predictors
 from traindx.redaction import outward
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 CLOSE = 20  # first batches that are all read; of n later ones about sqrt(CLOSE * n) are
 START_SECONDS, SHARE = 0.05, 0.001  # time for reading batches: at the start, and of the run's
@@ -66,12 +66,12 @@ class Data:
     ) -> None:
         """One batch. `close`: the step is sampled, so there is time to read more of it. `source` marks the
         data set it is of (None: not known), `trained` that it is one that is trained on."""
-        began = time.perf_counter()
-        self._since = self._since or began
+        began = time.thread_time()  # what other processes take of a busy machine is not counted
+        self._since = self._since or time.perf_counter()
         if self._few(training, source) or self.due:
             with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
                 self._look(inputs, targets, training, close, (source, trained))
-            self._spent += time.perf_counter() - began
+            self._spent += time.thread_time() - began
         elif inputs is not None:
             self.missed(training, source, trained)
 
@@ -118,8 +118,10 @@ class Data:
             self._inputs[training].add(by_feature(given))
         elif given.dtype.kind == "i" and training:
             low, high = int(given.min()), int(given.max())
-            self._facts["tokens_min"] = min(low, int(self._facts.get("tokens_min", low)))
-            self._facts["tokens_max"] = max(high, int(self._facts.get("tokens_max", high)))
+            self._facts |= {
+                "tokens_min": min(low, int(self._facts.get("tokens_min", low))),
+                "tokens_max": max(high, int(self._facts.get("tokens_max", high))),
+            }
 
     def _targets_seen(self, wanted: Array, training: bool) -> None:
         self._facts.setdefault("label_dtype", str(wanted.dtype))
@@ -162,9 +164,11 @@ class Data:
             part = np.moveaxis(output, 1, -1).reshape(-1, output.shape[1])
         rows = part[: max(1, READ // max(part.shape[1], 1))].astype(np.float32, copy=False)
         low, high = float(rows.min()), float(rows.max())
-        self._facts["outputs_width"] = max(part.shape[1], int(self._facts.get("outputs_width", 0)))
-        self._facts["outputs_min"] = min(low, float(self._facts.get("outputs_min", low)))
-        self._facts["outputs_max"] = max(high, float(self._facts.get("outputs_max", high)))
+        self._facts |= {
+            "outputs_width": max(part.shape[1], int(self._facts.get("outputs_width", 0))),
+            "outputs_min": min(low, float(self._facts.get("outputs_min", low))),
+            "outputs_max": max(high, float(self._facts.get("outputs_max", high))),
+        }
         summed = part.shape[1] > 1 and bool(np.abs(rows.sum(1) - 1).max() < 1e-3)
         probable = low >= 0 and high <= 1 and (summed or part.shape[1] == 1)
         was = self._facts.get("loss_input_looks_like_probabilities", True)

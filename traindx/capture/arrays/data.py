@@ -13,7 +13,7 @@ import numpy as np
 
 from traindx.capture.arrays.overlap import HeldOut
 from traindx.redaction import outward
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -22,6 +22,9 @@ PROBE = 256  # values of a batch that its hash is made of
 SAMPLE_PROBE = 64  # values of a sample that its hash is made of
 MOST_HASHES = 1 << 17  # hashes of training samples that are kept (1 MiB)
 MOST_FEATURES, MOST_CLASSES = 4096, 1000
+MOST_WORDS = (
+    1 << 17
+)  # kinds of labels that are counted; of more than MOST_CLASSES only their entropy is a fact
 COMPLETE = 0.95  # share of training samples that were hashed before, from which nearly all are known
 MOST_SIZES = 256  # batches whose largest values are kept
 RECENT = 8  # batches back in which a repetition is looked for
@@ -115,7 +118,10 @@ class Labels:
         self.pairs, self.same = 0.0, 0.0
         self.negative, self.seen = 0, 0
         self.batches, self.single = 0, 0  # with at least two labels; of them, with one class only
-        self.alternations, self._class = 0, -1  # batches of one class after one of another class; the last one's
+        self.alternations, self._class = (
+            0,
+            -1,
+        )  # batches of one class after one of another class; the last one's
 
     def add(self, labels: Array) -> None:
         labels = labels.reshape(-1)[:READ].astype(np.int64)
@@ -123,7 +129,7 @@ class Labels:
         self.low, self.high = min(self.low, labels.min()), max(self.high, labels.max())
         proper = labels[labels >= 0]
         self.negative += len(labels) - len(proper)
-        if not len(proper) or proper.max() >= MOST_CLASSES:
+        if not len(proper) or proper.max() >= MOST_WORDS:
             return
         counts = np.bincount(proper, minlength=len(self.counts))
         if len(counts) > len(self.counts):
@@ -149,18 +155,26 @@ class Labels:
         if not len(there):
             return out
         total = float(there.sum())
+        # A sample of many words shows too few of them (Miller and Madow's correction).
+        entropy = float(-(there / total * np.log(there / total)).sum() + (len(there) - 1) / (2 * total))
+        out["label_entropy"] = entropy
+        if len(self.counts) > MOST_CLASSES:
+            return out
         chance = float(((there / total) * ((there - 1) / max(total - 1, 1))).sum())
         out |= {
             "classes_seen": len(there),
             "classes_missing": int(len(self.counts) - len(there)),
             "class_counts_max_min_ratio": float(there.max() / there.min()),
             "class_majority_share": float(there.max() / total),
-            "label_entropy": float(-(there / total * np.log(there / total)).sum()),
         }
         if self.batches:
             out["batch_single_class_share"] = self.single / self.batches
         # Of samples and made-up ones in turn, an all-ones and an all-zeros batch, the program writes the labels.
-        made = len(there) == 2 and self.single == self.batches and self.alternations > IN_TURN * (self.batches - 1)
+        made = (
+            len(there) == 2
+            and self.single == self.batches
+            and self.alternations > IN_TURN * (self.batches - 1)
+        )
         if self.pairs and chance < 1 and self.pairs < total * (total - 1) and not made:
             out["batch_class_purity"] = float(
                 np.clip((self.same / self.pairs - chance) / (1 - chance), -1, 1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 

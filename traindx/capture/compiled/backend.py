@@ -13,10 +13,8 @@ from traindx.capture.arrays.answers import answers
 from traindx.capture.arrays.data import Array
 from traindx.capture.compiled.leaves import Leaf, architecture
 from traindx.capture.compiled.reported import BatchObserver, ReportedBackend
-from traindx.capture.session.backend import Updates
-from traindx.capture.session.layout import Part
-from traindx.capture.session.watched import Watched
-from traindx.vocabulary.setup import Fact
+from traindx.capture.session import Part, Updates, Watched
+from traindx.vocabulary import Fact
 
 ROWS = 7  # of what is known of each leaf in a step; `steps.READINGS` are the first of them
 RANK_EVERY = 4  # sampled steps between effective ranks

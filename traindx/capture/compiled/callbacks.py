@@ -1,7 +1,5 @@
 """What the host does in the callbacks of a compiled step."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 import threading
@@ -10,8 +8,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from traindx.capture.session.loop import STOPPED
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import STOPPED, Stream
 
 
 class StopTraining(SystemExit):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from traindx.capture.arrays.windows import gain_facts
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 class Leaf(NamedTuple):

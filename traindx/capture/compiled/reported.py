@@ -8,9 +8,8 @@ from typing import Any
 
 from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
-from traindx.capture.session.backend import Backend, Rate
-from traindx.capture.session.watched import Watched
-from traindx.vocabulary.setup import Fact
+from traindx.capture.session import Backend, Rate, Watched
+from traindx.vocabulary import Fact
 
 
 class BatchObserver:

@@ -13,7 +13,7 @@ from traindx.capture.arrays import activations as act
 from traindx.capture.arrays.data import Array
 from traindx.capture.compiled.backend import Answer, CompiledBackend
 from traindx.capture.compiled.leaves import gains
-from traindx.capture.session.session import Session
+from traindx.capture.session import Session
 
 # What a step reports of each leaf: norm and zeros of the gradient, norm of the update, norm and largest
 # value of the weights. `backend.ROWS` has two more: of the part of the weights in which the update was

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.process.patches import Patches
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 STATUS = 70  # of a script that was ended because an intervention failed (EX_SOFTWARE)
 PATIENCE = 20  # times that a script may catch the end before it is ended without asking

@@ -2,15 +2,13 @@
 
 What the values of `lr` ask for, whatever the framework."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from traindx.capture.experiment.ending import Guard, Refused
 from traindx.capture.interventions.values import Change, Span
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 class Site:

@@ -19,13 +19,9 @@ from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.jax.monitor import MonitorState
 from traindx.capture.jax.norms import norm
 from traindx.capture.jax.trees import leaves_of
-from traindx.capture.session.backend import Backend
-from traindx.capture.session.layout import Part
-from traindx.capture.session.loop import Loop
-from traindx.capture.session.session import Session
+from traindx.capture.session import Backend, Loop, Part, Session
 from traindx.errors import ConfigError
-from traindx.vocabulary.run import Floats
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Floats
 
 
 def watches(params: Any, state: Any) -> bool:

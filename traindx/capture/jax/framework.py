@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from traindx.capture.framework import Framework
 
 if TYPE_CHECKING:
-    from traindx.capture.session.loop import Loop, RecordedProcess
+    from traindx.capture.session import Loop, RecordedProcess
 
 
 def attach(process: RecordedProcess) -> None:

@@ -5,12 +5,12 @@ updates and weights by leaf, activations and losses of `jax.nn` and optax their 
 computes what it did, and also calls the host. Nothing is put into states or parameters. Where neither optax nor
 Keras is imported, the script updates its parameters itself, and each gradient that is taken counts as a step."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -27,8 +27,9 @@ from traindx.capture.jax.send import send, settle, without_tokens
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
 from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, SETTINGS
 from traindx.capture.jax.trees import batch_in, closed_over, leaves_of
-from traindx.capture.session.loop import RecordedProcess
-from traindx.vocabulary.setup import Fact
+from traindx.capture.process.patches import set_within
+from traindx.capture.session import RecordedProcess
+from traindx.vocabulary import Fact
 
 KERAS = (
     "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with
@@ -51,19 +52,19 @@ class Launched:
         self._steps: Steps | None = None
         self._given = False  # weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
-        self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
+        self._depth = SimpleNamespace(grad=0, update=0, make=0, loss=0)  # calls within each other
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
         self._rate: float | None = None  # before the first step
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         process.ends.append(self.end)
-        replace = self._stream.patches.replace
-        replace(pxla.ExecuteReplicated, "__init__", without_tokens)
-        replace(jax, "value_and_grad", self._value_and_grad)
-        replace(jax, "grad", self._grad)
+        around = self._stream.patches.around
+        around(pxla.ExecuteReplicated, "__init__", without_tokens)
+        around(jax, "value_and_grad", self._value_and_grad)
+        around(jax, "grad", self._grad)
         for home in (jax.nn, jnp):
             for name in KINDS:
-                replace(home, name, functools.partial(self._activation, name))
+                around(home, name, functools.partial(self._activation, name))
         for name, hook in (("optax", self._optax), (KERAS, self._keras)):
             if is_imported(name):
                 hook(sys.modules[name])
@@ -81,6 +82,9 @@ class Launched:
         """Whether there is no optimizer but the script's own arithmetic."""
         return not is_imported("optax") and not is_imported(KERAS)
 
+    def _deeper(self, kind: str) -> AbstractContextManager[None]:
+        return set_within(self._depth, kind, getattr(self._depth, kind) + 1)
+
     def _report(self, method: str, *values: Any, about: tuple[Any, ...] = ()) -> None:
         """Have the host call this method of `Steps` with the values, each time that they are computed."""
         send(HostCallback(self._stream, self._call_steps, (method, *about)), *values)
@@ -91,45 +95,49 @@ class Launched:
 
     # Losses.
 
-    def _value_and_grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def value_and_grad(
-            fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any
-        ) -> Any:
-            inner = original(fun, argnums, has_aux, *args, **named)
-            return self._wrapped(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
+    def _value_and_grad(
+        self,
+        original: Callable[..., Any],
+        fun: Any,
+        argnums: Any = 0,
+        has_aux: bool = False,
+        *args: Any,
+        **named: Any,
+    ) -> Any:
+        inner = original(fun, argnums, has_aux, *args, **named)
+        return self._wrapped(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
 
-        return value_and_grad
-
-    def _grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _grad(
+        self,
+        original: Callable[..., Any],
+        fun: Any,
+        argnums: Any = 0,
+        has_aux: bool = False,
+        *args: Any,
+        **named: Any,
+    ) -> Any:
         """As JAX makes it: of `value_and_grad`, whose value is left out."""
+        if not self._stream.active:
+            return original(fun, argnums, has_aux, *args, **named)
+        inner = jax.value_and_grad(fun, argnums, has_aux, *args, **named)
 
-        def grad(fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any) -> Any:
-            if not self._stream.active:
-                return original(fun, argnums, has_aux, *args, **named)
-            inner = jax.value_and_grad(fun, argnums, has_aux, *args, **named)
+        @functools.wraps(inner)
+        def gradient(*given: Any, **others: Any) -> Any:
+            value, found = inner(*given, **others)
+            return (found, value[1]) if has_aux else found
 
-            @functools.wraps(inner)
-            def gradient(*given: Any, **others: Any) -> Any:
-                value, found = inner(*given, **others)
-                return (found, value[1]) if has_aux else found
-
-            return gradient
-
-        return grad
+        return gradient
 
     def _wrapped(
         self, fun: Any, inner: Callable[..., Any], argnums: Any, loss: Callable[[Any], Any]
     ) -> Callable[..., Any]:
         @functools.wraps(inner)
         def differentiated(*args: Any, **named: Any) -> Any:
-            if not self._stream.active or self._depth["grad"]:
+            if not self._stream.active or self._depth.grad:
                 return inner(*args, **named)
-            self._depth["grad"] += 1
             self._calls = {}
-            try:
+            with self._deeper("grad"):
                 found = inner(*args, **named)
-            finally:
-                self._depth["grad"] -= 1
             if self._alone and self._steps is None:  # before the loss comes, if nothing is compiled
                 self._stream.safely(self._open, leaves_of(found[1]))
             self._stream.safely(self._loss, loss(found), args, named, argnums, fun)
@@ -149,15 +157,11 @@ class Launched:
 
     # Activations, and what losses are fed with.
 
-    def _activation(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def applied(x: Any, *args: Any, **named: Any) -> Any:
-            found = original(x, *args, **named)
-            if self._depth["grad"] and self._stream.active and jnp.ndim(found):
-                self._stream.safely(self._applied, name, found)
-            return found
-
-        return applied
+    def _activation(self, name: str, original: Callable[..., Any], x: Any, *args: Any, **named: Any) -> Any:
+        found = original(x, *args, **named)
+        if self._depth.grad and self._stream.active and jnp.ndim(found):
+            self._stream.safely(self._applied, name, found)
+        return found
 
     def _applied(self, name: str, found: Any) -> None:
         count = self._calls[name] = self._calls.get(name, 0) + 1
@@ -168,22 +172,20 @@ class Launched:
             self._last = name, found
             self._report("add_activation", found, about=(own, KINDS[name]))
 
-    def _loss_function(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def loss(outputs: Any, targets: Any = None, *args: Any, **named: Any) -> Any:
-            self._depth["loss"] += 1
-            try:
-                found = original(outputs, targets, *args, **named)
-            finally:
-                self._depth["loss"] -= 1
-            if self._stream.active and targets is not None and not self._depth["loss"]:
-                self._stream.safely(self._fed, name, outputs, targets, found)
-            return found
-
-        return loss
+    def _loss_function(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        with self._deeper("loss"):
+            found = original(*args, **named)
+        given = (
+            args
+            if len(args) > 1
+            else (*inspect.signature(original).bind(*args, **named).arguments.values(),)
+        )
+        if self._stream.active and len(given) > 1 and given[1] is not None and not self._depth.loss:
+            self._stream.safely(self._fed, name, given[0], given[1], found)
+        return found
 
     def _fed(self, name: str, outputs: Any, targets: Any, found: Any) -> None:
-        training = self._depth["grad"] > 0
+        training = self._depth.grad > 0
         outputs, targets = jnp.asarray(outputs), jnp.asarray(targets)
         if name == "softmax_cross_entropy" and targets.ndim == outputs.ndim:
             targets = targets.argmax(-1)
@@ -213,7 +215,7 @@ class Launched:
 
         def update(transformation: Any) -> Any:
             own = getter.__get__(transformation, type(transformation))
-            if not self._stream.active or self._depth["update"] or self._depth["make"]:
+            if not self._stream.active or self._depth.update or self._depth.make:
                 return own
             if own not in wrapped:
                 wrapped[own] = self._update(own)
@@ -223,29 +225,19 @@ class Launched:
         self._stream.ends.append(lambda: setattr(kind, "update", getter))
         for name in LOSSES:
             for home in (optax, getattr(optax, "losses", None)):
-                patches.replace(home, name, functools.partial(self._loss_function, name))
+                patches.around(home, name, functools.partial(self._loss_function, name))
         for name in OPTIMIZERS:
-            patches.replace(optax, name, functools.partial(self._made, name))
-        patches.replace(optax, "clip_by_global_norm", self._clipping)
-        patches.replace(optax, "apply_updates", self._apply)
+            patches.around(optax, name, functools.partial(self._made, name))
+        patches.around(optax, "clip_by_global_norm", self._clipping)
+        patches.around(optax, "apply_updates", self._apply)
 
-    def _made(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _made(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         signature = inspect.signature(original)
-
-        @functools.wraps(original)
-        def optimizer(*args: Any, **named: Any) -> Any:
-            bound = (
-                None
-                if self._depth["make"]
-                else self._stream.safely(self._settings, name, signature, args, named)
-            )
-            self._depth["make"] += 1
-            try:
-                return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
-            finally:
-                self._depth["make"] -= 1
-
-        return optimizer
+        bound = (
+            None if self._depth.make else self._stream.safely(self._settings, name, signature, args, named)
+        )
+        with self._deeper("make"):
+            return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
 
     def _settings(
         self, name: str, signature: inspect.Signature, args: Any, named: Any
@@ -289,23 +281,16 @@ class Launched:
         else:
             self._rate = float(rate)
 
-    def _clipping(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def clip_by_global_norm(max_norm: Any) -> Any:
-            if isinstance(max_norm, float | int):
-                self._stream.safely(self._stream.fact, "clip_norm", float(max_norm))
-            return original(max_norm)
-
-        return clip_by_global_norm
+    def _clipping(self, original: Callable[..., Any], max_norm: Any) -> Any:
+        if isinstance(max_norm, float | int):
+            self._stream.safely(self._stream.fact, "clip_norm", float(max_norm))
+        return original(max_norm)
 
     def _update(self, own: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(own)
         def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
-            self._depth["update"] += 1
-            try:
+            with self._deeper("update"):
                 found = own(updates, state, params, **extra)
-            finally:
-                self._depth["update"] -= 1
             self._stream.safely(self._updated, updates, found[0], params)
             return found
 
@@ -319,21 +304,28 @@ class Launched:
         self._stepped(leaves_of(gradients), held, made, weights)
 
     def _keras(self, module: Any) -> None:
-        self._stream.patches.replace(module.BaseOptimizer, "stateless_apply", self._stateless)
+        self._stream.patches.around(module.BaseOptimizer, "stateless_apply", self._stateless)
 
-    def _stateless(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _stateless(
+        self,
+        original: Callable[..., Any],
+        optimizer: Any,
+        optimizer_variables: Any,
+        grads: Any,
+        trainable_variables: Any,
+    ) -> Any:
         """An optimizer of Keras in a loop of the script's own. Those of `fit` come after this stream was
         detached."""
-
-        @functools.wraps(original)
-        def stateless_apply(optimizer: Any, held: Any, grads: Any, trainable: Any) -> Any:
-            found = original(optimizer, held, grads, trainable)
-            self._stream.safely(
-                self._applied_statelessly, optimizer, held, list(grads), list(trainable), found[0]
-            )
-            return found
-
-        return stateless_apply
+        found = original(optimizer, optimizer_variables, grads, trainable_variables)
+        self._stream.safely(
+            self._applied_statelessly,
+            optimizer,
+            optimizer_variables,
+            list(grads),
+            list(trainable_variables),
+            found[0],
+        )
+        return found
 
     def _applied_statelessly(self, optimizer: Any, held: Any, grads: Any, before: Any, after: Any) -> None:
         if self._steps is None:
@@ -378,14 +370,10 @@ class Launched:
         if self._steps is not None:
             self._near.receive(place, *values)
 
-    def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def apply_updates(params: Any, updates: Any) -> Any:
-            if self._steps is not None and not self._depth["update"] and not self._given:
-                self._stream.safely(self._weights, params)
-            return original(params, updates)
-
-        return apply_updates
+    def _apply(self, original: Callable[..., Any], params: Any, updates: Any) -> Any:
+        if self._steps is not None and not self._depth.update and not self._given:
+            self._stream.safely(self._weights, params)
+        return original(params, updates)
 
     def _weights(self, params: Any) -> None:
         weights = jax.tree.leaves(params)

@@ -1,7 +1,5 @@
 """The norms of a gradient's leaves, seen where optax hands it on."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import jax

@@ -10,8 +10,6 @@ called, which takes up to two milliseconds on a busy machine, as tokens are hand
 calls of `jax.debug.print` can be waited for. What is sent here needs none, as long as the host's part is
 over with the computation."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import math
@@ -150,23 +148,17 @@ host_p.def_effectful_abstract_eval(
 mlir.register_lowering(host_p, _direct)
 
 
-def without_tokens(original: Callable[..., None]) -> Callable[..., None]:
+def without_tokens(original: Callable[..., None], own: Any, *args: Any, **named: Any) -> None:
     """For `ExecuteReplicated.__init__`, of what is compiled: where the only effects are ours, and all is
     computed by the processor as one device, it is called as though it had none."""
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def made(self: Any, *args: Any, **named: Any) -> None:
-        original(self, *args, **named)
-        given = signature.bind(self, *args, **named).arguments
-        effects, compiled = given.get("unordered_effects"), given.get("xla_executable")
-        if not effects or compiled is None or not all(isinstance(effect, Sending) for effect in effects):
-            return
-        devices = compiled.local_devices()
-        if len(devices) == 1 and devices[0].platform == "cpu":
-            self.has_unordered_effects = False
-
-    return made
+    original(own, *args, **named)
+    given = inspect.signature(original).bind(own, *args, **named).arguments
+    effects, compiled = given.get("unordered_effects"), given.get("xla_executable")
+    if not effects or compiled is None or not all(isinstance(effect, Sending) for effect in effects):
+        return
+    devices = compiled.local_devices()
+    if len(devices) == 1 and devices[0].platform == "cpu":
+        own.has_unordered_effects = False
 
 
 def settle() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from traindx.capture.compiled.leaves import Leaf
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 SETTINGS = {"momentum": "momentum", "beta_1": "beta1", "beta_2": "beta2", "epsilon": "eps", "nesterov": "nesterov",
             "weight_decay": "weight_decay", "clipnorm": "clip_norm_each", "global_clipnorm": "clip_norm",

@@ -4,8 +4,6 @@ Sequential and functional models are graphs of layers, which are drawn anew: wha
 holds the new layers. The code of a subclassed model calls its layers itself; there only what a layer is can
 be changed."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,8 +35,7 @@ def followers(model: Any) -> dict[int, list[Any]]:
     order."""
     graph = getattr(model, "_functional", None) or (model if isinstance(model, Functional) else None)
     if graph is None:
-        layers = plain_layers(model)
-        return {id(layer): [after] for layer, after in itertools.pairwise(layers)}
+        return {id(layer): [after] for layer, after in itertools.pairwise(plain_layers(model))}
     made: dict[int, list[Any]] = {}
     for nodes in graph._nodes_by_depth.values():
         for node in nodes:

@@ -14,10 +14,8 @@ from traindx.capture.compiled.reported import ReportedBackend
 from traindx.capture.keras import facts
 from traindx.capture.keras.observer import KerasObserver
 from traindx.capture.keras.state import values_of
-from traindx.capture.session.backend import Updates
-from traindx.capture.session.layout import Part
-from traindx.capture.session.watched import Watched
-from traindx.vocabulary.setup import Fact
+from traindx.capture.session import Part, Updates, Watched
+from traindx.vocabulary import Fact
 
 
 class KerasBackend(ReportedBackend):

@@ -1,7 +1,5 @@
 """The batches that Keras draws from its data, read on their way to the compiled step."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +24,7 @@ class Batches:
         self._waiting: deque[Batch] = deque(maxlen=WAITING)
         self.made: deque[Any] = deque(maxlen=MADE)  # the iterators that were made last
         self.wanted = True
-        self._patches.replace(EpochIterator, "__init__", self._wrapped)
+        self._patches.around(EpochIterator, "__init__", self._wrapped)
 
     def remove(self) -> None:
         self._patches.undo()
@@ -45,18 +43,15 @@ class Batches:
             taken.append(self._waiting.popleft())
         return taken
 
-    def _wrapped(self, original: Callable[..., None]) -> Callable[..., None]:
-        def init(iterator: Any, *args: Any, **named: Any) -> None:
-            original(iterator, *args, **named)
-            self.made.append(iterator)
-            if keras.backend.backend() == "tensorflow":
-                adapter, made = iterator.data_adapter, iterator.data_adapter.get_tf_dataset
-                adapter.get_tf_dataset = lambda: self._of_dataset(iterator, made())
-            else:
-                inner = iterator._get_iterator
-                iterator._get_iterator = lambda: (self._heard(iterator, data) for data in inner())
-
-        return init
+    def _wrapped(self, original: Callable[..., None], iterator: Any, *args: Any, **named: Any) -> None:
+        original(iterator, *args, **named)
+        self.made.append(iterator)
+        if keras.backend.backend() == "tensorflow":
+            adapter, made = iterator.data_adapter, iterator.data_adapter.get_tf_dataset
+            adapter.get_tf_dataset = lambda: self._of_dataset(iterator, made())
+        else:
+            inner = iterator._get_iterator
+            iterator._get_iterator = lambda: (self._heard(iterator, data) for data in inner())
 
     def _heard(self, iterator: Any, data: Any) -> Any:
         if self.wanted and isinstance(data, tuple | list) and data:

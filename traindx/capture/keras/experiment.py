@@ -4,8 +4,6 @@ fails.
 Models, data and settings are changed when a `fit` (or the first `train_on_batch`) begins; gradients and
 rates where the optimizer uses them, in functions of `keras.ops` that are compiled along with the step."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +19,8 @@ from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.interventions.kinds import Given
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.notes import optimizers_of
-from traindx.capture.session.stream import Stream
+from traindx.capture.process.patches import set_within
+from traindx.capture.session import Stream
 
 Arguments = dict[str, Any]  # of `fit`, by name
 INTERVENTIONS = "traindx.capture.keras.interventions"  # imported by name: they are built on what is here
@@ -110,10 +109,10 @@ class Experiment:
         stream.fact("interventions", ", ".join(site.spec for site in self.sites))
         for site, one in zip(self.sites, given, strict=True):
             self.hooks.guarded(site, apply_given, site, one, INTERVENTIONS)
-        self.hooks.patches.replace(BaseOptimizer, "__init__", self._made)
+        self.hooks.patches.around(BaseOptimizer, "__init__", self._made)
         self.hooks.patches.replace(BaseOptimizer, "apply", self._applied)
-        self.hooks.patches.replace(BaseOptimizer, "_clip_gradients", self._clipped)
-        self.hooks.patches.replace(BaseOptimizer, "_get_current_learning_rate", self._rated)
+        self.hooks.patches.around(BaseOptimizer, "_clip_gradients", self._clipped)
+        self.hooks.patches.around(BaseOptimizer, "_get_current_learning_rate", self._rated)
 
     # When a training begins.
 
@@ -153,44 +152,32 @@ class Experiment:
 
     # In the step.
 
-    def _made(self, original: Callable[..., None]) -> Callable[..., None]:
-        def init(optimizer: Any, *args: Any, **named: Any) -> None:
-            original(optimizer, *args, **named)
-            self.hooks.bases[optimizer] = base_of(optimizer)
-
-        return init
+    def _made(self, original: Callable[..., None], optimizer: Any, *args: Any, **named: Any) -> None:
+        original(optimizer, *args, **named)
+        self.hooks.bases[optimizer] = base_of(optimizer)
 
     def _applied(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def own(optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
-            before, self._inside = self._inside, True
-            try:
+            with set_within(self, "_inside", True):
                 return original(optimizer, grads, trainable_variables)
-            finally:
-                self._inside = before
 
         outermost = own
         for site, hook in self.hooks.applied:
             outermost = site.onion(hook, outermost)
         return outermost
 
-    def _clipped(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def clip(optimizer: Any, grads: Any) -> Any:
-            grads = list(original(optimizer, grads))
-            for site, hook in self.hooks.gradients:
-                grads = self.hooks.guarded(site, hook, optimizer, grads)
-            return grads
+    def _clipped(self, original: Callable[..., Any], optimizer: Any, grads: Any) -> Any:
+        grads = list(original(optimizer, grads))
+        for site, hook in self.hooks.gradients:
+            grads = self.hooks.guarded(site, hook, optimizer, grads)
+        return grads
 
-        return clip
-
-    def _rated(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def rate(optimizer: Any) -> Any:
-            own = original(optimizer)
-            if not self._inside or not self.hooks.rates:
-                return own
-            own = keras.ops.convert_to_tensor(own)
-            return self.altered(optimizer, own, keras.ops.cast(optimizer.iterations, "float32"))
-
-        return rate
+    def _rated(self, original: Callable[..., Any], optimizer: Any) -> Any:
+        own = original(optimizer)
+        if not self._inside or not self.hooks.rates:
+            return own
+        own = keras.ops.convert_to_tensor(own)
+        return self.altered(optimizer, own, keras.ops.cast(optimizer.iterations, "float32"))
 
     def altered(self, optimizer: Any, own: Any, step: Any) -> Any:
         """The rate that takes the place of the script's own."""

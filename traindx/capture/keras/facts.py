@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 LOSSES = {
     "MeanSquaredError": "mse_loss", "MeanAbsoluteError": "l1_loss", "Huber": "huber_loss", "KLDivergence": "kl_div",

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,7 @@ from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
 from traindx.capture.process.patches import set_within
 from traindx.capture.process.ranks import rank_of_process
-from traindx.capture.session.loop import RecordedProcess
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import RecordedProcess, Session, Stream
 
 PROBES = (
     "structure",
@@ -65,9 +63,9 @@ class Launched:
             self._claim,
         )
         process.ends += [self._experiment.end, self.end]
-        self._stream.patches.replace(keras.utils, "set_random_seed", self._seeded)
-        self._stream.patches.replace(Trainer, "fit", self._fit)
-        self._stream.patches.replace(Trainer, "train_on_batch", self._train_on_batch)
+        self._stream.patches.around(keras.utils, "set_random_seed", self._seeded)
+        self._stream.patches.around(Trainer, "fit", self._fit)
+        self._stream.patches.around(Trainer, "train_on_batch", self._train_on_batch)
 
     def _of_request(self, process: RecordedProcess) -> Experiment:
         """What was asked for. Where that cannot be done in Keras, the experiment ends when Keras trains:
@@ -162,14 +160,11 @@ class Launched:
             self._experiment.stepped(self._backend)
             self._stream.after_step(self._before + session.step)
 
-    def _seeded(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def set_random_seed(seed: Any) -> Any:
-            self._stream.fact("seeds_set", "keras")
-            if isinstance(seed, int) and "seed" not in self._stream.known:
-                self._stream.fact("seed", seed)
-            return original(seed)
-
-        return set_random_seed
+    def _seeded(self, original: Callable[..., Any], seed: Any) -> Any:
+        self._stream.fact("seeds_set", "keras")
+        if isinstance(seed, int) and "seed" not in self._stream.known:
+            self._stream.fact("seed", seed)
+        return original(seed)
 
     def _told(self, named: dict[str, Any]) -> None:
         """The arguments of `fit` other than data."""
@@ -181,40 +176,35 @@ class Launched:
         schedules = [name for name in kinds if name in ("ReduceLROnPlateau", "LearningRateScheduler")]
         self._stream.fact("schedule", schedules[0] if schedules else None)
 
-    def _fit(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(original)
-
-        def fit(model: Any, *args: Any, **named: Any) -> Any:
-            bound = signature.bind(model, *args, **named)
-            if not self._stream.active or self._inside(bound.arguments.get("callbacks")):
-                with self._within():
-                    return original(model, *args, **named)
-            bound.apply_defaults()
-            self._claim()
-            self._experiment.fitted(model, bound.arguments)
-            self._stream.safely(self._told, bound.arguments)
-            self._stream.line("step", 1)
-            self._by_batch = None
-            listener, callbacks = Listener(self._of), bound.arguments["callbacks"]
-            if isinstance(callbacks, keras.callbacks.CallbackList):
-                callbacks.append(listener)
-            else:
-                bound.arguments["callbacks"] = [*several(callbacks), listener]
-            try:
-                # `fit` calls `evaluate` itself, which is no call of the script's.
-                with set_within(self._experiment.hooks, "inside_fit", True), self._within():
-                    found = original(*bound.args, **bound.kwargs)
-                if listener.idle:
-                    self._told_beside(model, found.history)
-                elif self._kept is not None and self._stream.opened is not None:
-                    self._kept.write(model, self._stream.opened.step)
-                return found
-            finally:
-                listener.on_train_end()
-                if isinstance(callbacks, keras.callbacks.CallbackList) and listener in callbacks.callbacks:
-                    callbacks.callbacks.remove(listener)
-
-        return fit
+    def _fit(self, original: Callable[..., Any], model: Any, *args: Any, **named: Any) -> Any:
+        bound = inspect.signature(original).bind(model, *args, **named)
+        if not self._stream.active or self._inside(bound.arguments.get("callbacks")):
+            with self._within():
+                return original(model, *args, **named)
+        bound.apply_defaults()
+        self._claim()
+        self._experiment.fitted(model, bound.arguments)
+        self._stream.safely(self._told, bound.arguments)
+        self._stream.line("step", 1)
+        self._by_batch = None
+        listener, callbacks = Listener(self._of), bound.arguments["callbacks"]
+        if isinstance(callbacks, keras.callbacks.CallbackList):
+            callbacks.append(listener)
+        else:
+            bound.arguments["callbacks"] = [*several(callbacks), listener]
+        try:
+            # `fit` calls `evaluate` itself, which is no call of the script's.
+            with set_within(self._experiment.hooks, "inside_fit", True), self._within():
+                found = original(*bound.args, **bound.kwargs)
+            if listener.idle:
+                self._told_beside(model, found.history)
+            elif self._kept is not None and self._stream.opened is not None:
+                self._kept.write(model, self._stream.opened.step)
+            return found
+        finally:
+            listener.on_train_end()
+            if isinstance(callbacks, keras.callbacks.CallbackList) and listener in callbacks.callbacks:
+                callbacks.callbacks.remove(listener)
 
     def _told_beside(self, model: Any, losses: dict[str, Any]) -> None:
         """Of a model that takes turns with the one that is recorded."""
@@ -223,51 +213,45 @@ class Launched:
         if session is not None and values is not None:
             session.metric(f"{model.name}_loss", values[-1] if isinstance(values, list) else values)
 
-    @contextlib.contextmanager
-    def _within(self) -> Iterator[None]:
+    def _within(self) -> contextlib.AbstractContextManager[None]:
         """Whatever steps here is Keras's own loop."""
-        self._fitting += 1
-        try:
-            yield
-        finally:
-            self._fitting -= 1
+        return set_within(self, "_fitting", self._fitting + 1)
 
     def _inside(self, callbacks: Any) -> bool:
         """Whether somebody records this fit already."""
         given = getattr(callbacks, "callbacks", callbacks)
         return any(isinstance(one, Listener) for one in several(given))
 
-    def _train_on_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def train_on_batch(model: Any, x: Any, y: Any = None, *args: Any, **named: Any) -> Any:
-            if not self._stream.active or not getattr(model, "compiled", False):
-                with self._within():
-                    return original(model, x, y, *args, **named)
-            self._claim()
-            if not self._turns.takes(model):
-                with self._within():
-                    result = original(model, x, y, *args, **named)
-                self._stream.safely(self._told_beside, model, first_of(result))
-                return result
-            training = self._of(model)
-            if training is None or not (model.built and getattr(model.optimizer, "built", False)):
-                if training is not None:
-                    self._experiment.by_hand(model)
-                with self._within():
-                    return original(model, x, y, *args, **named)
-            if self._by_batch is not model:
-                self._by_batch = model
-                self._experiment.by_hand(model)
-                self._stream.line("step", 1)
-                training.safely(training.begin, model)
-            training.safely(training.batch_begins)
-            training.session.batch(x, y, training=True)
+    def _train_on_batch(
+        self, original: Callable[..., Any], model: Any, x: Any, y: Any = None, *args: Any, **named: Any
+    ) -> Any:
+        if not self._stream.active or not getattr(model, "compiled", False):
+            with self._within():
+                return original(model, x, y, *args, **named)
+        self._claim()
+        if not self._turns.takes(model):
             with self._within():
                 result = original(model, x, y, *args, **named)
-            training.safely(training.batch_ended)
-            training.stepped()
+            self._stream.safely(self._told_beside, model, first_of(result))
             return result
-
-        return train_on_batch
+        training = self._of(model)
+        if training is None or not (model.built and getattr(model.optimizer, "built", False)):
+            if training is not None:
+                self._experiment.by_hand(model)
+            with self._within():
+                return original(model, x, y, *args, **named)
+        if self._by_batch is not model:
+            self._by_batch = model
+            self._experiment.by_hand(model)
+            self._stream.line("step", 1)
+            training.safely(training.begin, model)
+        training.safely(training.batch_begins)
+        training.session.batch(x, y, training=True)
+        with self._within():
+            result = original(model, x, y, *args, **named)
+        training.safely(training.batch_ended)
+        training.stepped()
+        return result
 
 
 def first_of(result: Any) -> dict[str, Any]:

@@ -27,8 +27,8 @@ from traindx.capture.compiled.steps import READINGS, Steps
 from traindx.capture.keras import facts
 from traindx.capture.keras.notes import norm
 from traindx.capture.process.guard import say
-from traindx.capture.process.patches import Patches
-from traindx.capture.session.stream import Stream
+from traindx.capture.process.patches import Patches, set_within
+from traindx.capture.session import Stream
 
 
 class Loops:
@@ -57,24 +57,24 @@ class Loops:
             self._watch_backward()
         else:
             return
-        stream.patches.replace(BaseOptimizer, "apply", self._apply)
-        stream.patches.replace(keras.losses.Loss, "__call__", self._loss)
+        stream.patches.around(BaseOptimizer, "apply", self._apply)
+        stream.patches.around(keras.losses.Loss, "__call__", self._loss)
 
     def _watch_tapes(self) -> None:
         from keras.src.utils.module_utils import tensorflow
 
         tape, patches = tensorflow.GradientTape, self._stream.patches
-        patches.replace(tape, "__enter__", partial(self._counting, 1))
-        patches.replace(tape, "__exit__", partial(self._counting, -1))
-        patches.replace(tape, "gradient", self._gradient)
+        patches.around(tape, "__enter__", partial(self._counting, 1))
+        patches.around(tape, "__exit__", partial(self._counting, -1))
+        patches.around(tape, "gradient", self._gradient)
 
     def _watch_backward(self) -> None:
         from keras.src.backend.torch.trainer import torch
 
-        self._ways.replace(BaseOptimizer, "__init__", partial(self._making, "keras"))
-        self._ways.replace(torch.optim.Optimizer, "__init__", partial(self._making, "torch"))
-        self._ways.replace(torch.autograd, "backward", self._backward)
-        self._ways.replace(torch.autograd, "grad", self._backward)
+        self._ways.around(BaseOptimizer, "__init__", partial(self._making, "keras"))
+        self._ways.around(torch.optim.Optimizer, "__init__", partial(self._making, "torch"))
+        self._ways.around(torch.autograd, "backward", self._backward)
+        self._ways.around(torch.autograd, "grad", self._backward)
 
     @contextlib.contextmanager
     def lifted(self) -> Iterator[None]:
@@ -92,30 +92,20 @@ class Loops:
 
     # What is wrapped.
 
-    def _counting(self, more: int, original: Callable[..., Any]) -> Callable[..., Any]:
-        def counting(*args: Any, **named: Any) -> Any:
-            self._taping += more
-            return original(*args, **named)
+    def _counting(self, more: int, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        self._taping += more
+        return original(*args, **named)
 
-        return counting
+    def _making(self, whose: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        self._made[whose] += 1
+        return original(*args, **named)
 
-    def _making(self, whose: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def init(*args: Any, **named: Any) -> Any:
-            self._made[whose] += 1
-            return original(*args, **named)
-
-        return init
-
-    def _backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _backward(self, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         """Gradients of PyTorch. With an optimizer of Keras, and none of PyTorch, they are on their way to
         it."""
-
-        def backward(outputs: Any, *args: Any, **named: Any) -> Any:
-            if self._made["keras"] and not self._made["torch"] and not self._inside and self._at_work():
-                self._stream.safely(self._differentiated, outputs)
-            return original(outputs, *args, **named)
-
-        return backward
+        if self._made["keras"] and not self._made["torch"] and not self._inside and self._at_work():
+            self._stream.safely(self._differentiated, [*args, *named.values()][0])
+        return original(*args, **named)
 
     def _differentiated(self, outputs: Any) -> None:
         loss = outputs[0] if isinstance(outputs, list | tuple) else outputs
@@ -124,51 +114,42 @@ class Loops:
         if len(loss.shape) == 0 or loss.numel() == 1:
             self._report(self._on_loss, loss.reshape(()))
 
-    def _gradient(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def gradient(tape: Any, target: Any, *args: Any, **named: Any) -> Any:
-            found = original(tape, target, *args, **named)
-            if self._at_work() and hasattr(target, "shape"):
-                self._stream.safely(self._report, self._on_loss, ops.mean(target))
-            return found
+    def _gradient(
+        self, original: Callable[..., Any], tape: Any, target: Any, *args: Any, **named: Any
+    ) -> Any:
+        found = original(tape, target, *args, **named)
+        if self._at_work() and hasattr(target, "shape"):
+            self._stream.safely(self._report, self._on_loss, ops.mean(target))
+        return found
 
-        return gradient
+    def _loss(
+        self, original: Callable[..., Any], loss: Any, y_true: Any, y_pred: Any, *args: Any, **named: Any
+    ) -> Any:
+        with set_within(self, "_inside", self._inside + 1):
+            found = original(loss, y_true, y_pred, *args, **named)
+        if not self._inside and self._at_work() and hasattr(y_pred, "shape"):
+            self._stream.safely(self._fed, loss, y_true, y_pred, found)
+        return found
 
-    def _loss(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(loss: Any, y_true: Any, y_pred: Any, *args: Any, **named: Any) -> Any:
-            self._inside += 1
-            try:
-                found = original(loss, y_true, y_pred, *args, **named)
-            finally:
-                self._inside -= 1
-            if not self._inside and self._at_work() and hasattr(y_pred, "shape"):
-                self._stream.safely(self._fed, loss, y_true, y_pred, found)
-            return found
-
-        return call
-
-    def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def apply(optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
-            if self._inside or not self._at_work():
-                return original(optimizer, grads, trainable_variables)
-            grads = list(grads)
-            variables = list(
-                optimizer._trainable_variables if trainable_variables is None else trainable_variables
+    def _apply(
+        self, original: Callable[..., Any], optimizer: Any, grads: Any, trainable_variables: Any = None
+    ) -> Any:
+        if self._inside or not self._at_work():
+            return original(optimizer, grads, trainable_variables)
+        grads = list(grads)
+        variables = list(
+            optimizer._trainable_variables if trainable_variables is None else trainable_variables
+        )
+        with no_gradients():
+            before = self._stream.safely(self._copies, optimizer, variables)
+        with set_within(self, "_inside", self._inside + 1):
+            found = original(
+                optimizer, grads, trainable_variables if trainable_variables is None else variables
             )
+        if before is not None:
             with no_gradients():
-                before = self._stream.safely(self._copies, optimizer, variables)
-            self._inside += 1
-            try:
-                found = original(
-                    optimizer, grads, trainable_variables if trainable_variables is None else variables
-                )
-            finally:
-                self._inside -= 1
-            if before is not None:
-                with no_gradients():
-                    self._stream.safely(self._stepped, before[0], grads, variables, before[1:])
-            return found
-
-        return apply
+                self._stream.safely(self._stepped, before[0], grads, variables, before[1:])
+        return found
 
     # What is reported.
 

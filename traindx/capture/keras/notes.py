@@ -143,8 +143,7 @@ def tracker_of(model: Any) -> Any:
 def optimizers_of(model: Any) -> list[Any]:
     """Those that a model's class holds in addition to the one of `compile`, or that one."""
     held = [value for value in vars(model).values() if isinstance(value, keras.optimizers.Optimizer)]
-    others = [one for one in held if one is not model.optimizer]
-    return others or [model.optimizer]
+    return [one for one in held if one is not model.optimizer] or [model.optimizer]
 
 
 def has_scale(optimizer: Any) -> bool:

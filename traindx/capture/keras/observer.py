@@ -23,7 +23,7 @@ from traindx.capture.compiled.reported import BatchObserver
 from traindx.capture.keras.facts import Loss, activation_of, plain_layers
 from traindx.capture.keras.rounded import Rounded, loss_of
 from traindx.capture.keras.state import mapping
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Watched
 
 GAP_EVERY = 4  # passes between those without rounding
 

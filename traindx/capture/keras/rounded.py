@@ -6,8 +6,6 @@ itself, it goes out of the pass along with what the layers put out; its levels a
 the functions of `keras.ops` are wrapped, and the second of what they are given: what is multiplied by an
 operator, or by functions of a backend, is not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +18,7 @@ from keras.src import backend
 from traindx.capture.arrays.data import Array
 from traindx.capture.arrays.levels import JUDGED, READ, measured, moved, quantized_levels, steps
 from traindx.capture.process.patches import Patches
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 USED, KEPT = "\nused\n", "\nkept\n"  # before names, among what a pass gives
 PRODUCTS = ("matmul", "dot", "tensordot", "einsum")
@@ -46,21 +44,17 @@ class Rounded:
         its place."""
         patches = Patches()
 
-        def wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
-            def product(*args: Any, **named: Any) -> Any:
-                place = (
-                    2 if args and isinstance(args[0], str) else 1
-                )  # `einsum` begins with what it is to do
-                if len(args) <= place:
-                    return original(*args, **named)
-                weight = self._seen(args[place], names, readings, exchanged)
-                return original(*args[:place], weight, *args[place + 1 :], **named)
-
-            return product
+        def product(original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+            # `einsum` begins with what it is to do.
+            place = 2 if args and isinstance(args[0], str) else 1
+            if len(args) <= place:
+                return original(*args, **named)
+            weight = self._seen(args[place], names, readings, exchanged)
+            return original(*args[:place], weight, *args[place + 1 :], **named)
 
         for home, functions in ((backend.numpy, PRODUCTS), (backend.nn, FILTERS)):
             for name in () if self.off else functions:
-                patches.replace(home, name, wrapped)
+                patches.around(home, name, product)
         try:
             yield
         finally:

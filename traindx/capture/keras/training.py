@@ -13,7 +13,7 @@ from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.notes import Notes, has_scale, optimizers_of
 from traindx.capture.keras.state import values_of
 from traindx.capture.process.guard import quietly, say
-from traindx.capture.session.session import Session
+from traindx.capture.session import Session
 
 WANTED = {"loss", "gradients"}  # of each batch
 SEVERAL = 2  # fits of one model after which more are expected

@@ -11,8 +11,7 @@ import keras
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.training import Listener, Training, refusal
-from traindx.capture.session.loop import Loop
-from traindx.capture.session.session import Session
+from traindx.capture.session import Loop, Session
 from traindx.errors import ConfigError
 
 

@@ -8,8 +8,6 @@ of signals, no `sys.excepthook`; the record is closed by the last exit handler (
 before any other, so that it runs after all of them), and what a signal leaves unwritten is at most two
 seconds. An experiment is ours, and is ended by SIGTERM: there the record is closed first."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import multiprocessing.util
@@ -32,10 +30,7 @@ from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines, without_wrappers
 from traindx.capture.process.ranks import processes_of_run, rank_of_process
 from traindx.capture.process.room import why_no_room
-from traindx.capture.session.backend import Backend
-from traindx.capture.session.loop import STOPPED
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import STOPPED, Backend, Session, Stream
 
 OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
 

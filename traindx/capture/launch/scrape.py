@@ -1,7 +1,5 @@
 """What the script logs itself: to TensorBoard, W&B, MLflow, and which CSV files it writes."""
 
-from __future__ import annotations
-
 import csv
 import os
 import sys
@@ -9,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 MOST_FILES = 20
 
@@ -61,25 +59,19 @@ def as_number(value: Any) -> float | None:
 
 
 def tensorboard(stream: Stream, writer: Any) -> None:
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def add_scalar(self: Any, tag: Any, scalar_value: Any, *args: Any, **named: Any) -> Any:
-            stream.safely(report_metric, stream, tag, scalar_value)
-            return original(self, tag, scalar_value, *args, **named)
+    def add_scalar(original: Any, own: Any, tag: Any, scalar_value: Any, *args: Any, **named: Any) -> Any:
+        stream.safely(report_metric, stream, tag, scalar_value)
+        return original(own, tag, scalar_value, *args, **named)
 
-        return add_scalar
-
-    stream.patches.replace(writer, "add_scalar", make)
+    stream.patches.around(writer, "add_scalar", add_scalar)
 
 
 def wandb(stream: Stream, run: Any) -> None:
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def log(self: Any, data: Any, *args: Any, **named: Any) -> Any:
-            stream.safely(tell_all, stream, data)
-            return original(self, data, *args, **named)
+    def log(original: Any, own: Any, data: Any, *args: Any, **named: Any) -> Any:
+        stream.safely(tell_all, stream, data)
+        return original(own, data, *args, **named)
 
-        return log
-
-    stream.patches.replace(run, "log", make)
+    stream.patches.around(run, "log", log)
 
 
 def tell_all(stream: Stream, data: Any) -> None:
@@ -91,38 +83,31 @@ def tell_all(stream: Stream, data: Any) -> None:
 def mlflow(stream: Stream, client: Any) -> None:
     """Everything that is logged goes through the client, also from the functions of `mlflow` itself."""
 
-    def one(original: Callable[..., Any]) -> Callable[..., Any]:
-        def log_metric(self: Any, run_id: Any, key: Any, value: Any, *args: Any, **named: Any) -> Any:
-            stream.safely(report_metric, stream, key, value)
-            return original(self, run_id, key, value, *args, **named)
+    def log_metric(
+        original: Any, own: Any, run_id: Any, key: Any, value: Any, *args: Any, **named: Any
+    ) -> Any:
+        stream.safely(report_metric, stream, key, value)
+        return original(own, run_id, key, value, *args, **named)
 
-        return log_metric
-
-    def many(original: Callable[..., Any]) -> Callable[..., Any]:
-        def log_batch(self: Any, run_id: Any, metrics: Any = (), *args: Any, **named: Any) -> Any:
-            stream.safely(report, metrics)
-            return original(self, run_id, metrics, *args, **named)
-
-        return log_batch
+    def log_batch(original: Any, own: Any, run_id: Any, metrics: Any = (), *args: Any, **named: Any) -> Any:
+        stream.safely(report, metrics)
+        return original(own, run_id, metrics, *args, **named)
 
     def report(metrics: Any) -> None:
         for metric in metrics:
             report_metric(stream, metric.key, metric.value)
 
-    stream.patches.replace(client, "log_metric", one)
-    stream.patches.replace(client, "log_batch", many)
+    stream.patches.around(client, "log_metric", log_metric)
+    stream.patches.around(client, "log_batch", log_batch)
 
 
 def csv_files(stream: Stream) -> None:
     """Remember which files are written with the csv module; they are read after the run."""
     seen: set[str] = set()
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def writer(csvfile: Any, *args: Any, **named: Any) -> Any:
-            stream.safely(remember, csvfile)
-            return original(csvfile, *args, **named)
-
-        return writer
+    def writer(original: Any, csvfile: Any, *args: Any, **named: Any) -> Any:
+        stream.safely(remember, csvfile)
+        return original(csvfile, *args, **named)
 
     def remember(file: Any) -> None:
         name = getattr(file, "name", None)
@@ -137,4 +122,4 @@ def csv_files(stream: Stream) -> None:
                 seen.add(path)
                 stream.fact(f"log_file/{len(seen)}", path)
 
-    stream.patches.replace(csv, "writer", make)
+    stream.patches.around(csv, "writer", writer)

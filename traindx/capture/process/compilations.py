@@ -54,11 +54,10 @@ class Compilations:
             self._jax.register_event_duration_secs_listener(self._compiled_by_jax)
         if not self._traced and TENSORFLOW in sys.modules:
             self._traced = True
-            self._patches.replace(sys.modules[TENSORFLOW], TRACED, self._timed)
+            self._patches.around(sys.modules[TENSORFLOW], TRACED, self._timed)
 
     def _from_torch(self) -> None:
-        utils = sys.modules.get(TORCH)
-        metrics = getattr(utils, "compilation_time_metrics", None)
+        metrics = getattr(sys.modules.get(TORCH), "compilation_time_metrics", None)
         if not metrics or not isinstance(times := metrics.get(COMPILED), list):
             return
         self._noted = min(self._noted, len(times))  # `torch._dynamo.reset` may empty it
@@ -71,21 +70,17 @@ class Compilations:
             self._count += 1
             self._seconds += seconds
 
-    def _timed(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _timed(self, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         """Traces of functions that are called within one are part of it."""
-
-        def wrapper(*args: Any, **named: Any) -> Any:
-            if self._inside or self._ours():
-                return original(*args, **named)
-            self._inside, began = True, time.perf_counter()
-            try:
-                return original(*args, **named)
-            finally:
-                self._inside = False
-                self._count += 1
-                self._seconds += time.perf_counter() - began
-
-        return wrapper
+        if self._inside or self._ours():
+            return original(*args, **named)
+        self._inside, began = True, time.perf_counter()
+        try:
+            return original(*args, **named)
+        finally:
+            self._inside = False
+            self._count += 1
+            self._seconds += time.perf_counter() - began
 
     def facts(self) -> dict[str, str]:
         """Why something was compiled again the last time, in the words of dynamo, and the function, where it

@@ -1,8 +1,6 @@
 """Capture never stops the training it watches, and no failure but one to write ends the recording: what
 fails is reported once, and left out."""
 
-from __future__ import annotations
-
 import contextvars
 import functools
 import sys

@@ -3,8 +3,6 @@
 References to objects of a script keep nothing alive: what it frees is freed at the same moment as in a plain
 run."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import linecache
@@ -67,6 +65,17 @@ class Patches:
         replacement.__prepare_scriptable__ = lambda: original  # type: ignore[attr-defined] # for torch.jit.script
         self.made.append(Patch(owner, name, original, replacement, name in vars(owner)))
         setattr(owner, name, replacement)
+
+    def around(self, owner: Any, name: str, hook: Callable[..., Any]) -> None:
+        """Have `hook(original, *args, **named)` called instead of `owner.name` (for a method, args begin with
+        its object). A frame more than a function made for `replace`, which hot paths use."""
+        function = getattr(hook, "func", hook)  # of a partial
+        hidden(getattr(function, "__func__", function))
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *args, **named: hook(original, *args, **named)
+
+        self.replace(owner, name, make)
 
     def undo(self) -> None:
         """Put back what is still ours; what someone else has wrapped since then stays wrapped."""

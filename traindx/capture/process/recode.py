@@ -85,8 +85,7 @@ class Answers(ast.NodeTransformer):
         self.names = names_of(method)
 
     def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
-        value = node.value or ast.Constant(None)
-        keep = ast.Assign([ast.Name(RESULT, ast.Store())], value)
+        keep = ast.Assign([ast.Name(RESULT, ast.Store())], node.value or ast.Constant(None))
         tell, give = ast.parse(f"{MARK!r}.after({', '.join(self.names)}, {RESULT})\nreturn_ = {RESULT}").body
         assert isinstance(give, ast.Assign)
         made = [keep, tell, ast.Return(give.value)]

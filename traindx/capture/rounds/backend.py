@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from traindx.capture.session.backend import Backend
-from traindx.capture.session.layout import Part
-from traindx.vocabulary.setup import Fact
+from traindx.capture.session import Backend, Part
+from traindx.vocabulary import Fact
 
 LOSSES = ("loss", "logloss", "mlogloss", "rmse", "mae", "l1", "l2", "binary_logloss", "multi_logloss", "multiclass",
           "mse", "huber", "crossentropy")  # fmt: skip

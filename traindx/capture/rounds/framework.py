@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from traindx.capture.framework import Framework
 
 if TYPE_CHECKING:
-    from traindx.capture.session.loop import RecordedProcess
+    from traindx.capture.session import RecordedProcess
 
 OBSERVED_BY = "the callbacks that it has; without evaluation sets nothing is recorded."
 SHOWS = ("loss", "clock")

@@ -1,8 +1,6 @@
 """Boosting and scikit-learn's networks in a script that `traindx run` started: by the callbacks that they
 have."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +15,7 @@ from traindx.capture.rounds.backend import (
     settings_of,
     signals,
 )
-from traindx.capture.session.loop import RecordedProcess
+from traindx.capture.session import RecordedProcess
 
 
 class Rounds:
@@ -54,18 +52,15 @@ class Rounds:
     def train(self, homes: Sequence[Any], callbacks: Callable[[], Sequence[Any]]) -> None:
         """Every call of the library's `train`, wherever it is known, gets more callbacks."""
 
-        def make(original: Callable[..., Any]) -> Callable[..., Any]:
-            def train(*args: Any, **named: Any) -> Any:
-                bound = self.stream.safely(added, original, args, named, callbacks())
-                if bound is None:  # called as it cannot be: it says so itself
-                    return original(*args, **named)
-                self.stream.safely(self.settings, dict(bound.arguments.get("params") or {}))
-                return original(*bound.args, **bound.kwargs)
-
-            return train
+        def train(original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+            bound = self.stream.safely(added, original, args, named, callbacks())
+            if bound is None:  # called as it cannot be: it says so itself
+                return original(*args, **named)
+            self.stream.safely(self.settings, dict(bound.arguments.get("params") or {}))
+            return original(*bound.args, **bound.kwargs)
 
         for home in homes:
-            self.stream.patches.replace(home, "train", make)
+            self.stream.patches.around(home, "train", train)
 
 
 def added(
@@ -84,16 +79,15 @@ def xgboost(rounds: Rounds) -> None:
     of all."""
     library = sys.modules["xgboost"]
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def after_iteration(container: Any, model: Any, epoch: int, *args: Any, **named: Any) -> bool:
-            ended: bool = original(container, model, epoch, *args, **named)
-            if not container.is_cv:
-                rounds.add(epoch, evaluated_by_xgboost(container.history))
-            return ended
+    def after_iteration(
+        original: Any, container: Any, model: Any, epoch: int, *args: Any, **named: Any
+    ) -> bool:
+        ended: bool = original(container, model, epoch, *args, **named)
+        if not container.is_cv:
+            rounds.add(epoch, evaluated_by_xgboost(container.history))
+        return ended
 
-        return after_iteration
-
-    rounds.stream.patches.replace(library.callback.CallbackContainer, "after_iteration", make)
+    rounds.stream.patches.around(library.callback.CallbackContainer, "after_iteration", after_iteration)
     rounds.train((library, library.training, library.sklearn), tuple)
 
 
@@ -116,42 +110,36 @@ def catboost(rounds: Rounds) -> None:
             rounds.add(info.iteration - 1, evaluated_by_catboost(info))
             return True
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def fit(model: Any, *args: Any, **named: Any) -> Any:
-            settings = dict(model.get_params())
-            if str(settings.get("task_type")).upper() == "GPU":
-                say("not recorded: CatBoost takes no callbacks on a GPU")
-                return original(model, *args, **named)
-            bound = rounds.stream.safely(added, original, (model, *args), named, (Callback(),))
-            if bound is None:
-                return original(model, *args, **named)
-            rounds.stream.safely(rounds.settings, settings)
-            return original(*bound.args, **bound.kwargs)
+    def fit(original: Callable[..., Any], model: Any, *args: Any, **named: Any) -> Any:
+        settings = dict(model.get_params())
+        if str(settings.get("task_type")).upper() == "GPU":
+            say("not recorded: CatBoost takes no callbacks on a GPU")
+            return original(model, *args, **named)
+        bound = rounds.stream.safely(added, original, (model, *args), named, (Callback(),))
+        if bound is None:
+            return original(model, *args, **named)
+        rounds.stream.safely(rounds.settings, settings)
+        return original(*bound.args, **bound.kwargs)
 
-        return fit
-
-    rounds.stream.patches.replace(library.CatBoost, "_fit", make)
+    rounds.stream.patches.around(library.CatBoost, "_fit", fit)
 
 
 def networks(rounds: Rounds) -> None:
     """scikit-learn's MLPClassifier and MLPRegressor, by `fit` and `partial_fit`: a round is an epoch."""
     kind = sys.modules["sklearn.neural_network._multilayer_perceptron"].BaseMultilayerPerceptron
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def update(model: Any, *args: Any, **named: Any) -> Any:
-            if len(model.loss_curve_) == 1:
-                rounds.stream.safely(rounds.settings, model.get_params())
-            found = {"train": {"loss": float(model.loss_curve_[-1])}}
-            result = original(model, *args, **named)
-            scores = getattr(model, "validation_scores_", None)
-            if scores:
-                found["validation"] = {"score": float(scores[-1])}
-            rounds.add(len(model.loss_curve_) - 1, found)
-            return result
+    def update(original: Callable[..., Any], model: Any, *args: Any, **named: Any) -> Any:
+        if len(model.loss_curve_) == 1:
+            rounds.stream.safely(rounds.settings, model.get_params())
+        found = {"train": {"loss": float(model.loss_curve_[-1])}}
+        result = original(model, *args, **named)
+        scores = getattr(model, "validation_scores_", None)
+        if scores:
+            found["validation"] = {"score": float(scores[-1])}
+        rounds.add(len(model.loss_curve_) - 1, found)
+        return result
 
-        return update
-
-    rounds.stream.patches.replace(kind, "_update_no_improvement_count", make)
+    rounds.stream.patches.around(kind, "_update_no_improvement_count", update)
 
 
 LIBRARIES: dict[str, Callable[[Rounds], None]] = {

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from traindx.capture.session.layout import Part
-from traindx.vocabulary.run import Floats
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Floats
 
 Tell = Callable[..., None]  # code, message, aloud
 Failed = Callable[[str, Exception], None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 import time
@@ -14,6 +15,7 @@ from traindx.capture.process.compilations import Compilations
 # Seconds between readings of the memory in use: a share of the time so far, so that a short run shows a
 # trend, too.
 MEMORY_SHARE, MEMORY_SOONEST, MEMORY_EVERY = 0.025, 0.01, 0.25
+GROWN = 1.1  # from this multiple of the level after the last trim on, freed memory is trimmed again
 SCHEDULED = (
     "/proc/thread-self/schedstat"  # nanoseconds on a processor, nanoseconds ready and without one, turns
 )
@@ -83,6 +85,7 @@ class Clock:
         self._started: float | None = None  # when the first phase began
         self.first: float | None = None  # seconds from there to the end of the first step
         self._memory_due, self._memory_since = 0.0, 0.0
+        self._trimmed = 0.0  # bytes in use after freed memory was last returned to the system
         self.interrupted = False  # something else (validation) happened within the step
         self.anew = False  # the step's function is another than before, which is compiled by nature
 
@@ -167,6 +170,9 @@ class Clock:
         apart = MEMORY_SHARE * (now - self._memory_since)
         self._memory_due = now + min(max(apart, MEMORY_SOONEST), MEMORY_EVERY)
         resident = host_memory()
+        if resident is not None and resident > GROWN * self._trimmed:
+            trim()
+            resident = self._trimmed = host_memory() or 0.0
         if resident is not None:
             out["mem/host"] = resident
         elif device is None:
@@ -182,6 +188,14 @@ def live_clock(apart: Callable[[], AbstractContextManager[object]]) -> Clock:
     clock.apart = apart
     clock.compiled = Compilations(lambda: clock.within)
     return clock
+
+
+def trim() -> None:
+    """Return freed memory to the system. glibc keeps it where something small lies above it, which looks like a
+    leak: 250 MB in 190 steps of a small language model. Other C libraries have nothing to call."""
+    release = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if release is not None:
+        release(0)
 
 
 def host_memory() -> float | None:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from traindx.redaction import redact
-from traindx.vocabulary.setup import Fact
-from traindx.vocabulary.signals import SIGNALS
+from traindx.vocabulary import SIGNALS, Fact
 
 if TYPE_CHECKING:
     from traindx.capture.session.clock import Clock

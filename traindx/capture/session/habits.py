@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 class Habits:
@@ -12,6 +12,7 @@ class Habits:
         self.backwards, self.steps = 0, 0  # since the last step; optimizer steps
         self.total_backwards, self.seen_steps = 0, 0  # steps whose backward passes were reported
         self.missing_zero, self.checked_zero = 0, 0
+        self.zeroed, self.wasted = False, 0  # since the last backward pass; steps made after that
         self.eval_steps, self.forwards = 0, 0  # of the backward passes, or of all passes with gradients
         self._training: bool | None = None  # mode of the last pass with gradients
         self.held_out, self.held_out_training = 0, 0
@@ -48,6 +49,7 @@ class Habits:
         self._shared = self._shared or self._together > self._last
         self._samples += self._last
         self._last = self._together = 0
+        self.zeroed = False
         self.backwards += 1
         self.total_backwards += 1
 
@@ -59,6 +61,7 @@ class Habits:
         """An optimizer step is over; returns the samples that went into it (0: not known)."""
         self.steps += 1
         self.seen_steps += self.backwards > 0
+        self.wasted += self.zeroed
         samples = self.samples
         self.abandon()
         self.batch_size = max(self.batch_size, samples)
@@ -81,14 +84,20 @@ class Habits:
             out["optimizer_steps"] = self.steps
             if self.seen_steps:
                 out["backwards_per_step"] = round(self.total_backwards / self.seen_steps, 3)
+        if self.wasted:
+            out["steps_after_zeroing"] = self.wasted
         if self.total_backwards and not self.steps:
             out["backwards_without_step"] = self.total_backwards
         if self.checked_zero:
-            out["zero_grad_missing_steps"] = self.missing_zero
-            out["zero_grad_checked_steps"] = self.checked_zero
+            out |= {
+                "zero_grad_missing_steps": self.missing_zero,
+                "zero_grad_checked_steps": self.checked_zero,
+            }
         if self.forwards:
-            out["model_training_mode_during_backward"] = self.eval_steps * 2 < self.forwards
-            out["steps_in_eval_mode_share"] = self.eval_steps / self.forwards
+            out |= {
+                "model_training_mode_during_backward": self.eval_steps * 2 < self.forwards,
+                "steps_in_eval_mode_share": self.eval_steps / self.forwards,
+            }
         if self.held_out:
             out["validation_in_train_mode_share"] = self.held_out_training / self.held_out
         if self.batch_size:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from traindx.capture.process.patches import reference
-from traindx.vocabulary.run import Ints
+from traindx.vocabulary import Ints
 
 
 class Part(NamedTuple):

@@ -16,8 +16,7 @@ from traindx.capture.session.backend import Backend, Updates
 from traindx.capture.session.layout import Gone, Layout
 from traindx.capture.signals import by_kind, by_parameter
 from traindx.capture.signals.family import Modules, Panel
-from traindx.vocabulary.run import Floats, Ints
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Floats, Ints
 
 
 class Plan(NamedTuple):

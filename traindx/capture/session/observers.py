@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 @runtime_checkable

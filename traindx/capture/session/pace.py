@@ -78,7 +78,7 @@ class Pace:
             return "the phases of a step are not timed any more"
         if self.apart < SPREAD:
             self.apart *= 2
-            return f"gradient norms are read at every {self.apart}th step"
+            return f"gradient norms are read at one step in {self.apart}"
         return ""
 
     def wants(self, kind: str) -> bool:

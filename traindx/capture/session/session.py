@@ -21,8 +21,7 @@ from traindx.capture.session.pace import Pace
 from traindx.capture.session.steps import Queue, Row, Steps
 from traindx.capture.session.watched import Watched
 from traindx.capture.store.recorder import Recorder
-from traindx.vocabulary.run import ENDINGS, Event, EventKind
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import ENDINGS, Event, EventKind, Fact
 
 BUDGET = 64 << 20  # bytes of a run on disk
 UNSTEPPED = 256  # backward passes without an optimizer step, after which they are counted instead
@@ -214,6 +213,7 @@ class Session:
     def zero_grad(self, optimizer: Any = None) -> None:
         """Gradients are being zeroed. With a scaler, unused ones mean that the step was skipped."""
         self.watched.zeroed()
+        self.habits.zeroed = self.habits.backwards > 0
         if self._scaler() is not None and self.habits.backwards:
             self.skipped()
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from traindx.capture.session.pace import Pace
 from traindx.capture.store.recorder import Recorder
-from traindx.vocabulary.run import ENDINGS, Event
+from traindx.vocabulary import ENDINGS, Event
 
 DENSE = 50_000  # steps whose scalars are all written; then every second, fourth ...
 WATCHED = ("train/loss", "grad_norm")

@@ -1,8 +1,6 @@
 """The event stream of one training: parts of a discovery emit events, listeners receive them, and the
 session does last, each by the method that METHODS names. It knows no framework."""
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref
@@ -16,7 +14,7 @@ from traindx.capture.process.patches import Lines, Patches, remove_all
 from traindx.capture.session import events
 from traindx.capture.session.events import ASIDE, OPENING
 from traindx.capture.session.session import Session
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 # After so many steps of other optimizers without one of the optimizer that counts them, another one is the
 # trained one.

@@ -14,7 +14,7 @@ from traindx.capture.session.measures import Measures
 from traindx.capture.session.noise import NoiseScale
 from traindx.capture.session.observers import Observers
 from traindx.capture.session.pace import Pace
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 SMALLEST = 3  # parameters in which gradients left over from the last step are looked for
 TINY = 1e-6  # added to a norm that is divided by, as the frameworks do when they clip

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from traindx.capture.signals.family import Cost, Family, Panel
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 FIELDS = ("act_mean", "act_std", "act_absmax", "act_nonfinite", "act_saturated_fraction", "act_rank")
 COLUMNS = (*FIELDS, "act_zero_fraction")

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 Panel = tuple[str, str, Floats]  # signal, modules joined by line feeds, one value a module
 Shape = Literal["scalar", "by module"]

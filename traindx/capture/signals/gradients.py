@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.capture.signals.family import Cost, Family, Modules, Panel
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 
 def panels(modules: Modules, squares: Floats) -> Iterator[Panel]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.capture.signals.family import Cost, Family, Panel
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 FIELDS = (
     "quant/zero_fraction", "quant/majority", "quant/error", "quant/kept", "quant/clipped", "quant/flips", "quant/moved",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.capture.signals.family import Cost, Family, Panel
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 
 def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:

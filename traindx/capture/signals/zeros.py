@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from traindx.capture.signals.family import Cost, Family, Modules, Panel
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 
 def panels(modules: Modules, shares: Floats) -> Iterator[Panel]:

@@ -19,7 +19,7 @@ from traindx.capture.process.guard import say
 from traindx.capture.store.stream import Batch, Part, Words, batch, schema
 from traindx.capture.store.thinning import Closed, relieved
 from traindx.redaction import redact_facts, redact_text
-from traindx.vocabulary.run import Event
+from traindx.vocabulary import Event
 
 SCHEMA = "traindx.store/1"
 PARTS = 8  # parts that a budget is divided into

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa

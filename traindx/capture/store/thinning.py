@@ -1,7 +1,5 @@
 """Keeping a disk budget: parts of a stream are replaced by ones with every second value."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.session.backend import Backend, Rate
-from traindx.capture.session.layout import Part
-from traindx.capture.session.session import Session
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Backend, Part, Rate, Session, Watched
 from traindx.capture.torch.measure.gradients.norms_and_updates import (
     Updates,
     gradient_norms,
@@ -24,8 +21,7 @@ from traindx.capture.torch.measure.models.tree import Tree, architecture
 from traindx.capture.torch.measure.tensors.shards import replicated_number
 from traindx.capture.torch.measure.tensors.views import isolated
 from traindx.capture.torch.observer import TorchObserver
-from traindx.vocabulary.run import Floats
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Floats
 
 SETTINGS = ("momentum", "weight_decay", "nesterov", "eps", "amsgrad", "dampening", "maximize", "alpha")
 

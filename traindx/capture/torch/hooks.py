@@ -40,8 +40,7 @@ def traced() -> bool:
 def something_is_compiled() -> bool:
     """Whether `torch.compile` was used in this process: what it traces must not be wrapped."""
     frames = sys.modules.get("torch._dynamo.eval_frame")
-    backends = getattr(frames, "cached_backends", {})
-    return any(backend is not None for backend in backends.values())
+    return any(backend is not None for backend in getattr(frames, "cached_backends", {}).values())
 
 
 class Handle:

@@ -7,11 +7,12 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from traindx.capture.interventions import parse
-from traindx.capture.session.loop import RecordedProcess
+from traindx.capture.session import RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
@@ -48,25 +49,21 @@ def attach(process: RecordedProcess) -> None:
     starter = sys.modules.get("torch.multiprocessing.spawn")
     for home in (starter, sys.modules.get("torch.multiprocessing")):
         if home is not None:
-            stream.patches.replace(home, "start_processes", lambda original: start_ranks(original, request))
+            stream.patches.around(home, "start_processes", partial(start_ranks, request))
 
 
-def start_ranks(original: Callable[..., Any], request: dict[str, Any]) -> Callable[..., Any]:
+def start_ranks(request: dict[str, Any], original: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training. They get the request
     through the environment."""
-
-    def start_processes(*args: Any, **named: Any) -> Any:
-        before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
-        given = [before["PYTHONPATH"]] if before["PYTHONPATH"] else []
-        os.environ["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *given])
-        os.environ[VARIABLE] = json.dumps({**request, "ranks": True, "pythonpath": before["PYTHONPATH"]})
-        try:
-            return original(*args, **named)
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
-
-    return start_processes
+    before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+    given = [before["PYTHONPATH"]] if before["PYTHONPATH"] else []
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *given])
+    os.environ[VARIABLE] = json.dumps({**request, "ranks": True, "pythonpath": before["PYTHONPATH"]})
+    try:
+        return original(*args, **named)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

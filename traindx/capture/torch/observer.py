@@ -1,7 +1,5 @@
 """Observes the calls of whole models of a training in PyTorch, and measures at the right moment."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +9,7 @@ import torch
 from torch import nn
 
 from traindx.capture.process.patches import remove_all
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Watched
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
 from traindx.capture.torch.measure.batches.answers import batch_statistics, outputs_of
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
@@ -21,7 +19,7 @@ from traindx.capture.torch.measure.reruns.recorded_call import observed_by_other
 from traindx.capture.torch.measure.reruns.train_and_eval import Reruns
 from traindx.capture.torch.measure.sampled_step import SampledStep
 from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor, vector
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 FIRST_OUTPUTS = 20  # that are all read; of n later ones about sqrt(FIRST_OUTPUTS * n) are
 

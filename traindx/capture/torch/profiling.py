@@ -1,8 +1,6 @@
 """Traces a few steps of a live training with torch.profiler. Only optimizer steps are hooked, so that the
 trace shows the training and not its observer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.profiler import ProfilerAction, ProfilerActivity, profile
 
 from traindx.capture.process.guard import say
-from traindx.capture.session.stream import REPLACED
+from traindx.capture.session import REPLACED
 
 SUFFIX = ".pt.trace.json.gz"
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
+from traindx.vocabulary import EvidenceTerm, Hypothesis
 from traindx.vocabulary.trial import Verdict
 
 # P(verdict | the change cures the cause), P(verdict | it does not).

@@ -5,7 +5,7 @@ They are kept apart from the causes because no log has them: an ordinary diagnos
 
 from collections.abc import Mapping
 
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Weight as W
 
 # A net that fits one batch has a working graph, rate and output, so a rule that does not fire is
 # evidence against faults in them.

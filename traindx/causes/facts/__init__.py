@@ -42,7 +42,7 @@ from traindx.causes.facts.setup import (
     small_batch,
 )
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 FACTS: Mapping[str, FactCheck] = {
     "half-precision": half_precision,

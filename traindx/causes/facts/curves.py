@@ -4,8 +4,6 @@ As in `facts.setup`, each is a pure function of the run: True, False, or None wh
 it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -13,10 +11,10 @@ import numpy as np
 
 from traindx.causes.facts.setup import FactCheck
 from traindx.features.curves.progress import young
+from traindx.features.curves.score_scales import late_skills
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.features.statistics import median
+from traindx.vocabulary import Run, threshold
 
 
 def tight_clip(
@@ -109,7 +107,19 @@ def validation_never_improves(
     bad = first > worse * level or (
         classes is not None and classes > 1 and best > chance * math.log(classes)
     )
-    return bool(bad and best >= train.start - shared * fall and first - best < own * abs(first))
+    unmoved = best >= train.start - shared * fall and first - best < own * abs(first)
+    return bool(bad and unmoved and not scores_well(features))
+
+
+def scores_well(
+    features: Features,
+    *,
+    useful: float = threshold(
+        0.6, "of the way to perfect", basis="convention", source="most answers on new samples are right"
+    ),
+) -> bool:
+    """Whether every validation score is useful: then validation samples are not prepared differently."""
+    return min(late_skills(features, "val/"), default=0.0) >= useful
 
 
 def evaluated_late(
@@ -119,7 +129,10 @@ def evaluated_late(
         3.0, "epochs", basis="convention", source="enough to memorize a small data set"
     ),
 ) -> bool:
-    """Whether so many epochs pass before the first evaluation that overfitting may explain it."""
+    """Whether so many epochs pass before the first evaluation that overfitting may explain it, or the log does
+    not show the start of the run."""
+    if any(event.code == "late-start" for event in features.run.events):
+        return True
     val, epoch = features.curve("val/loss"), features.curve("epoch")
     if val is None or epoch is None or not val.n or not epoch.n or features.run.axis == "epoch":
         return False
@@ -144,7 +157,8 @@ def validation_bad_at_once(
     level = np.interp(val.steps, train.steps, train.trend)
     if level.min() <= 0 or val.steps[0] > train.steps[0] + early * (train.steps[-1] - train.steps[0]):
         return None
-    return bool(val.values[0] > worse * level[0] and (val.values > worse / 2 * level).all())
+    apart = val.values[0] > worse * level[0] and (val.values > worse / 2 * level).all()
+    return bool(apart and not scores_well(features))
 
 
 def answers_one_class(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 ADAPTIVE = (
     "adam", "lamb", "adagrad", "adadelta", "rmsprop", "adafactor", "lion", "radam", "novograd", "shampoo",
@@ -39,10 +39,15 @@ def comparable_rate(run: Run) -> float | None:
     return None if rate is None else rate / larger
 
 
+def searches_within_steps(run: Run) -> bool:
+    """Whether a step makes many updates, as those of L-BFGS do: up to 20 in PyTorch."""
+    return "lbfgs" in run.setup.word("optimizer").lower()
+
+
 def updates(run: Run) -> float | None:
     """Optimizer steps of the run: from its step axis, or from epochs, samples and batch size."""
     first, last = run.first_step, run.last_step
-    if first is None or last is None:
+    if first is None or last is None or searches_within_steps(run):
         return None
     if run.axis in ("step", "iteration", "iter", "global_step", "update"):
         return (

@@ -3,15 +3,12 @@
 Each is a pure function of the run: True, False, or None when the run does not show it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, updates
 from traindx.features.performance.processes import ranks_of
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, threshold
 
 FactCheck = Callable[[Run, Features], bool | None]
 

@@ -1,7 +1,7 @@
 """Causes in the data and in how they reach the model (where the numbers come from: see `optimization`)."""
 
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -168,7 +168,8 @@ information.""",
             "preferences-turn-around": W(5.5), "preferences-turn-around:train": W(-1.0),
             "fact:labels-out-of-range": W(6.5), "validation-gap-grows": W(0.5),
             "fact:validation-never-improves": W(2.6, -0.4), "fact:validation-bad-at-once": W(0.5),
-            "loss-at-chance": W(0.9, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),
+            "loss-at-chance": W(0.9, -0.4), "loss-at-chance:frequencies": W(3.0), "loss-falls-slowly": W(0.5),
+            "loss-flat-from-start": W(0.5),
             "loss-flat-from-start:norm-healthy": W(0.3), "loss-flat-from-start:never-moved": W(-1.0),
             "loss-flat-from-start:lr-zero": W(-3.0), "losses-stay-high": W(0.4),
             "validation-distribution-differs": W(-1.0), "loss-not-finite": W(-2.0),

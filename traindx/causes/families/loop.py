@@ -4,8 +4,8 @@ Most of them leave only faint traces in a log. A recording shows them with certa
 the structural rules are large.
 """
 
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -115,7 +115,7 @@ Settled by: comparing the parameters of the optimizer with those of the model.""
         family="loop",
         prior=-4.2,
         page="""backward is called but step is not, or only under a condition that is never true, or
-every step is skipped.
+every step is skipped or comes after zero_grad, without gradients.
 
 In a log: a loss that is flat apart from batch noise, and constant where the batch is constant.
 

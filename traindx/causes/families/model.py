@@ -1,7 +1,7 @@
 """Causes in the model: initialization, activations, depth, output and loss (numbers: see `optimization`)."""
 
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -73,7 +73,7 @@ root.""",
             "input-has-no-effect": W(0.6), "updates-too-small:in-part": W(1.0),
             "gradients-imbalanced": W(0.8), "deep-without-normalization": W(0.5),
             "losses-stay-high": W(0.5), "weights-start-badly-scaled": W(-1.5), "loss-oscillates": W(0.3),
-            "inputs-not-normalized": W(-1.5),
+            "inputs-not-normalized": W(-1.5), "updates-too-large:first-steps": W(-3.0),
         },
         settles=(("share of saturated units by layer", "traindx run -- python train.py"),),
     ),
@@ -216,7 +216,7 @@ Settled by: comparing the range of the outputs with that of the targets; removin
     ),
     Cause(
         slug="double-softmax",
-        title="Softmax is applied twice",
+        title="Softmax or sigmoid is applied twice",
         family="model",
         prior=-4.2,
         page="""The model ends in softmax and the cross-entropy applies another. The second one gets
@@ -270,7 +270,7 @@ Settled by: the loss for the type of the targets.""",
             "rewards-fall-by-small-steps": W(7.0), "rewards-do-not-differ": W(7.0), "policy-stops-exploring": W(0.5),
             "preferences-turn-around:train": W(5.0), "preferences-turn-around": W(1.0),
             "reference-moves-along": W(7.0), "opponents-do-not-compete": W(6.0),
-            "opponents-do-not-compete:fooled": W(-5.5),
+            "opponents-do-not-compete:fooled": W(-5.5), "opponents-do-not-compete:apart": W(-5.0),
         },
         settles=(
             ("an accuracy or error next to the loss", "log train/accuracy and val/accuracy"),

@@ -5,8 +5,8 @@ The weights here are for shapes that healthy runs show as well. They were set by
 reference for all other priors.
 """
 
-from traindx.vocabulary.cause import Cause, Pattern
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause, Pattern
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

@@ -1,7 +1,7 @@
 """Causes in the arithmetic (where the numbers come from: see `optimization`)."""
 
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

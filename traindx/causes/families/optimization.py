@@ -5,8 +5,8 @@ order in which help threads and studies of deep-learning faults report them (suc
 https://arxiv.org/abs/1910.11015). The fitted weights in `data/weights.json` are added to them.
 """
 
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -62,7 +62,7 @@ scaling the inputs at the old rate cures it too, the inputs are the root.""",
             "input-has-no-effect": W(-1.0), "policy-moves-too-far": W(3.0), "q-values-explode": W(1.0),
             "policy-stops-exploring": W(2.5), "chosen-answers-become-unlikely": W(2.5),
             "rewards-fall-by-small-steps": W(-5.0), "opponents-do-not-compete:fooled": W(2.0),
-            "answers-leave-reference": W(4.0),
+            "answers-leave-reference": W(4.0), "opponents-do-not-compete:apart": W(6.0),
         },
         settles=(
             ("the highest learning rate that is safe", "traindx find-lr -- python train.py"),
@@ -85,6 +85,7 @@ updates small, vanishing gradients (then the norm is tiny).
 Settled by: ten times the rate. The loss then falls about ten times faster.""",
         weights={
             "loss-falls-slowly": W(2.2, -0.8), "loss-falls-slowly:norm-healthy": W(0.8),
+            "weights-start-badly-scaled": W(-4.0),
             "loss-falls-slowly:norm-tiny": W(-0.5), "loss-falls-slowly:straight": W(0.6),
             "loss-still-falling-at-end": W(0.6, -0.2), "loss-flat-from-start": W(1.0, -0.4),
             "loss-flat-from-start:norm-healthy": W(1.3), "loss-flat-from-start:norm-tiny": W(-1.4),
@@ -294,6 +295,7 @@ Mistaken for: a learning rate that is too low (then more steps help, but slowly)
 Settled by: training on, and comparing with the forecast.""",
         weights={
             "loss-still-falling-at-end": W(2.3, -1.8), "loss-falls-slowly": W(0.3),
+            "weights-start-badly-scaled": W(-4.0),
             "fact:few-updates": W(1.0, -0.3), "fact:finished": W(0.5, -0.3), "losses-stay-high": W(0.5),
             "loss-plateaus": W(-2.0), "loss-flat-from-start": W(-1.5),
             "loss-improves-too-little-noise-considered": W(0.5), "loss-diverges": W(-2.5),

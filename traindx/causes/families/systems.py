@@ -3,8 +3,8 @@
 They do not affect learning, so the rules about learning have no weight here, and the other way round.
 """
 
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.cause import Weight as W
+from traindx.vocabulary import Cause
+from traindx.vocabulary import Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -46,6 +46,7 @@ Mistaken for: caches that fill up (their growth ends).
 Settled by: the objects whose number grows, and detaching what is stored.""",
         weights={
             "memory-grows": W(5.2, -2.5), "graph-is-kept": W(2.5), "out-of-memory": W(0.6),
+            "out-of-memory:late": W(2.5),
             "step-time-creeps": W(0.8), "step-time-outliers": W(0.1), "fact:killed": W(4.5),
         },
         settles=(

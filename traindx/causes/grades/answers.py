@@ -5,9 +5,8 @@ from __future__ import annotations
 from traindx.features.comparisons import predictor_gap
 from traindx.features.comparisons.outputs_of_loss import is_language, loss_unit
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.features.statistics import median
+from traindx.vocabulary import Run, threshold
 
 LEAST = 3  # fewer rows give no reliable level
 

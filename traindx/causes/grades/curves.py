@@ -1,7 +1,5 @@
 """Measures of curves and panels behind the grades; each a number in the unit of its scale, or None."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -12,9 +10,8 @@ from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curve import Curve
 from traindx.features.performance.level_shifts import growth, start_up
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.features.statistics import median
+from traindx.vocabulary import Floats, Run, threshold
 
 CurveMeasure = Callable[[Curve], float | None]
 NumberMeasure = Callable[[Run, Features], float | None]
@@ -62,8 +59,7 @@ def loss_fall(curve: Curve) -> float | None:
 def loss_speed(curve: Curve) -> float | None:
     if fall_of(curve) <= 4 * curve.noise / math.sqrt(curve.n):
         return None
-    half = curve.start - fall_of(curve) / 2
-    return float(np.argmax(curve.trend <= half)) / curve.n
+    return float(np.argmax(curve.trend <= curve.start - fall_of(curve) / 2)) / curve.n
 
 
 @of_curve("train/loss")

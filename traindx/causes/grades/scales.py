@@ -16,7 +16,7 @@ from traindx.causes.grades import curves as c
 from traindx.causes.grades import setup as s
 from traindx.features.comparisons.outputs_of_loss import loss_unit
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 
 class Scale(msgspec.Struct, frozen=True):
@@ -107,7 +107,8 @@ SCALES: tuple[Scale, ...] = (
     Scale("optimizer", s.optimizer, (), (*s.KINDS, "other")),
     Scale("schedule", s.schedule, (), ("some",)),
     Scale("batch", s.number("batch_size"), (2.5, 6, 600), ("tiny", "small", "usual", "large"), "samples"),
-    Scale("batch-share", s.batch_share, (0.05, 0.3), ("small", "large", "most"), "of the data"),
+    Scale("batch-share", s.proportion("batch_size", "dataset_size"), (0.05, 0.3),
+          ("small", "large", "most"), "of the data"),
     Scale("updates-made", s.updates_made, (20, 60, 200, 1000),
           ("handful", "few", "some", "many", "plenty"), "steps"),
     Scale("depth", s.number("depth"), (2.5, 5.5, 9.5), ("shallow", "usual", "deep", "very-deep"),
@@ -120,7 +121,8 @@ SCALES: tuple[Scale, ...] = (
     Scale("model", s.model_kind, (), ("recurrent", "attention", "convolution", "dense")),
     Scale("inputs-scale", s.largest("inputs_mean_abs_max", "inputs_std_max"), (0.5, 3, 30),
           ("small", "usual", "large", "huge"), "largest mean or deviation"),
-    Scale("inputs-spread", s.inputs_spread, (10, 100), ("even", "uneven", "wild"),
+    Scale("inputs-spread", s.proportion("inputs_std_max", "inputs_std_min"), (10, 100),
+          ("even", "uneven", "wild"),
           "largest over smallest deviation"),
     Scale("targets-scale", s.largest("targets_mean_abs_max", "targets_std_max"), (3, 30),
           ("usual", "large", "huge"), "largest mean or deviation"),
@@ -135,7 +137,8 @@ SCALES: tuple[Scale, ...] = (
     Scale("momentum", s.momentum, (0.01, 0.95, 0.985), ("none", "usual", "high", "extreme"), "momentum"),
     Scale("data-size", s.number("dataset_size"), (100, 400, 3000), ("handful", "few", "some", "many"),
           "samples"),
-    Scale("memory", s.memory, (0.5, 3, 30), ("less", "fair", "more", "far-more"),
+    Scale("memory", s.proportion("parameters", "dataset_size"), (0.5, 3, 30),
+          ("less", "fair", "more", "far-more"),
           "parameters per sample"),
     Scale("precision", s.precision, (), ("full", "float16", "bfloat16")),
     Scale("loss-kind", s.loss_kind, (), ("classes", "binary", "numbers", "other")),

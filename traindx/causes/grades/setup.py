@@ -1,15 +1,12 @@
 """Measures of the setup behind the grades; each a number in the unit of its scale, a word, or None."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
-from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, updates
+from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, searches_within_steps, updates
 from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, threshold
 
 KINDS = (
     "adamw", "adam", "sgd", "rmsprop", "adagrad", "adadelta", "rprop", "lbfgs", "asgd", "nadam", "radam",
@@ -52,14 +49,18 @@ def flag_in_words(field: str, yes: str, no: str) -> Callable[[Run, Features], st
 
 
 def known_numbers(run: Run, *fields: str) -> list[float]:
-    values = (run.setup.number(field) for field in fields)
-    return [value for value in values if value is not None]
+    return [value for value in (run.setup.number(field) for field in fields) if value is not None]
 
 
 def quotient(run: Run, above: str, below: str) -> float | None:
     """One number of the setup divided by another."""
     count, total = run.setup.number(above), run.setup.number(below)
     return count / total if count is not None and total else None
+
+
+def proportion(above: str, below: str) -> Measure:
+    """One number of the setup divided by another; None where it is 0."""
+    return lambda run, features: quotient(run, above, below) or None
 
 
 def share_of_parameters(run: Run, field: str) -> float | None:
@@ -99,13 +100,9 @@ def schedule(run: Run, features: Features) -> str | None:
     return None if run.setup.known("scheduler") is None else "some"
 
 
-def batch_share(run: Run, features: Features) -> float | None:
-    return quotient(run, "batch_size", "dataset_size") or None
-
-
 def updates_made(run: Run, features: Features) -> float | None:
     """Steps of a run that has ended; a log that is still being written does not show its budget."""
-    counted = run.setup.number("optimizer_steps")
+    counted = None if searches_within_steps(run) else run.setup.number("optimizer_steps")
     return counted if counted is not None else (updates(run) if run.complete else None)
 
 
@@ -147,10 +144,6 @@ def model_kind(run: Run, features: Features) -> str | None:
     if "attention" in names or "transformer" in names:
         return "attention"
     return "convolution" if "conv" in names else "dense"
-
-
-def inputs_spread(run: Run, features: Features) -> float | None:
-    return quotient(run, "inputs_std_max", "inputs_std_min") or None
 
 
 def majority(
@@ -197,10 +190,6 @@ def weight_decay(
 
 def momentum(run: Run, features: Features) -> float | None:
     return run.setup.number("momentum") if optimizer_family(run) == "sgd" else None
-
-
-def memory(run: Run, features: Features) -> float | None:
-    return quotient(run, "parameters", "dataset_size") or None
 
 
 def precision(run: Run, features: Features) -> str | None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from traindx.features.performance.level_shifts import durations
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Run
+from traindx.features.statistics import median
+from traindx.vocabulary import Run
 
 # Set by hand: looking up one fact about the script, adding one line of logging, inspecting a hundred
 # samples, and a run whose log has no clock.

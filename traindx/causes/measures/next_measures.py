@@ -21,11 +21,7 @@ from traindx.causes.measures.costs import Clock, clock_of, cost_of
 from traindx.causes.ranking.signs import GROUP_OF
 from traindx.causes.wording import lowered
 from traindx.features.shared import Features
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.diagnosis import Hypothesis, NextMeasure
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Floats, Run
-from traindx.vocabulary.signals import SIGNALS
+from traindx.vocabulary import SIGNALS, Cause, Floats, Hypothesis, NextMeasure, Outcome, Run, threshold
 
 SHOWN = 3
 WORTH = 0.05  # bits; a measurement with a smaller gain is not shown
@@ -244,8 +240,7 @@ def decides(
 ) -> bool:
     """Whether answers that would put another cause first have a probability of `likely` or more together."""
     joint = answered(questions, belief)
-    other = joint.argmax(1) != belief.argmax()
-    return bool(joint[other].sum() >= likely)
+    return bool(joint[joint.argmax(1) != belief.argmax()].sum() >= likely)
 
 
 def entropy(p: Floats) -> Floats:

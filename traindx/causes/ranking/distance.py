@@ -17,7 +17,7 @@ import numpy as np
 
 from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import CLEAR
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 MIDDLE = 0.5  # about the median distance of unseen programs
 
@@ -74,8 +74,7 @@ def distance_from_fitted(values: Mapping[str, float]) -> float | None:
     keys, bits = fitted_runs()
     if not len(bits):
         return None
-    row = np.array([[float(key in values) for key in keys]])
-    return float(distances(row, bits)[0])
+    return float(distances(np.array([[float(key in values) for key in keys]]), bits)[0])
 
 
 def held_keys(values: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ import msgspec
 from traindx.causes.ranking.distance import Temper
 from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import CLEAR
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 VIEWS = ("loss", "validation", "gradients", "modules")
 

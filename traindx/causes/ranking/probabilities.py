@@ -17,7 +17,7 @@ import numpy as np
 from traindx.causes.ranking.distance import Temper
 from traindx.causes.ranking.signs import GRAVITY, Sign
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary import Floats, Run
 
 # No cause gets a higher probability: a few hundred fitted programs cannot support more (rule of succession).
 CEILING = 0.99

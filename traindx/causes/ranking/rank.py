@@ -40,10 +40,7 @@ from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.verdict.patterns import pattern
 from traindx.features.shared import Features
-from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, Severity
-from traindx.vocabulary.rule import Outcome
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary import Cause, EvidenceTerm, Floats, Hypothesis, Outcome, Run, Severity
 
 # Causes below this probability are not listed (unless fewer than SHOWN_AT_LEAST remain); the others are
 # scaled to sum to 1. Set by hand.
@@ -126,8 +123,7 @@ def is_comparable(run: Run) -> bool:
 
 def listed(probabilities: Floats, slugs: Sequence[str]) -> list[int]:
     """The indices of the causes to list, most probable first."""
-    order = sorted(range(len(slugs)), key=lambda i: (-probabilities[i], slugs[i]))
-    wanted = enumerate(order)
+    wanted = enumerate(sorted(range(len(slugs)), key=lambda i: (-probabilities[i], slugs[i])))
     return [
         i for n, i in wanted if n < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or slugs[i] == "healthy"
     ]

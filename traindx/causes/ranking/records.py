@@ -10,7 +10,7 @@ import msgspec
 from traindx.causes.ranking.fitted import fitted
 from traindx.causes.ranking.shipped import shipped
 from traindx.causes.ranking.signs import CLEAR
-from traindx.vocabulary.cause import Cause
+from traindx.vocabulary import Cause
 
 SHOWN = 8  # signs for and against that a page lists
 LISTED_FROM = 0.3  # log-odds; weaker signs are not listed

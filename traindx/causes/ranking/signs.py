@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from traindx.causes.grades.weights import SAME_AS
-from traindx.vocabulary.diagnosis import SEVERITIES, Severity
-from traindx.vocabulary.rule import Outcome
+from traindx.vocabulary import SEVERITIES, Outcome, Severity
 
 # Set by hand. 1 would count one event several times; 0 would ignore that a second signal adds something.
 SECOND_HAND = 0.3

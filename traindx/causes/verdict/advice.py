@@ -8,9 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Finding, Hypothesis, Recommendation
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Finding, Hypothesis, Outcome, Recommendation, Run, threshold
 
 MOST = 5
 

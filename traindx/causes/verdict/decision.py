@@ -14,14 +14,22 @@ from traindx.causes.verdict.health import (
     ended_of,
     ends_not_finite,
     health_of,
-    poor_and_settled,
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.wording import certainty, lowered
+from traindx.features.curves.score_scales import late
+from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import STANDARD_INPUT, Run
+from traindx.vocabulary import (
+    STANDARD_INPUT,
+    Decision,
+    Finding,
+    Health,
+    Hypothesis,
+    Outcome,
+    Run,
+    threshold,
+)
 
 LATE = (
     "delayed-generalization",
@@ -131,6 +139,8 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     flat = [f for f in case.findings if f.slug in STUCK]
     if not any(f.severity in ("critical", "high", "medium") for f in flat) or case.run.last_step is None:
         return None
+    if case.has("loss-diverges"):
+        return None  # it had learned, and lost that again
     span = case.run.last_step - (case.run.first_step or 0.0)
     planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
     until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
@@ -144,18 +154,30 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
     leading = case.leading
     if health not in ("sick", "failed") or leading is None:
         return None
-    seen = leading_finding(case)
+    seen = leading_finding(case) or next(iter(carriers(case)), None)
     together = f"no single rule fired, but all signals together suggest a fault ({lowered(leading.title)})"
     return Decision("inspect", seen.message.rstrip(".") if seen else together, leading.probability)
 
 
-def leading_finding(case: Case) -> Finding | None:
-    """The finding to show first: the gravest one that can do harm, preferably one that supports the
-    leading cause."""
+def carriers(case: Case) -> list[Finding]:
+    """The findings that support the leading cause, also notes: strongest support first."""
+    support = {term.finding: term.log_odds for term in case.leading.for_} if case.leading else {}
+    found = [f for f in case.findings if f.slug in support]
+    return sorted(found, key=lambda finding: -support[finding.slug])
+
+
+def leading_finding(
+    case: Case,
+    *,
+    sure: float = threshold(0.8, "P(cause)", basis="convention", source="'probable' in a report"),
+) -> Finding | None:
+    """The finding to show first: one that supports the leading cause, if that is sure, otherwise the
+    gravest one that can do harm, preferably one that supports the cause."""
     seen = [f for f in case.findings if f.severity != "info" and counts(f, case)]
-    carry = {term.finding for term in case.leading.for_} if case.leading else set()
-    gravest = [f for f in seen if f.severity == seen[0].severity]
-    return next((f for f in gravest if f.slug in carry), next(iter(seen), None))
+    carry = [f for f in carriers(case) if f in seen]
+    known = case.leading is not None and case.leading.probability >= sure
+    gravest = carry if known else [f for f in carry if f.severity == seen[0].severity]
+    return next(iter(gravest), next(iter(seen), None))
 
 
 def go_on_short(case: Case, health: Health) -> Decision | None:
@@ -219,12 +241,11 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
 
 def inspect_poor(case: Case, health: Health) -> Decision | None:
     """A useless score that no longer improves."""
-    poor = poor_and_settled(case.features) if health == "watch" else ""
-    return (
-        Decision("inspect", f"{poor}, a poor score that longer training will not improve", 0.5)
-        if poor
-        else None
-    )
+    poor = poor_and_settled(case.features) if health == "watch" else None
+    if poor is None:
+        return None
+    stopped = f"{poor.name} has stopped improving at about {late(poor):.3g}"
+    return Decision("inspect", f"{stopped}, a poor score that longer training will not improve", 0.5)
 
 
 def go_on_watching(case: Case, health: Health) -> Decision | None:

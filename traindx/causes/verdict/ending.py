@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary import Event, Run, threshold
 
 ENDED_BADLY = {
     "crash": "the run ended with an error",

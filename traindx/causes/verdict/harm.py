@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
+from msgspec.structs import replace
+
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
 from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.progress import is_learning
 from traindx.features.curves.score_scales import late, late_skills
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Finding, Hypothesis
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Finding, Health, Hypothesis, Run, threshold
 
 # These cost only time, which is harm only on an accelerator that somebody pays for.
 FOR_NOTHING = frozenset({"data-loader-bottleneck", "step-time-creep", "device-fallback"})
@@ -55,6 +55,13 @@ def accused(
 ) -> bool:
     """Whether at least one sign is strong evidence for the leading cause: many weak ones are not enough."""
     return any(term.log_odds >= least for term in leading.for_)
+
+
+def without_alarm(findings: tuple[Finding, ...], health: Health) -> tuple[Finding, ...]:
+    """The findings, of which those of a healthy run are at most low: the verdict says that they did no harm."""
+    if health != "healthy":
+        return findings
+    return tuple(f if f.severity in ("low", "info") else replace(f, severity="low") for f in findings)
 
 
 def is_wasted(run: Run) -> bool:

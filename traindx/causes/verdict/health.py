@@ -17,6 +17,7 @@ from traindx.causes.verdict.harm import (
     ONLY_VALIDATED,
     SLOW,
     accused,
+    at_end,
     does_task,
     falls_short,
     is_calibrated,
@@ -27,27 +28,19 @@ from traindx.causes.verdict.harm import (
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
+from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import clearly_falls, is_learning, young
 from traindx.features.curves.score_scales import (
-    ERRORS,
-    HARD,
     best_skill,
-    late,
-    scale_of,
     scores,
-    skill,
-    words_of,
 )
+from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.trends import slope
-from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Event, Run
+from traindx.features.statistics import slope
+from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
-OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
-CURVES = "LOS"
+CURVES, OBJECTIVES = "LOS", "OBJ"
 STUCK = ("loss-flat-from-start", "loss-at-chance")
 NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # normal in the first few steps
 
@@ -178,7 +171,7 @@ def health_without_score(
     sure: float = threshold(0.9, "P(cause)", basis="convention", source="one in ten would be wrong"),
 ) -> Health:
     """Health where the loss is no score: of agents, by their rewards where they are logged."""
-    flat = any(f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings)
+    flat = any(f.code.startswith((CURVES, OBJECTIVES)) and f.severity == "medium" for f in case.findings)
     rises = not case.features.loss_is_no_score and clearly_improving(case)
     known = case.leading is not None and case.leading.probability >= sure
     return "watch" if flat or (known and not rises) else "healthy"
@@ -235,9 +228,11 @@ def is_doubtful(
 
 def is_unknown(case: Case) -> bool:
     """Whether there is too little for a verdict, or the run has stopped improving at a poor score."""
-    short = case.shape == "too-short-to-tell" and not clearly_improving(case)
-    short = short or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
-    poor = bool(poor_and_settled(case.features)) or falls_short(case.run, case.features) is not None
+    short = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
+    short = (short and not clearly_improving(case)) or validation_worsens(case)
+    poor = poor_and_settled(case.features) is not None or falls_short(case.run, case.features) is not None
+    # Its numbers are further from the targets at the end than their mean is.
+    poor = poor or ((at_end(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus"))
     return short or poor or nothing_carries_over(case)
 
 
@@ -252,47 +247,6 @@ def nothing_carries_over(
     validation score is good: converged, but not simply healthy."""
     gap = case.aspects.get("validation-gap-grows", frozenset())
     return bool(gap & {"stalled", "wide"}) and best_skill(case.features, ("val/",)) < good
-
-
-def poor_and_settled(
-    features: Features,
-    *,
-    poor: float = threshold(
-        0.4, "of the way to perfect", basis="convention", source="an accuracy too low to be useful"
-    ),
-    none: float = threshold(
-        0.05, "of the way to perfect", basis="convention", source="mAP and BLEU of good models are low too"
-    ),
-    least: float = threshold(
-        5, "points", basis="convention", source="fewer do not show that it has settled"
-    ),
-    moves: float = threshold(
-        0.03, "of the scale", basis="convention", source="an improvement worth waiting for"
-    ),
-    fair: float = threshold(
-        0.15, "of the way to perfect", basis="convention", source="an overlap that finds almost nothing"
-    ),
-) -> str:
-    """The validation score (or training score, where there is none) that has stopped improving at a poor
-    value, in words; "" for none. The run is not healthy then, even if no rule fired."""
-    for split in ("val/", "train/"):
-        found = scores(features, split, int(least))
-        rests = []
-        for curve in found:
-            scale = scale_of(curve.name, curve.values, features.run.setup.classes)
-            assert scale is not None
-            level = late(curve)
-            known = skill(level, scale)
-            share = known if known is not None else level / scale.perfect
-            words = words_of(curve.name)
-            bar = poor if words & (HARD | ERRORS) else fair if words & OVERLAPS else none
-            size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
-            before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
-            if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
-                rests.append(f"{curve.name} has stopped improving at about {level:.3g}")
-        if found:
-            return rests[0] if 2 * len(rests) >= len(found) else ""
-    return ""
 
 
 def validation_worsens(
@@ -310,8 +264,14 @@ def validation_worsens(
     return bool(curve.oriented[-1] - curve.oriented[0] > worse * abs(curve.oriented[0]))
 
 
-def clearly_improving(
-    case: Case,
+def clearly_improving(case: Case) -> bool:
+    """Whether the objective or the validation loss clearly improves, and nothing in validation contradicts it."""
+    curves = [case.features.objective, case.features.curve("val/loss")]
+    return others_agree(case.features) and any(c is not None and falls_clearly(c) for c in curves)
+
+
+def falls_clearly(
+    curve: Curve,
     *,
     least: float = threshold(3, "points", basis="convention", source="two points show no trend"),
     much: float = threshold(
@@ -324,8 +284,7 @@ def clearly_improving(
 ) -> bool:
     """Whether even a short curve clearly improves. Three points are the whole of some trainings: an optimizer
     such as L-BFGS evaluates many times within a step."""
-    curve = case.features.objective
-    if curve is None or curve.n < least or not others_agree(case.features):
+    if curve.n < least:
         return False
     y = curve.oriented
     enough = (most if curve.n == least else much) * abs(float(y[0]))
@@ -385,8 +344,28 @@ def ends_not_finite(case: Case) -> bool:
     return curve is not None and len(curve.raw) > 0 and not np.isfinite(curve.raw.values[-1])
 
 
-def diverged_for_good(case: Case) -> bool:
-    """A divergence was seen, and the curve ends no better than it began."""
+def diverged_for_good(
+    case: Case,
+    *,
+    visible: float = threshold(
+        1.25, "x the best level", basis="convention", source="a milder rise may pass"
+    ),
+    far: float = threshold(10.0, "x the first loss", basis="convention", source="few points are enough"),
+    few: float = threshold(20, "points", basis="convention", source="more show that it lasts"),
+    same: float = threshold(
+        0.01, "of the first level", basis="convention", source="the noise of two levels"
+    ),
+) -> bool:
+    """A divergence was seen, and the curve ends clearly no better than it began: in few points, only if it
+    ends far above its start."""
     curve = case.features.objective
-    seen = case.has("loss-diverges") or case.has("loss-spikes-then-fails")
-    return seen and curve is not None and curve.n >= 4 and curve.end >= curve.start
+    if curve is None or not (case.has("loss-diverges") or case.has("loss-spikes-then-fails")):
+        return False
+    aspects = case.aspects.get("loss-diverges", frozenset())
+    first, last = float(curve.oriented[0]), float(curve.oriented[-1])
+    if "exploded" in aspects or (curve.n < few and curve.sign > 0):
+        return "exploded" in aspects or (curve.n >= 4 and last >= far * first)
+    if "short" in aspects:  # the smoothed start may be behind the jump
+        return curve.end >= visible * first
+    back = curve.start - same * abs(curve.start)
+    return curve.end >= max(back, visible * curve.best if curve.sign > 0 else back)

@@ -9,10 +9,8 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.plateaus import flat_tail, improvement
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.trends import slope
-from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Run
+from traindx.features.statistics import median, slope
+from traindx.vocabulary import Outcome, Run, threshold
 
 Seen = Mapping[str, frozenset[str]]
 EPOCH_AXES = ("epoch", "round")
@@ -99,6 +97,7 @@ def warmup_phase(
         3, lr.n // 2
     )  # not one jump
     at_end, halfway = lr.values[-1], lr.values[lr.n // 2]
+    rising = rising and bool(np.any(rises[-max(1, lr.n // 20) :] > 0))  # otherwise the warm-up is over
     return rising and bool(at_end >= at_peak * lr.values.max()) and bool(at_end > ramp * halfway)
 
 
@@ -176,8 +175,7 @@ def levelled_off(
     fall = curve.start - curve.end
     if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
         return False
-    change = slope(curve.oriented[-max(4, int(last * curve.n)) :]).change
-    return bool(abs(change) < rest * fall)
+    return bool(abs(slope(curve.oriented[-max(4, int(last * curve.n)) :]).change) < rest * fall)
 
 
 def recovered_spike(seen: Seen, run: Run, features: Features) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traindx.vocabulary.diagnosis import Decision, Finding, Health, Recommendation
-from traindx.vocabulary.memory import Memory
-from traindx.vocabulary.profile import Profile
+from traindx.vocabulary import Decision, Finding, Health, Memory, Profile, Recommendation
 
 ABOUT_MEMORY = ("memory-too-small", "out-of-memory")  # the rules for a run that measures memory
 GRAVE = ("critical", "high", "medium")

@@ -12,8 +12,7 @@ from traindx.config import checked_facts
 from traindx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from traindx.vocabulary.run import Run
-    from traindx.vocabulary.setup import Fact
+    from traindx.vocabulary import Fact, Run
 
 QUESTIONS = {
     "optimizer": "Optimizer (sgd, adam, adamw ...)",
@@ -77,8 +76,7 @@ def ask_for_symptoms() -> dict[str, Fact]:
     for number, (_, words) in enumerate(SYMPTOMS, start=1):
         click.echo(f"  {number}. {words}", err=True)
     while True:
-        answer = line("Numbers, such as 1,3")
-        chosen = [word for word in answer.replace(",", " ").split() if word]
+        chosen = [word for word in line("Numbers, such as 1,3").replace(",", " ").split() if word]
         if all(word.isdecimal() and 1 <= int(word) <= len(SYMPTOMS) for word in chosen):
             slugs = dict.fromkeys(SYMPTOMS[int(word) - 1][0] for word in chosen)
             return {"symptoms": ",".join(slugs)} if slugs else {}

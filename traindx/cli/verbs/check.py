@@ -26,7 +26,7 @@ from traindx.cli.api import (
     with_options,
 )
 from traindx.cli.checks import Bench, DataRequest, check_data, data_options, gather, listing, rendered
-from traindx.vocabulary.check import Check
+from traindx.vocabulary import Check
 
 BUDGET = 120.0  # seconds
 

@@ -14,7 +14,7 @@ from traindx.cli.diagnosis_output import draw, rendered
 from traindx.temporary import DEMO, room
 
 if TYPE_CHECKING:
-    from traindx.vocabulary.diagnosis import RunDiagnosis
+    from traindx.vocabulary import RunDiagnosis
 
 EXAMPLES = """\b
 Examples:

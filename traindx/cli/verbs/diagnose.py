@@ -26,7 +26,7 @@ from traindx.cli.api import (
 from traindx.cli.diagnosis_output import draw, rendered, status
 
 if TYPE_CHECKING:
-    from traindx.vocabulary.run import Run
+    from traindx.vocabulary import Run
 
 LONG_INPUT = 64 * 2**20  # bytes; below it reading takes about a second and a bar would only flicker
 MANY_PATHS = 8

@@ -1,7 +1,5 @@
 """`traindx find-lr`: a learning-rate range test on an unmodified script."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from pathlib import Path

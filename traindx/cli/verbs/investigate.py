@@ -61,7 +61,7 @@ def investigate(
     from traindx.lab.repair.folder import DONE, opened
     from traindx.lab.repair.options import Options
     from traindx.version import VERSION
-    from traindx.vocabulary.diagnosis import Document
+    from traindx.vocabulary import Document
 
     with ProgressLines(out.quiet) as lines:
         options = Options(starts.steps)

@@ -14,9 +14,8 @@ from traindx.cli.api import Config, Output, click, config_options, emit, full_op
 from traindx.cli.diagnosis_output import rendered, status
 from traindx.cli.script_start import Start, start_options
 from traindx.lab.conduct import environment
+from traindx.vocabulary import Fact, Run
 from traindx.vocabulary.memory import SIZES
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Fact
 
 EXAMPLES = """\b
 Examples:

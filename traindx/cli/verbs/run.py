@@ -22,7 +22,7 @@ from traindx.capture.launch.stages import (
     stopped_on,
     why_nothing,
 )
-from traindx.capture.session.loop import STOPPED
+from traindx.capture.session import STOPPED
 from traindx.cli.api import (
     Config,
     ConfigError,
@@ -39,7 +39,7 @@ from traindx.cli.diagnosis_output import draw, rendered, status
 from traindx.cli.live_judge import Judging, live_options
 from traindx.cli.script_start import Start, start_options
 from traindx.live.status import counted
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 EXAMPLES = """\b
 Examples:

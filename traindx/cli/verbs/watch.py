@@ -22,7 +22,7 @@ from traindx.cli.api import (
     stdout_colors,
 )
 from traindx.config import Alerts
-from traindx.vocabulary.diagnosis import SEVERITIES, Severity
+from traindx.vocabulary import SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from traindx.live.episodes import State

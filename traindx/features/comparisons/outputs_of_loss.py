@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
+from traindx.features.statistics import median
+from traindx.vocabulary import Run, threshold
 
 LEAST = 3  # fewer rows give no reliable level
 TINY = 1e-12  # keeps quotients finite

@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Run
+from traindx.features.statistics import median
+from traindx.vocabulary import Run
 
 LEAST = 3  # points of a series that has a level
 

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import difference_noise, median_error
-from traindx.vocabulary.run import Floats, Series
+from traindx.features.statistics import difference_noise, median, median_error
+from traindx.vocabulary import Floats, Series
 
 PARTS = 25  # the width of the smoothing is this part of the sweep: a third of a decade, if that has eight
 SHARP = 60  # ... as it is drawn

@@ -18,9 +18,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.statistics.end_levels import LEAST, EndLevel, end_level, t975, tail_length, welch
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import FACT_FIELDS, Fact
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import FACT_FIELDS, Fact, Run, direction_of
 
 UNCOMPARED = ("nan_steps", "skipped_steps", "quant/", "rank/", "exchange/", "act_", "grad_", "epoch")
 SEED = re.compile(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 RIDGE = 0.03  # of the samples: shrinks what a few dozen of them cannot determine
 NEAREST = 5

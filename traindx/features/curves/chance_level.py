@@ -62,6 +62,5 @@ def chance_classes(
     known = (classes,) if classes is not None and classes > 1 else ()
     candidates = known or among or COMMON_CLASSES
     tolerance = tolerance or (KNOWN if known else GUESSED)
-    near = [(abs(level / chance_loss(k) - 1.0), k) for k in candidates]
-    gap, best = min(near)
+    gap, best = min([(abs(level / chance_loss(k) - 1.0), k) for k in candidates])
     return best if gap <= tolerance else None

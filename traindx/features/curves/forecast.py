@@ -15,11 +15,8 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import scale_of
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import difference_noise, median_error
-from traindx.features.statistics.smoothing import block_edges, block_medians
-from traindx.vocabulary.diagnosis import ForecastPoint
-from traindx.vocabulary.run import Floats, Run
+from traindx.features.statistics import block_edges, block_medians, difference_noise, median, median_error
+from traindx.vocabulary import Floats, ForecastPoint, Run
 
 BLOCKS = 48  # the curve is reduced to so many levels before anything is fitted
 LEAST_POINTS = 12  # fewer say nothing about a shape
@@ -93,8 +90,7 @@ def backtested(basis: Floats, cut: list[tuple[int, Floats]], y: Floats, weights:
     end = float(median(y[-3:]))
     errors = []
     for known, inner in cut:
-        curve = anchored(best_of_family(inner, y, known, weights), y, known)
-        errors.append(float(curve[k - 1] - end))
+        errors.append(float(anchored(best_of_family(inner, y, known, weights), y, known)[k - 1] - end))
     full = anchored(best_of_family(basis, y, k, weights), y, k)
     return Fit(float(full[-1]), float(np.sqrt(np.mean(np.square(errors)))) if errors else float(np.ptp(y)))
 

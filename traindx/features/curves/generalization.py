@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.smoothing import block_edges, block_medians, running_median
-from traindx.vocabulary.run import Floats
+from traindx.features.statistics import block_edges, block_medians, median, running_median
+from traindx.vocabulary import Floats, threshold
 
 BLOCKS = 60  # longer curves are looked at as this many block medians
 
@@ -109,8 +108,7 @@ def valley_noise(values: Floats, bottom: int) -> float:
     after it (isotonic regression on both sides), from the mean absolute residual, with the levels
     that the fit used taken off the degrees of freedom. Slow wobble counts as noise, trend does not."""
     left = -isotonic(-values[: bottom + 1])
-    right = isotonic(values[bottom:])
-    fit = np.concatenate([left, right[1:]])
+    fit = np.concatenate([left, isotonic(values[bottom:])[1:]])
     levels = 1 + int(np.count_nonzero(np.diff(fit)))
     n = len(values)
     if levels >= n:
@@ -140,8 +138,7 @@ def kendall(values: Floats) -> float:
     n = len(values)
     if n < 2:
         return 0.0
-    signs = np.sign(values[None, :] - values[:, None])
-    return float(np.triu(signs, 1).sum()) / (n * (n - 1) / 2)
+    return float(np.triu(np.sign(values[None, :] - values[:, None]), 1).sum()) / (n * (n - 1) / 2)
 
 
 class Hump(NamedTuple):
@@ -193,8 +190,7 @@ def hump(values: Floats) -> Hump | None:
 def reached(values: Floats, share: float) -> int:
     """Index from which `values[n]` (lower is better, noise removed) has made `share` of the way from its
     first to its lowest value."""
-    goal = values[0] - share * (values[0] - values.min())
-    return int(np.argmax(values <= goal))
+    return int(np.argmax(values <= values[0] - share * (values[0] - values.min())))
 
 
 def reached_again(values: Floats, level: float, start: int) -> int:
@@ -211,3 +207,21 @@ def final_level(values: Floats) -> float:
 def tail(points: int) -> int:
     """How many points are the end."""
     return max(3, points // (4 * 4))
+
+
+def best_long_ago(
+    val: Floats,
+    train: Floats,
+    *,
+    enough: float = threshold(
+        8, "evaluations", basis="convention", source="half of them no better is no chance"
+    ),
+    fall: float = threshold(0.3, "of the training loss", basis="convention", source="a fall that one sees"),
+    apart: float = threshold(2.0, "x the training loss", basis="convention", source="a gap that one sees"),
+) -> int | None:
+    """Where a few validation losses `val[n]` were best, if that is in their first half, however much they scatter,
+    and the training loss at their steps, `train[n]`, fell far below them since; None otherwise."""
+    low, later = int(np.argmin(val)), float(median(train[-2:]))
+    if len(val) < enough or low > len(val) // 2 or later > (1 - fall) * train[low]:
+        return None
+    return low if float(median(val[-3:])) >= apart * later else None

@@ -10,11 +10,8 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.performance.level_shifts import start_up, stretches
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.noise import robust_sigma
-from traindx.features.statistics.smoothing import block_edges, running_median
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Floats
+from traindx.features.statistics import block_edges, median, quantile, robust_sigma, running_median
+from traindx.vocabulary import CannotJudge, Floats
 
 
 def baseline(logs: Floats) -> Floats:

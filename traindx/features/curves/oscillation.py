@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.noise import autocorrelation, robust_sigma
-from traindx.features.statistics.smoothing import block_medians
-from traindx.features.statistics.trends import legendre
-from traindx.vocabulary.run import Floats
+from traindx.features.statistics import (
+    autocorrelation,
+    block_medians,
+    legendre,
+    median,
+    quantile,
+    robust_sigma,
+)
+from traindx.vocabulary import Floats
 
 
 class Swing(NamedTuple):
@@ -46,8 +50,7 @@ def tosses(values: Floats, *, share: float = 0.25) -> Tosses:
 
 def detrended(values: Floats, *, degree: int = 3) -> Floats:
     """`values[n]` less a polynomial of low degree, which no swing of four periods or more can be."""
-    x = np.linspace(-1, 1, len(values))
-    design = legendre(x, min(degree, max(len(values) // 8, 1)))
+    design = legendre(np.linspace(-1, 1, len(values)), min(degree, max(len(values) // 8, 1)))
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     return values - design @ coefficients
 

@@ -8,11 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import difference_noise
-from traindx.features.statistics.smoothing import block_edges, block_medians
-from traindx.features.statistics.trends import Slope, slope
-from traindx.vocabulary.run import Floats
+from traindx.features.statistics import Slope, block_edges, block_medians, difference_noise, median, slope
+from traindx.vocabulary import Floats
 
 
 class Flat(NamedTuple):

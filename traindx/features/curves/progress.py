@@ -12,11 +12,8 @@ from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.plateaus import improvement
 from traindx.features.curves.signal_pairs import accuracy
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import median_error
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Setup
+from traindx.features.statistics import median, median_error
+from traindx.vocabulary import Run, Setup, Severity
 
 FEW = 20  # points below which a flat start is no verdict
 YOUNG = 100  # steps of an optimizer below which that none of them helped yet is no verdict

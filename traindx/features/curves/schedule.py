@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 FLOOR = 1e-4  # of the peak: rates below it do next to nothing
 
@@ -16,8 +16,7 @@ FLOOR = 1e-4  # of the peak: rates below it do next to nothing
 def traces(features: Features) -> list[Curve]:
     """The learning-rate signals with finite points: `lr` first, then the groups by name."""
     names = [n for n in features.run.series if n == "lr" or n.startswith("lr/")]
-    curves = [features.curve(n) for n in sorted(names)]
-    return [c for c in curves if c is not None and c.n]
+    return [c for c in [features.curve(n) for n in sorted(names)] if c is not None and c.n]
 
 
 class Jump(NamedTuple):
@@ -51,8 +50,7 @@ def jumps(rates: Floats, *, up: float, down: float) -> list[Jump]:
 
 def along(changes: Floats, own: int) -> float:
     """The largest of the other `changes[n]` that goes the same way as number `own`; 0 where none does."""
-    others = np.delete(changes, own) * np.sign(changes[own])
-    return float(others.max(initial=0.0))
+    return float((np.delete(changes, own) * np.sign(changes[own])).max(initial=0.0))
 
 
 def warmup_end(rates: Floats) -> int:

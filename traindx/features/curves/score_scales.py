@@ -10,8 +10,8 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.signal_pairs import metrics
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Floats
+from traindx.features.statistics import median
+from traindx.vocabulary import Floats
 
 SHARES = frozenset({
     "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",

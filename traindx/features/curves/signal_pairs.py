@@ -9,9 +9,8 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Floats, Series
-from traindx.vocabulary.signals import direction_of
+from traindx.features.statistics import median
+from traindx.vocabulary import Floats, Series, direction_of
 
 
 class Pair(NamedTuple):

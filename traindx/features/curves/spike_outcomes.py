@@ -9,9 +9,8 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.spikes import Spike, spikes, tail_threshold
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.features.statistics.noise import autocorrelation, difference_noise
-from traindx.vocabulary.signals import direction_of
+from traindx.features.statistics import autocorrelation, difference_noise, median
+from traindx.vocabulary import direction_of
 
 
 def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float = 0.15) -> list[Spike]:

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.noise import difference_noise
-from traindx.vocabulary.run import Floats
+from traindx.features.statistics import difference_noise, median, quantile
+from traindx.vocabulary import Floats
 
 RETURN = 0.15  # of a spike's height: back at the level before, as one would see it
 AGAIN = 3.0  # sigma, the noise of the level it returns to
@@ -97,8 +96,7 @@ def spikes(
     for i in candidates:
         if i < after:
             continue
-        before = float(median(values[max(0, i - 5) : i]))
-        spike = measured(values, int(i), before, bar, patience, noise)
+        spike = measured(values, int(i), float(median(values[max(0, i - 5) : i])), bar, patience, noise)
         if spike is not None:
             found.append(spike)
             after = spike.last + 1

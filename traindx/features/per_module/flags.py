@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Run
+from traindx.features.statistics import median
+from traindx.vocabulary import Run
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,8 +44,7 @@ def gradient_flags(rows: Sequence[ModuleRow], run: Run, limits: Limits) -> list[
     living = {m: c for m, c in norms.items() if c.median > 0 and "emb" not in m.lower()}
     levels = np.array([c.median for c in living.values()])
     middle = float(median(levels)) if len(levels) else 0.0
-    deep = len(levels) >= limits.deep
-    back = float(median(levels[-max(1, len(levels) // 3) :])) if deep else 0.0
+    back = float(median(levels[-max(1, len(levels) // 3) :])) if len(levels) >= limits.deep else 0.0
     dying = bool(np.any(levels < limits.vanishing * back))
     frozen = run.setup.word("parameters_frozen_names")
     made = []

@@ -7,13 +7,10 @@ measured are NaN throughout; so are their results here, without warnings.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Floats, Panel
+from traindx.features.statistics import median
+from traindx.vocabulary import Bools, CannotJudge, EvidencePoint, Floats, Panel
 
 
 def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
@@ -90,7 +87,7 @@ def at_end(
     )
 
 
-def named(found: Panel, chosen: NDArray[np.bool_], *, most: int = 3) -> str:
+def named(found: Panel, chosen: Bools, *, most: int = 3) -> str:
     """The modules that `chosen[m]` marks, for a sentence: a few by name, the rest by number."""
     names = [m for m, c in zip(found.modules, chosen, strict=True) if c]
     shown = ", ".join(names[:most])

@@ -6,14 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.features.curve import Curve
 from traindx.features.per_module.panels import typical
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge
-from traindx.vocabulary.run import Floats, Panel, series
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import Bools, CannotJudge, Floats, Panel, direction_of, series
 
 WITH = frozenset(
     {"quant", "quantized", "quantised", "quantization", "qat", "int8", "int4", "int2", "ternary", "w8", "w4"}
@@ -70,7 +67,7 @@ def late(found: Panel, share: float) -> Floats:
     return typical(found.values[found.steps >= last - share * (last - first)])
 
 
-def onset(found: Panel, place: int, reached: Callable[[Floats], NDArray[np.bool_]]) -> float:
+def onset(found: Panel, place: int, reached: Callable[[Floats], Bools]) -> float:
     """First step from which a module's values stay as `reached` says; the last one where they do not."""
     known = np.isfinite(found.values[:, place])
     steps, values = found.steps[known], found.values[known, place]

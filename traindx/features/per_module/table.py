@@ -15,7 +15,7 @@ from traindx.features.curves.progress import is_learning
 from traindx.features.per_module.flags import Course, Limits, ModuleRow, activation_flags, gradient_flags
 from traindx.features.per_module.panels import after_warm_up, first_break, least
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Floats, Panel, Run
+from traindx.vocabulary import Floats, Panel, Run
 
 Kind = Literal["gradients", "activations"]
 SIGNALS: Mapping[Kind, tuple[str, ...]] = {
@@ -136,8 +136,7 @@ def courses(panel: Panel) -> dict[str, Course]:
     if not len(steps):
         return {}
     first, span = float(steps[0]), float(steps[-1] - steps[0])
-    held = np.where(np.isnan(values), -np.inf, values)
-    peak = np.argmax(held, axis=0)
+    peak = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=0)
     columns = {
         "first": edge(values),
         "early": medians(values[steps <= first + EDGE * span]),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 
 class Stretches(NamedTuple):
@@ -35,8 +35,7 @@ def union(given: Stretches) -> Stretches:
     order = np.argsort(given.starts, kind="stable")
     starts, reach = given.starts[order], np.maximum.accumulate(given.stops[order])
     begins = np.append(True, starts[1:] > reach[:-1])
-    ends = np.append(begins[1:], True)
-    return Stretches(starts[begins], reach[ends])
+    return Stretches(starts[begins], reach[np.append(begins[1:], True)])
 
 
 def covered(given: Stretches, windows: Stretches) -> Floats:
@@ -71,8 +70,7 @@ def between(given: Stretches, windows: Stretches) -> tuple[Stretches, Ints]:
     each is."""
     edges = np.unique(np.concatenate([windows.starts, windows.stops]))
     cuts = Stretches(edges, edges)
-    whole = union(given)
-    marks = union(whole | cuts)
+    marks = union(union(given) | cuts)
     gaps = Stretches(marks.stops[:-1], marks.starts[1:])
     at = np.searchsorted(windows.starts, gaps.starts, side="right") - 1
     inside = (at >= 0) & (gaps.stops > gaps.starts)

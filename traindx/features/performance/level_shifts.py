@@ -11,22 +11,27 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.noise import difference_noise, robust_sigma
-from traindx.features.statistics.smoothing import block_edges, block_medians, running_median
-from traindx.features.statistics.trends import rank_correlation
-from traindx.vocabulary.run import Floats, Ints
+from traindx.features.statistics import (
+    block_edges,
+    block_medians,
+    difference_noise,
+    median,
+    quantile,
+    rank_correlation,
+    robust_sigma,
+    running_median,
+)
+from traindx.vocabulary import Bools, Floats, Ints
 
 # Parts of a signal's name that say how much work one step does.
 SHORTEST = 1e-30  # seconds; what is below is no time, and so is what is above its inverse
 WORK_WORDS = ("batch_size", "seq", "length", "tokens_per", "resolution", "image_size")
 
 
-def stretches(mask: NDArray[np.bool_], least: int = 1) -> list[tuple[int, int]]:
+def stretches(mask: Bools, least: int = 1) -> list[tuple[int, int]]:
     """Half-open ranges `(start, stop)` of consecutive true entries of `mask[n]`, at least `least` long."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least]
@@ -224,8 +229,7 @@ def growth(values: Floats, blocks: int = 30, *, floor: bool = False) -> Growth:
 def floors(values: Floats, blocks: int = 30, low: float = 0.1) -> Floats:
     """The `low` quantile of each of `blocks` consecutive blocks of `values[n]`: what the steps take that
     nothing disturbs."""
-    edges = block_edges(len(values), blocks)
-    return np.array([quantile(values[a:b], low) for a, b in pairwise(edges)])
+    return np.array([quantile(values[a:b], low) for a, b in pairwise(block_edges(len(values), blocks))])
 
 
 def never_falls(values: Floats) -> bool:
@@ -271,7 +275,7 @@ def periodic(rows: Ints, *, tolerance: float) -> bool:
     return bool(np.mean(off <= max(tolerance, 1.0 / period if period > 4 else 0.0)) >= 0.9)
 
 
-def near(steps: Floats, others: Floats) -> NDArray[np.bool_]:
+def near(steps: Floats, others: Floats) -> Bools:
     """For each of `steps[n]` (ascending) whether one of `others` is in the interval that ends there or in
     the one that begins there. Shape `[n]`."""
     if len(steps) < 2 or len(others) == 0:

@@ -14,10 +14,8 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from traindx.vocabulary import Floats, Ints, Operator, Part, Profile, Run, Setup
 from traindx.vocabulary.memory import SIZES, Memory, Need, Option
-from traindx.vocabulary.profile import Operator, Part, Profile
-from traindx.vocabulary.run import Floats, Ints, Run
-from traindx.vocabulary.setup import Setup
 
 # Copies of the weights, by a part of the optimizer's name; the first that fits counts.
 STATES = {"adafactor": 0, "adagrad": 1, "adadelta": 2, "adam": 2, "lamb": 2, "rmsprop": 1, "lion": 1, "muon": 1,
@@ -240,8 +238,7 @@ def share_of(part: float, whole: float) -> float:
 
 def operators(run: Run, whole: float, rows: Ints) -> Iterator[Operator]:
     """What takes most, kernels first where there are any."""
-    kinds = (("kernel", "accelerator"), ("operator", "host"))
-    for kind, on in kinds:
+    for kind, on in (("kernel", "accelerator"), ("operator", "host")):
         time, calls = run.panels.get(f"{kind}_time"), run.panels.get(f"{kind}_calls")
         if time is None or calls is None or len(time.values) <= rows.max(initial=-1) or not len(rows):
             continue

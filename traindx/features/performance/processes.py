@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.features.performance.level_shifts import stretches
 from traindx.features.shared import Features
-from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Floats, Panel, Run, Series
+from traindx.features.statistics import median
+from traindx.vocabulary import Bools, Floats, Panel, Run, Series
 
 RANKED = re.compile(r"rank/(\d{1,6})/(.+)")
 SMALLEST = 1e-30  # what is divided by
@@ -90,8 +89,7 @@ def common(steps: Sequence[Floats]) -> Floats:
 def rows_of(panel: Panel, steps: Floats, modules: set[str]) -> Floats:
     """`values[n, m]` of a panel at steps that it has, for some of its modules in order of their names."""
     columns = sorted((name, i) for i, name in enumerate(panel.modules) if name in modules)
-    rows = np.searchsorted(panel.steps, steps)
-    return np.asarray(panel.values[rows][:, [i for _, i in columns]])
+    return np.asarray(panel.values[np.searchsorted(panel.steps, steps)][:, [i for _, i in columns]])
 
 
 def apart(values: Floats) -> Floats:
@@ -110,7 +108,7 @@ def above_others(values: Floats) -> Floats:
     return np.stack([row - median(np.delete(values, i, axis=0), axis=0) for i, row in enumerate(values)])
 
 
-def longest_stretch(mask: NDArray[np.bool_]) -> tuple[int, int]:
+def longest_stretch(mask: Bools) -> tuple[int, int]:
     """The longest half-open range of true entries of `mask[n]`; (0, 0) where there is none."""
     return max(stretches(mask), key=lambda pair: pair[1] - pair[0], default=(0, 0))
 
@@ -180,8 +178,7 @@ def exchanged(features: Features) -> Mean | None:
     steps, i, j = np.intersect1d(own.steps, used.steps, return_indices=True)
     mean, made = own.values[:, i].mean(axis=0), used.values[:, j]
     if (clipped := features.curve("clip_ratio")) is not None and clipped.n:
-        there = np.isin(steps, clipped.steps)
-        ratio = np.where(there, clipped.at_steps(steps), 1.0)
+        ratio = np.where(np.isin(steps, clipped.steps), clipped.at_steps(steps), 1.0)
         mean, made, steps = mean[ratio > 0], made[:, ratio > 0] / ratio[ratio > 0], steps[ratio > 0]
     size = float(np.square(mean).sum())
     if not len(steps) or size <= 0 or float(median(apart(made))) > SIMILAR:

@@ -9,7 +9,7 @@ import numpy as np
 from traindx.features.statistics.noise import autocorrelation, robust_sigma
 from traindx.features.statistics.smoothing import block_edges, block_medians
 from traindx.features.statistics.trends import fitted
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 TAIL = 0.15  # share of a signal that counts as its end
 TAIL_LEAST = 24  # points that count as the end of a shorter signal, at most a third of it
@@ -56,8 +56,7 @@ def end_level(values: Floats, *, degree: int) -> EndLevel:
     edges = block_edges(len(history), BLOCKS)
     centres = (x[edges[:-1]] + x[edges[1:] - 1]) / 2
     history = drawn_in(history, fitted(centres, block_medians(history, BLOCKS), x, degree))
-    smooth = fitted(x, history, x, degree)
-    residual = history - smooth
+    residual = history - fitted(x, history, x, degree)
     error, freedom = autoregressive_error(residual, tail, degree)
     wide = t975(freedom) * error
     if tail >= 2 * BLOCKS:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 
 def median(values: Any, axis: int | None = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 SAMPLE = 30_000  # points from which the scale of a longer signal is estimated
 MAD_TO_SIGMA = 1.4826  # makes the median absolute deviation equal sigma for a normal distribution

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traindx.features.statistics.medians import median
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 ENOUGH = 512  # points of a block
 TREND_PARTS = 40  # a trend resolves about this many parts of a run
@@ -59,12 +59,10 @@ def running_median(values: Floats, window: int) -> Floats:
 
 def running_mean(values: Floats, window: int) -> Floats:
     """Centred running mean of `values[n]` over an odd `window`; the ends use mirrored values."""
-    n = len(values)
-    half = min(max(window, 1) // 2, n - 1)
+    half = min(max(window, 1) // 2, len(values) - 1)
     if half <= 0:
         return values.astype(np.float64)
-    padded = np.pad(values, half, mode="reflect")
-    sums = np.cumsum(np.concatenate([[0.0], padded]))
+    sums = np.cumsum(np.concatenate([[0.0], np.pad(values, half, mode="reflect")]))
     means: Floats = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
     return means
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.features.statistics.noise import autocorrelation
 from traindx.features.statistics.smoothing import block_medians
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 
 class Slope(NamedTuple):

@@ -14,6 +14,6 @@ FIX = fix(
     propose="drop the final softmax or sigmoid and use the loss that takes logits",
     applicability="patch",
     causes=("double-softmax", "unstable-numerics"),
-    expected="the loss can fall below ln(1 + (k-1)/e), and it falls faster",
+    expected="the loss falls below the level that it could not pass, and it falls faster",
     interventions=("logits=on",),
 )

@@ -16,6 +16,6 @@ FIX = fix(
         "end in a linear layer whose range covers the targets",
     ),
     applicability="patch",
-    causes=("wrong-output-activation", "wrong-loss", "double-softmax"),
+    causes=("wrong-output-activation", "wrong-loss"),
     expected="the loss falls below its former floor",
 )

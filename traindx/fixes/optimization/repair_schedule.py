@@ -16,12 +16,12 @@ FIX = fix(
     __name__,
     __doc__,
     propose=(
-        "stretch the schedule over the {planned_steps:g} planned steps, and step it once per optimizer step",
-        "stretch the schedule over the planned optimizer steps, and step it once per optimizer step",
+        "let the rate follow one schedule over the {planned_steps:g} planned steps, stepped once per optimizer step",
+        "let the rate follow one schedule over the planned optimizer steps, stepped once per optimizer step",
     ),
     applicability="patch",
     causes=("learning-rate-schedule-fault",),
-    expected="the loss falls again from where it had stopped",
+    expected="the logged rate is the planned one, and the loss falls again",
     touches=("schedule",),
     interventions=("lr=constant",),
 )

@@ -20,7 +20,7 @@ from traindx.errors import ReadError
 from traindx.lab.conduct import experiment
 from traindx.lab.conduct.experiment import Bounds, Conducted, Recording
 from traindx.lab.conduct.warm import Warm
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 
 GLANCE = 1.0  # seconds between two reads of a record that is being written, at least
 # What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording

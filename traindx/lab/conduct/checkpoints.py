@@ -6,8 +6,6 @@ list of opcodes, without executing any, to find the types of its storages. PyTor
 reader is not used: it builds every tensor, refuses checkpoints that hold other objects, and importing
 PyTorch takes seconds that `traindx check` does not have."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -22,7 +20,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from traindx.lab.conduct.scratch import LINKED, linked_whole
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors")
 NAMES = ("pytorch_model.bin", "optimizer.bin", "model.bin")

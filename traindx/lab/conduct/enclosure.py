@@ -228,8 +228,7 @@ def connect_to_itself(addresses: Sequence[str]) -> None:
 
 def drop_capabilities() -> None:
     """A process that is forked instead of started would keep what its namespace gave it."""
-    header = struct.pack("Ii", CAPABILITIES, 0)
-    checked(libc().capset(header, bytes(24)))
+    checked(libc().capset(struct.pack("Ii", CAPABILITIES, 0), bytes(24)))
 
 
 def read(path: str) -> str:

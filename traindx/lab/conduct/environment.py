@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from traindx.lab.conduct import checkpoints, scratch
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 DEVICES = {"an NVIDIA device": "/dev/nvidia0", "an AMD device": "/dev/kfd"}
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")

@@ -87,8 +87,7 @@ class Conducted(NamedTuple):
     def wish(self) -> str:
         """A sentence about the network that the script did not have, or ""."""
         host = HOST.search(self.tail)
-        where = f" ({host[1]})" if host else ""
-        return WISH.format(where) if self.wanted_network else ""
+        return WISH.format(f" ({host[1]})" if host else "") if self.wanted_network else ""
 
     @property
     def ok(self) -> bool:
@@ -216,7 +215,7 @@ def order(
     place = str(copy.place)
     view = {"place": place, "writable": writable, "caches": caches, "network": network}
     return {
-        "command": scratch.command_in(command, copy),
+        "command": [scratch.moved(word, copy) for word in command],
         "seconds": limits[0],
         "grace": limits[1],
         "writable": [place, *DEVICES, *writable, *caches],

@@ -137,8 +137,7 @@ def serve(channel: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
                 os.dup2(output, standard)
             os.close(output)
             request = {**json.loads(message), "lifeline": lifeline, "answer": answer}
-            keeper = Keeper(request)
-            if keeper.run(fork=True):
+            if Keeper(request).run(fork=True):
                 return request
             os._exit(0)
         for one in descriptors:

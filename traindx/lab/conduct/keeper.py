@@ -11,8 +11,6 @@ gone), `enclosure` (arguments of enclosure.enter, or null), and the descriptors 
 The answer is one JSON object: `status`, `signal`, `ended`, `fenced`, and `wanted_network` if it had a
 separate network."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

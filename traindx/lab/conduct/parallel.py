@@ -33,20 +33,16 @@ def run_all(jobs: Sequence[Callable[[threading.Event], Result]], workers: int = 
     if min(workers, cores(), len(jobs)) <= 1:
         return [job(stop) for job in jobs]
     with ThreadPoolExecutor(min(workers, cores())) as pool, stopping(stop):
-        futures = [pool.submit(unless(stop, job)) for job in jobs]
+        futures = [pool.submit(unless, stop, job) for job in jobs]
         watch(futures)
         return [future.result() for future in futures]
 
 
-def unless(stop: threading.Event, job: Callable[[threading.Event], Result]) -> Callable[[], Result]:
-    """The job, which is not begun once all are to end."""
-
-    def run() -> Result:
-        if stop.is_set():
-            raise InterruptedError("not begun: another experiment failed")
-        return job(stop)
-
-    return run
+def unless(stop: threading.Event, job: Callable[[threading.Event], Result]) -> Result:
+    """Do the job; it is not begun once all are to end."""
+    if stop.is_set():
+        raise InterruptedError("not begun: another experiment failed")
+    return job(stop)
 
 
 def watch(futures: Sequence[Future[Result]]) -> None:

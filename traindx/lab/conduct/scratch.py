@@ -293,11 +293,6 @@ def moved(text: str, scratch: Scratch) -> str:
     return os.pathsep.join(parts)
 
 
-def command_in(command: Sequence[str], scratch: Scratch) -> list[str]:
-    """The command with absolute paths into the project leading to the copy."""
-    return [moved(word, scratch) for word in command]
-
-
 def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
     """`base` for a process in the copy: home and temporary folder are the scratch's, trackers keep
     to themselves, caches of downloads stay where they are."""
@@ -310,10 +305,8 @@ def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
     env |= {name: str(scratch.place / "tmp" / name) for name in absent}  # where the script may make it
     env |= {"HOME": str(scratch.place / "home"), "PWD": str(scratch.folder)}
     env |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch.place / "tmp"))
-    env |= QUIET
-    env["WANDB_DIR"] = str(scratch.folder)
-    env["MLFLOW_TRACKING_URI"] = (scratch.place / "mlruns").as_uri()
-    return env
+    runs = (scratch.place / "mlruns").as_uri()
+    return env | QUIET | {"WANDB_DIR": str(scratch.folder), "MLFLOW_TRACKING_URI": runs}
 
 
 def caches(base: Mapping[str, str]) -> tuple[str, ...]:

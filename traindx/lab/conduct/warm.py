@@ -1,8 +1,8 @@
 """Starts of a script from a Python that has loaded its libraries already, which saves seconds for each.
 
 The libraries are those imported by the script and the project's files that it imports, unless they need
-the reserve (the library whose import a recording waits for). Linux only. Where it is impossible, `why`
-says so and every start is a fresh one."""
+the reserve (the library whose import a recording waits for, which Keras imports as its backend). Linux
+only. Where it is impossible, `why` says so and every start is a fresh one."""
 
 from __future__ import annotations
 
@@ -78,12 +78,15 @@ class Warm:
             return "the command is not a plain start of a Python script"
         texts = dict(imported_files(script, folder))
         named = list(dict.fromkeys(name for text in texts.values() for name in imports(text)))
-        if not any(top(name) == self.reserve for name in named):
+        tops = set(map(top, named))
+        within = "keras" in tops and self.base.get("KERAS_BACKEND") == self.reserve
+        if self.reserve not in tops and not within:
             return f"the script does not import {self.reserve} itself"
         setting = next((found[0] for text in texts.values() if (found := SETTINGS.search(text))), "")
         if setting:
             return f"the script sets {setting}, which is read as libraries are loaded"
-        self.early = [n for n in named if top(n) != self.reserve and top(n) not in sys.stdlib_module_names]
+        with_it = {self.reserve, "keras"} if within else {self.reserve}
+        self.early = [n for n in named if top(n) not in with_it | sys.stdlib_module_names]
         return ""
 
     def prepare(self, environment: Mapping[str, str]) -> Server | None:

@@ -14,8 +14,8 @@ from functools import cache
 from traindx.errors import MissingExtra
 from traindx.installed import modules_of
 from traindx.lab.edits.kind import Kind
+from traindx.vocabulary import Fact
 from traindx.vocabulary.edit import Advice, Patch
-from traindx.vocabulary.setup import Fact
 
 
 @cache
@@ -31,8 +31,7 @@ def catalogue() -> tuple[Kind, ...]:
 def kind_of(fix: str, intervention: str) -> Kind | None:
     """The kind of edit that writes an intervention ("lr=*0.1"), or a fix (a slug) without one."""
     name = intervention.partition("=")[0]
-    found = (k for k in catalogue() if (name in k.interventions if name else fix in k.fixes))
-    return next(found, None)
+    return next((k for k in catalogue() if (name in k.interventions if name else fix in k.fixes)), None)
 
 
 def edit(

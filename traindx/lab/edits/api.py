@@ -2,8 +2,9 @@
 
 import libcst as cst
 
-from traindx.lab.edits.follow import DEEP, resolve
-from traindx.lab.edits.keras_model import is_keras, match_loss, match_output
+from traindx.lab.edits.follow import DEEP, indexed, made_before, origin, resolve
+from traindx.lab.edits.keras_inputs import normalize_inputs
+from traindx.lab.edits.keras_model import fits, is_keras, match_loss, match_output
 from traindx.lab.edits.kind import Kind, writes
 from traindx.lab.edits.model import (
     feeds_layer,
@@ -87,9 +88,11 @@ __all__ = [
     "entries_of",
     "epochs",
     "feeds_layer",
+    "fits",
     "forward_of",
     "hidden",
     "in_sequence",
+    "indexed",
     "insert_behind",
     "is_keras",
     "kind",
@@ -97,12 +100,15 @@ __all__ = [
     "leaves",
     "loaders",
     "losses",
+    "made_before",
     "match_loss",
     "match_output",
     "model_at",
     "modules",
+    "normalize_inputs",
     "optimizer_of",
     "optimizers",
+    "origin",
     "overridden",
     "parameters_at",
     "put",

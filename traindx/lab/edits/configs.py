@@ -65,8 +65,7 @@ def nested(text: str) -> int:
     Parsers take time by the square of that."""
     depth = 0
     depths = [depth := depth + (1 if found[0] in "[{" else -1) for found in BRACKETS.finditer(text)]
-    keys = (line.partition("=")[0].count(".") for line in text.splitlines())
-    return max(*depths, *keys, 0, 0)
+    return max(*depths, *(line.partition("=")[0].count(".") for line in text.splitlines()), 0, 0)
 
 
 def yaml(text: str) -> Any:
@@ -158,8 +157,7 @@ def candidates(text: str, keys: Keys) -> Iterator[re.Match[str]]:
 
 def changed(path: str, text: str, keys: Keys, match: re.Match[str]) -> str | None:
     """The text with a mark in place of a value, where that is the value of these keys."""
-    mark = '"traindx"'
-    new = text[: match.start("value")] + mark + text[match.end("value") :]
+    new = text[: match.start("value")] + '"traindx"' + text[match.end("value") :]
     want = parse(path, text)
     put(want, keys, "traindx")
     return new if parse(path, new) == want else None

@@ -8,6 +8,9 @@ from libcst.metadata import Assignment, ImportAssignment
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, dotted, key_of, passed, starred
 
+# What makes a tensor of something, and what gives the same samples.
+MADE_OF = ("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.Tensor")
+KEPT = ("to", "float", "astype")
 DEEP = 12  # names followed from a use to its value, at most
 Expression = tuple[Source, cst.CSTNode]
 
@@ -39,8 +42,7 @@ def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | 
 
 def gathered(project: Project, source: Source, options: cst.Name, key: str) -> Expression | None:
     """What a function gets for `key` where `options` is its parameter `**options`."""
-    scope = source.scopes.get(options)
-    found = list(scope[options.value]) if scope is not None and options.value in scope else []
+    found = source.made(options)
     home = found[0].node if len(found) == 1 and isinstance(found[0], Assignment) else None
     param = home if isinstance(home, cst.Param) else source.parents.get(home) if home is not None else None
     if not isinstance(param, cst.Param) or param.star != "**":
@@ -51,8 +53,7 @@ def gathered(project: Project, source: Source, options: cst.Name, key: str) -> E
 def named(project: Project, source: Source, node: cst.Name) -> Expression | None:
     """A name with one assignment: its value; a parameter: its argument or default; an imported one: the
     other file's."""
-    scope = source.scopes.get(node)
-    found = list(scope[node.value]) if scope is not None and node.value in scope else []
+    found = source.made(node)
     if len(found) != 1:
         return None
     if isinstance(found[0], ImportAssignment):
@@ -60,8 +61,7 @@ def named(project: Project, source: Source, node: cst.Name) -> Expression | None
     if not isinstance(found[0], Assignment):
         return None
     home = found[0].node
-    parent = source.parents.get(home)
-    param = home if isinstance(home, cst.Param) else parent
+    param = home if isinstance(home, cst.Param) else source.parents.get(home)
     return (
         parameter(project, source, param)
         if isinstance(param, cst.Param)
@@ -211,3 +211,44 @@ def places_set(source: Source, owner: cst.ClassDef, name: str) -> list[cst.Attri
         and isinstance(source.parents.get(target),
         (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Element))
     ]  # fmt: skip
+
+
+def origin(
+    project: Project, source: Source, node: cst.BaseExpression, place: cst.CSTNode
+) -> cst.Name | None:
+    """The name that exists before the place and that a tensor is made of: X of `torch.from_numpy(X)`."""
+    for _ in range(DEEP):
+        if isinstance(node, cst.Call) and source.name(node.func) in MADE_OF and node.args:
+            node = node.args[0].value
+        elif (
+            isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Attribute)
+            and node.func.attr.value in KEPT
+        ):
+            node = node.func.value
+        name = indexed(node)
+        if name is None or made_before(source, name, place):
+            return name
+        value = resolve(project, source, name)[1]
+        if not isinstance(value, (cst.Call, cst.Subscript)):
+            return name
+        node = value
+    return None
+
+
+def indexed(node: cst.BaseExpression) -> cst.Name | None:
+    """The name of what is indexed: X of `X[:300]`. None of anything else."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return node if isinstance(node, cst.Name) else None
+
+
+def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
+    """Whether a name has all its values before a loop, in the same function."""
+    made = source.made(name)
+    nodes = [one.node for one in made if isinstance(one, Assignment)]
+    here = all(
+        source.function(node) is source.function(loop) and source.line(node) < source.line(loop)
+        for node in nodes
+    )
+    return bool(nodes) and len(nodes) == len(made) and here

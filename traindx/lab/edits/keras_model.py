@@ -25,6 +25,11 @@ def compiled(project: Project) -> list[Found]:
     return [one for one in found if one.given("loss", 1) is not None]
 
 
+def fits(project: Project) -> list[Found]:
+    """The calls of `fit`."""
+    return [Found(source, call) for source in project.sources for call in source.methods("fit")]
+
+
 def layers(project: Project) -> list[Found]:
     """The dense layers and activations, in the order of the text."""
     return [

@@ -62,14 +62,10 @@ def hidden(source: Source, call: cst.Call) -> bool:
         return False
     places = [arg.value is call for arg in outer.args]
     after = outer.args[places.index(True) + 1 :]
-    if any(holds_layer(source, arg.value) for arg in after):
+    if any(kind(source, one) in LAYERS for arg in after for one in leaves(arg.value)):
         return True
     uses = uses_of(source, outer)
     return hidden(source, outer) or (bool(uses) and all(feeds_layer(source, use) for use in uses))
-
-
-def holds_layer(source: Source, node: cst.CSTNode) -> bool:
-    return any(kind(source, one) in LAYERS for one in leaves(node))
 
 
 def uses_of(source: Source, call: cst.Call) -> list[cst.Call]:

@@ -41,7 +41,9 @@ def last_activations(project: Project, kinds: tuple[str, ...] = SQUASHING) -> li
             if made in kinds and is_last(source, call):
                 found.append(Last(source, call, made))
             name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
-            if name in kinds and (returned(source, call) or into_loss(project, source, call)):
+            if name in kinds and (
+                returned(source, call) or any(one.input is call for one in losses(project))
+            ):
                 found.append(Last(source, call, name))
     return found
 
@@ -72,8 +74,7 @@ def is_last(source: Source, call: cst.Call) -> bool:
     if outer is None or outer.args[-1].value is not call or in_sequence(source, outer) is not None:
         return False
     uses = uses_of(source, outer)
-    parent = source.parents.get(outer)
-    name = assigned_name(parent)
+    name = assigned_name(source.parents.get(outer))
     inner = [arg.value for one in source.calls(SEQUENTIAL) for arg in one.args]
     if uses:
         return all(returned(source, use) for use in uses)
@@ -95,10 +96,6 @@ def returned(source: Source, call: cst.Call) -> bool:
         return isinstance(parent, cst.Return)
     after = block.body[[one is line for one in block.body].index(True) + 1 :][:1]
     return any(source.code(one) == f"return {name}" for one in after)
-
-
-def into_loss(project: Project, source: Source, call: cst.Call) -> bool:
-    return any(one.source is source and one.input is call for one in losses(project))
 
 
 def take_away(project: Project, last: Last) -> None:
@@ -150,8 +147,7 @@ def without_place(call: cst.Call, place: int) -> cst.Call:
         last, comma = call.args[-1], args[-1].comma
         own, end = (getattr(one, "whitespace_after", None) for one in (comma, last.comma))
         if isinstance(own, cst.ParenthesizedWhitespace) and isinstance(end, cst.ParenthesizedWhitespace):
-            kept = end.with_changes(first_line=own.first_line)
-            comma = cst.Comma(whitespace_after=kept)
+            comma = cst.Comma(whitespace_after=end.with_changes(first_line=own.first_line))
         else:
             comma = last.comma
         args[-1] = args[-1].with_changes(comma=comma, whitespace_after_arg=last.whitespace_after_arg)

@@ -13,8 +13,8 @@ from functools import cached_property
 import libcst as cst
 
 from traindx.lab.edits.source import BOM, Found, NotCertain, Source, dotted
+from traindx.vocabulary import Fact
 from traindx.vocabulary.edit import Patch
-from traindx.vocabulary.setup import Fact
 
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 
@@ -75,8 +75,7 @@ class Project:
         here = posixpath.dirname(importer)
         for _ in range(level - 1):
             here = posixpath.dirname(here)
-        homes = [here] if level else [posixpath.dirname(self.script), here, "", "src"]
-        for home in homes:
+        for home in [here] if level else [posixpath.dirname(self.script), here, "", "src"]:
             stem = posixpath.join(home, tail) if tail else home
             for path in (f"{stem}.py", posixpath.join(stem, "__init__.py")):
                 if path in self.files:

@@ -8,7 +8,14 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, Scope, ScopeProvider
+from libcst.metadata import (
+    BaseAssignment,
+    CodeRange,
+    MetadataWrapper,
+    PositionProvider,
+    Scope,
+    ScopeProvider,
+)
 
 from traindx.vocabulary.edit import Advice
 
@@ -68,13 +75,17 @@ class Source:
     def scopes(self) -> dict[cst.CSTNode, Scope | None]:
         return dict(self.wrapper.resolve(ScopeProvider))
 
+    def made(self, name: cst.Name) -> list[BaseAssignment]:
+        """What gives a name its values: assignments, imports, loops and parameters."""
+        scope = self.scopes.get(name)
+        return list(scope[name.value]) if scope is not None and name.value in scope else []
+
     def all(self, kind: type[Node]) -> Iterator[Node]:
         return (node for node in self.nodes if isinstance(node, kind))
 
     def calls(self, *names: str) -> list[cst.Call]:
         """Calls of functions with one of these full names; all calls without a name."""
-        found = self.all(cst.Call)
-        return [call for call in found if not names or self.name(call.func) in names]
+        return [call for call in self.all(cst.Call) if not names or self.name(call.func) in names]
 
     def methods(self, *names: str) -> list[cst.Call]:
         """Calls `something.name(...)`."""
@@ -125,8 +136,7 @@ class Source:
 
     def small(self, node: cst.CSTNode) -> Small | None:
         """The simple statement that a node is part of, or is."""
-        found = (one for one in (node, *self.ancestors(node)) if isinstance(one, Small))
-        return next(found, None)
+        return next((one for one in (node, *self.ancestors(node)) if isinstance(one, Small)), None)
 
     def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         return next((one for one in self.ancestors(node) if isinstance(one, cst.FunctionDef)), None)
@@ -166,8 +176,7 @@ class Source:
     def remove(self, small: Small) -> None:
         """Remove a simple statement. The comments above it stay, and a block that would be empty gets
         `pass`."""
-        line = self.parents[small]
-        block = self.parents[line]
+        block = self.parents[self.parents[small]]
         only = isinstance(block, cst.IndentedBlock) and len(block.body) == 1
         if not self.alone(small) or only:
             self.change(small, lambda _: cst.Pass())
@@ -313,7 +322,7 @@ def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | N
         if arg.keyword is not None and arg.keyword.value == name:
             return arg
     plain = [arg for arg in call.args if arg.keyword is None]
-    if place is None or place >= len(plain) or any(arg.star for arg in plain[: place + 1]):
+    if place is None or not 0 <= place < len(plain) or any(arg.star for arg in plain[: place + 1]):
         return None
     return plain[place]
 
@@ -325,8 +334,7 @@ def passed(call: cst.Call, name: str, place: int | None = None) -> cst.BaseExpre
     packed = [one.value for one in call.args if one.star == "**"]
     if arg is not None or len(packed) != 1:
         return arg.value if arg is not None else None
-    key = cst.SubscriptElement(cst.Index(cst.SimpleString(f'"{name}"')))
-    return cst.Subscript(packed[0], [key])
+    return cst.Subscript(packed[0], [cst.SubscriptElement(cst.Index(cst.SimpleString(f'"{name}"')))])
 
 
 def key_of(node: cst.Subscript) -> str:

@@ -307,5 +307,4 @@ def printed(source: Source, loop: cst.For) -> Iterator[tuple[str, str, cst.CSTNo
 
 
 def smalls(block: cst.With) -> list[cst.BaseSmallStatement]:
-    lines = block.body.body
-    return [line.body[0] for line in lines if isinstance(line, cst.SimpleStatementLine)]
+    return [line.body[0] for line in block.body.body if isinstance(line, cst.SimpleStatementLine)]

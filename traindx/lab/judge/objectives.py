@@ -16,8 +16,7 @@ import numpy as np
 
 from traindx.features.curves.score_scales import scale_of
 from traindx.lab.judge.significance import CAP, student
-from traindx.vocabulary.run import Floats, Run
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import Floats, Run, direction_of
 from traindx.vocabulary.trial import Objective, Side
 
 SPEED, MEMORY = "time/step", "mem/host"
@@ -301,8 +300,7 @@ def gain(before: float, after: float, objective: Objective) -> float:
         return math.nan
     if not (math.isfinite(before) and math.isfinite(after)):
         return CAP * (math.isfinite(after) - math.isfinite(before))
-    found = between(before, after, objective)
-    return min(max(found, -CAP), CAP)
+    return min(max(between(before, after, objective), -CAP), CAP)
 
 
 def between(before: float, after: float, objective: Objective) -> float:

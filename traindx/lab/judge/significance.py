@@ -4,15 +4,16 @@ A gain is ln(before / after), see `objectives`. Three to five pairs carry little
 claims no more:
 
 * Student's interval over the pairs decides, one-sided. Its level is `ALPHA` over the number of changes
-  that are judged together (Bonferroni, the first step of Holm's method) and over the two interim analyses
-  (at 3 pairs, and at 5 where 3 were too few). Three pairs that agree to a tenth of their mean reach it; a
-  lucky seed does not.
+  that are judged together (Bonferroni, the first step of Holm's method), and is shared out among the
+  analyses: half of it at 3 pairs, half of what is left at 5 and at 8, the rest at 12. Three pairs that agree to
+  a tenth of their mean reach it; a lucky seed does not. At 12 pairs the exact p-value of their signs decides,
+  because gains whose sizes differ widely make Student's interval too wide.
 * The spread of three pairs may be small by chance. It counts as at least `LEAST_SPREAD`, and as at least
   a fifth of the spread between seeds where other arms of the script show that.
 * Confirmed also needs a mean gain of the minimum effect. A real but smaller effect is refuted (equivalent in
 practice), as is one whose interval excludes the minimum effect.
 * The p-value is the exact one of the signs of the pairs under a symmetric null (1/8 at best with 3 pairs,
-  1/32 with 5), with Holm's correction. It is reported, and cannot decide with so few pairs.
+  1/32 with 5), with Holm's correction. It is reported, and cannot decide with fewer than 12 pairs.
 
 The bootstrap interval is exact as well: all n**n resamples of n <= 5 pairs, without random numbers.
 
@@ -29,7 +30,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from traindx.lab.conduct.experiment import Conducted, last_line
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 from traindx.vocabulary.trial import Interval, Verdict
 
 ALPHA = 0.05  # probability of confirming any change that does nothing
@@ -77,13 +78,12 @@ def judge(
         return Judged(effect, None, signs_p(values), *early(values, margin, noise))
     of_noise = OF_NOISE if paired else math.sqrt(2)  # the arms of an unpaired pair are independent
     spread = max(float(values.std(ddof=1)), LEAST_SPREAD, of_noise * (noise or 0.0))
-    interval = intervals(values, spread)
-    half = (
-        student(1 - ALPHA / 2 ** (analysis + 1) / max(together, 1), len(values) - 1)
-        * spread
-        / math.sqrt(len(values))
-    )
-    return Judged(effect, interval, signs_p(values), *verdict(effect, half, interval, margin))
+    interval, last, p_value = intervals(values, spread), len(values) >= MORE[-1], signs_p(values)
+    level = ALPHA / 2 ** (analysis + (not last)) / max(together, 1)
+    half = student(1 - level, len(values) - 1) * spread / math.sqrt(len(values))
+    if last and paired and p_value <= level:
+        half = min(half, effect / 2)
+    return Judged(effect, interval, p_value, *verdict(effect, half, interval, margin))
 
 
 def verdict(effect: float, half: float, interval: Interval, margin: float) -> tuple[Verdict, str]:

@@ -5,8 +5,6 @@ Only a file that is certainly ours is ever changed (`recovery`). A damaged one i
 and read as far as possible. Alembic makes and migrates the tables (`migrations`) when the first process
 opens an older database."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where arms are run: the user's script under interventions with one seed, each combination once."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +19,7 @@ from traindx.lab.conduct.journal import Journal
 from traindx.lab.conduct.parallel import run_all, threads_each
 from traindx.lab.repair.deadline import OutOfTime, at_most
 from traindx.lab.repair.source import Source, outside
-from traindx.vocabulary.run import Run, Series
+from traindx.vocabulary import Run, Series
 
 RECORDS = "records"
 # Share of a start's time for recording: the outputs may be all there is to compare.

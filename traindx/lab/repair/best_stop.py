@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from traindx.lab.judge.objectives import gain, level, objective_of
 from traindx.lab.judge.significance import least_gain
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary import Fix, Floats, Run
 from traindx.vocabulary.trial import Objective
 
 ANY = "stop=val"  # of the catalogue: at the best validation, wherever that is

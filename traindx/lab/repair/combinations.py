@@ -16,8 +16,7 @@ from traindx.lab.repair.bench import Bench
 from traindx.lab.repair.pairs import paired
 from traindx.lab.repair.source import MARK
 from traindx.lab.repair.variants import Way
-from traindx.vocabulary.diagnosis import Hypothesis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Hypothesis, Run
 from traindx.vocabulary.trial import Objective, Verdict
 
 # Changes for which a second one is sought, seconds for each, and pairs that are tried.

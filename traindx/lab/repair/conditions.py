@@ -9,8 +9,7 @@ from traindx.causes.experiments import TRIED
 from traindx.errors import ConfigError
 from traindx.lab.repair.best_stop import ANY
 from traindx.lab.repair.source import Source, outside
-from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Hypothesis, RunDiagnosis, Setup
 
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 # Belief in a cause, and in `healthy`, between which an apparently healthy run is tried all the same.
@@ -28,8 +27,7 @@ def fine(diagnosis: RunDiagnosis) -> bool:
 
 def doubted(hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
     """The causes with a cure that are suspected, unless the run is almost certainly healthy."""
-    well = next((h.probability for h in hypotheses if h.cause == "healthy"), 0.0)
-    if well >= SURE:
+    if next((h.probability for h in hypotheses if h.cause == "healthy"), 0.0) >= SURE:
         return ()
     return tuple(h.cause for h in hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
 

@@ -1,7 +1,5 @@
 """A time limit for work that checks no clock: parsers, searches in a source, starts that are waited for."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

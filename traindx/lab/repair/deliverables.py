@@ -1,8 +1,6 @@
 """What a proof returns in addition to the fix: its final weights, its quality on the script's own test set,
 and how fast the fixed model answers."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
@@ -19,7 +17,7 @@ from traindx.lab.conduct.parallel import threads_each
 from traindx.lab.judge.objectives import side
 from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.search import Search
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 from traindx.vocabulary.trial import Answering, Checkpoint, Tested
 
 MODEL = "model.safetensors"

@@ -27,8 +27,7 @@ from traindx.lab.repair.stopping import stopping
 from traindx.redaction import redact
 from traindx.reports.labels import number
 from traindx.version import VERSION
-from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Recommendation, Run, RunDiagnosis
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
 
 NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after all trials
@@ -234,7 +233,9 @@ def outcome(
     if search.applied:
         return "not-fixed", "the confirmed change did not hold at full length"
     if not tried:
-        return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
+        late = [one.fix for one in search.untried.values() if one.why == search.bench.used_up()]
+        unable = f"no fix for '{first.title}' can be tried without a person"
+        return "not-fixed", f"{search.bench.used_up()} before {late[0]} could be tried" if late else unable
     return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
 
 
@@ -246,7 +247,9 @@ def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     name = original.partition(" (")[0]  # without the file that it was read from
     name = f"steps until {name} is as good" if objective.scale == "steps" else name
     before, after = (number(one.mean) if one is not None else "not known" for one in sides)
-    return f"{name} from {before} to {after} (mean of {len(pairs)} seeds)"
+    bench = search.bench
+    at = "" if bench.steps is None or bench.steps == bench.whole else f", after {bench.steps} steps"
+    return f"{name} from {before} to {after} (mean of {len(pairs)} seeds{at})"
 
 
 def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:

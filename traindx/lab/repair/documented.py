@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary import RunDiagnosis
 
 # The finding that shows the fault -> its cause, the fix, and what the documentation says.
 DOCUMENTED: Mapping[str, tuple[str, str, str]] = {
     "probabilities-fed-to-cross-entropy": (
         "double-softmax", "feed-logits-to-loss",
         "the documentation of the loss: cross-entropy expects logits and applies the softmax itself",
+    ),
+    "output-cannot-reach-targets": (
+        "wrong-output-activation", "match-output-to-loss",
+        "the definition of the last activation: the targets lie outside of what it can give",
     ),
     "evaluating-in-train-mode": (
         "train-mode-evaluation", "switch-to-eval-mode",

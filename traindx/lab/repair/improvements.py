@@ -13,12 +13,9 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.curves.forecast import QUANTILES, forecast_curve, has_failed
 from traindx.features.shared import Features
-from traindx.features.statistics.trends import slope
+from traindx.features.statistics import slope
 from traindx.reports.labels import number, percent
-from traindx.vocabulary.diagnosis import Recommendation
-from traindx.vocabulary.rule import threshold
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Setup
+from traindx.vocabulary import Recommendation, Run, Setup, threshold
 from traindx.vocabulary.trial import Answering
 
 MOST = 6

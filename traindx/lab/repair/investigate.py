@@ -22,8 +22,7 @@ from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.conditions import refusal
 from traindx.lab.repair.pairs import known_gains, paired, trial
 from traindx.reports.labels import percent as sure
-from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Trial, Verdict
 
 SETTLED = 0.9
@@ -119,8 +118,7 @@ def why_over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: B
     """Why no more experiments are made, or ""."""
     if belief[0].probability >= SETTLED:
         return f"settled: {belief[0].title} ({sure(belief[0].probability)})"
-    left = experiments(belief, tried)
-    if not left:
+    if not experiments(belief, tried):
         return "no experiment is left that would narrow the causes down further"
     starts = SEEDS * (1 if tried else 2)
     if bench.left() < starts * first.seconds / max(bench.jobs, 1):

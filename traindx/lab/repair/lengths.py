@@ -6,8 +6,7 @@ import numpy as np
 
 from traindx.lab.plan import steps_for
 from traindx.lab.repair.bench import Arm
-from traindx.vocabulary.diagnosis import RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, RunDiagnosis
 
 
 def from_speed(first: Arm, diagnosis: RunDiagnosis, first_value: float | None) -> int | None:

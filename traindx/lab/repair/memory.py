@@ -14,7 +14,7 @@ from traindx.lab.knowledge.counts import Outcome, counts, factor
 from traindx.lab.knowledge.store import Store, address
 from traindx.lab.repair.document import Proof
 from traindx.version import VERSION
-from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
+from traindx.vocabulary import EvidenceTerm, Hypothesis
 
 FACTS = (
     "optimizer",

@@ -11,7 +11,7 @@ from traindx.capture.interventions import catalogue
 from traindx.lab.judge.objectives import gain, level, same, side, spread
 from traindx.lab.judge.significance import CAP, Judged, judge
 from traindx.lab.repair.bench import Arm
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run
 from traindx.vocabulary.trial import Objective, Trial
 
 # Interventions that act on gradients or on the step: the first loss is computed before them.

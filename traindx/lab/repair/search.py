@@ -24,9 +24,7 @@ from traindx.lab.repair.options import Options
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.lab.repair.source import MARK, THERE, Source
 from traindx.lab.repair.variants import Way, by_speed, sooner
-from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
-from traindx.vocabulary.run import Run
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact, Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict
 
 ROUNDS = 3  # of fixes on top of each other

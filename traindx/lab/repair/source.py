@@ -14,7 +14,7 @@ from traindx.lab.conduct.environment import script_of
 from traindx.lab.edits import Advice, Patch, configs, edit
 from traindx.lab.edits.files import read_tree
 from traindx.lab.repair.deadline import OutOfTime, at_most
-from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
+from traindx.vocabulary import FACT_FIELDS, Fact, Setup
 
 MARK = "source="
 THERE = "the source does this already"

@@ -8,8 +8,7 @@ import math
 from traindx.causes.experiments.belief import CHANCES
 from traindx.lab.judge.significance import percent as gained
 from traindx.lab.repair.search import Search
-from traindx.vocabulary.diagnosis import RunDiagnosis
-from traindx.vocabulary.rule import threshold
+from traindx.vocabulary import RunDiagnosis, threshold
 from traindx.vocabulary.trial import Stopping
 
 TYPICAL = math.log(2)  # assumed gain of a confirmed change, where none was confirmed yet: 50 %

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from traindx.live.screen import event_line
 from traindx.reports.labels import visible
-from traindx.vocabulary.diagnosis import SEVERITIES
+from traindx.vocabulary import SEVERITIES
 from traindx.vocabulary.live import LiveEvent
 
 NAMED = 3  # runs that are named where many have the same finding

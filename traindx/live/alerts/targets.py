@@ -16,7 +16,7 @@ from traindx.errors import ConfigError
 from traindx.installed import modules_of
 from traindx.live.alerts import channels
 from traindx.redaction import redact_text
-from traindx.vocabulary.diagnosis import Severity
+from traindx.vocabulary import Severity
 
 VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 # Services whose address can do without a secret: a local server, a desktop, the system's log.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from traindx.readers.raw import RawColumn
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 
 def joined(files: Sequence[dict[str, RawColumn]]) -> dict[str, RawColumn]:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 LARGEST = 1e150  # the square of a larger number overflows; single precision ends at 3.4e38
 LAST_STEP = 2.0**63

@@ -11,17 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.assembly.step_axis import back_jumps, densest, is_shuffled
 from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 MOST_RUNS = 64  # of one log, the last ones: nobody reads a hundred diagnoses of one file
 MOST_RESUMES = 100  # reported one by one
 NEAR = 5  # logging intervals from the first step at which a run may begin anew
 FAR = 0.6  # of the way back to the first step
 FIRST, LEVEL = 3, 5  # points at a beginning, and elsewhere, whose median is a level
+FALSE_START, LONGER = 5, 20  # points of a start that was given up, and how many times as long a later run is
 CONTINUES, TOO_FAR = 0.75, 3.0  # of the way that a run came, between which another goes on from it
 
 
@@ -94,7 +95,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
             pending.append(Event("resume", message, step, place))
             resumed += 1
         before = jump
-    return few([*cuts, Cut(begun, last, tuple(pending))])
+    return few(without_false_starts([*cuts, Cut(begun, last, tuple(pending))], rows))
 
 
 def first_row(raw: RawLog, before: int, at: int, step: float) -> int:
@@ -154,6 +155,24 @@ def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> 
     noise = float(median(bends)) if len(bends) else 0.0
     start, here, end, now = (float(median(part)) for part in parts)
     return Levels(start, here, end, now, noise)
+
+
+def without_false_starts(cuts: list[Cut], rows: Ints) -> list[Cut]:
+    """The cuts without starts that were given up after a few points, before a much longer run in the same
+    log: they have no verdict of their own. The run after them says that they are left out."""
+    sizes = [int(np.searchsorted(rows, cut.last) - np.searchsorted(rows, cut.first)) for cut in cuts]
+    kept: list[Cut] = []
+    left = 0
+    for index, (cut, size) in enumerate(zip(cuts, sizes, strict=True)):
+        if size <= FALSE_START and max(sizes[index + 1 :], default=0) >= LONGER * size:
+            left += 1
+            continue
+        if left:
+            message = f"{left} earlier start{'s' * (left > 1)} of at most {FALSE_START} points left out"
+            cut = cut._replace(events=(*cut.events, Event("parse-warning", message)))
+            left = 0
+        kept.append(cut)
+    return kept
 
 
 def few(cuts: list[Cut]) -> list[Cut]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.assembly.plausible_values import made_sound, sound_column
 from traindx.readers.assembly.restarts import Cut, find_cuts, holds_ranks, part_by_rank, rank_column
 from traindx.readers.assembly.step_axis import (
@@ -22,13 +22,25 @@ from traindx.readers.assembly.step_axis import (
     unrolled,
 )
 from traindx.readers.names.aliases import role_of
-from traindx.readers.names.roles import assign, summed_losses
+from traindx.readers.names.roles import assign, doubted, summed_losses
 from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.readers.setup_facts import COUNTS, WORDS
+from traindx.readers.setup_facts import COUNTS, FIELD_OF, WORDS
 from traindx.redaction import redact_facts, redact_text
-from traindx.vocabulary.run import ENDINGS, Event, Floats, Ints, Panel, Run, Series, frozen_array, series
-from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
+from traindx.vocabulary import (
+    ENDINGS,
+    FACT_FIELDS,
+    Event,
+    Fact,
+    Floats,
+    Ints,
+    Panel,
+    Run,
+    Series,
+    Setup,
+    frozen_array,
+    series,
+)
 
 
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
@@ -39,6 +51,9 @@ def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, 
     chosen = assign(raw, given or {})
     totals = summed_losses(chosen, raw)
     named = {signal: (raw.columns[name], name) for signal, name in chosen.items()} | totals
+    doubt = doubted(named, given or {}, raw)
+    if doubt:
+        raw.events.append(Event("note", doubt, code="doubtful-loss"))
     loss = named.get("train/loss") or named.get("val/loss")
     cuts = find_cuts(raw, loss[0] if loss else None)
     runs = [build(raw, named, cut, number, len(cuts)) for number, cut in enumerate(cuts)]
@@ -217,12 +232,27 @@ def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
             typed.pop(name)
         else:
             typed[name] = value
-    setup = Setup().with_facts(typed, "log")
+    setup = Setup().with_facts({**constants(built), **typed}, "log")
     if setup.lr is None and "lr" in built:
         rates = built["lr"].values[np.isfinite(built["lr"].values)]
         if len(rates):
             setup = setup.with_facts({"lr": float(rates.max())}, "peak of the logged rate")
     return setup
+
+
+def constants(built: Mapping[str, Series]) -> dict[str, Fact]:
+    """Settings that are logged as a column, which never changes."""
+    found: dict[str, Fact] = {}
+    for name, column in built.items():
+        field = FIELD_OF.get(name.rpartition("/")[2].lower())
+        if (
+            field in SETTINGS
+            and len(column)
+            and np.isfinite(column.values[0])
+            and np.ptp(column.values) == 0
+        ):
+            found[field] = float(column.values[0])
+    return found
 
 
 def held(value: Fact) -> Fact:
@@ -233,6 +263,7 @@ def held(value: Fact) -> Fact:
     )
 
 
+SETTINGS = frozenset({"clip_norm", "weight_decay", "momentum", "accumulation", "batch_size"})
 MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep an integer
 
 

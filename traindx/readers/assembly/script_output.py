@@ -6,6 +6,7 @@ record's steps, and only what the record lacks is taken: it is the better witnes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import numpy as np
 from traindx.errors import ReadError
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.run import Floats, Run, Series, series
+from traindx.vocabulary import Floats, Run, Series, series
 
 Read = Callable[[Path], list[RawLog]]
 LOGGED = "logged/"  # names under which capture keeps what the script handed to a logger
@@ -23,7 +24,11 @@ PRINTED = ("stdout.log", "stderr.log")
 MOST_BYTES = 64 << 20  # of a file next to the record are read
 # Of these the record has none: what agents, games and preference tuning log next to their losses.
 SPLITS = ("train/", "val/", "test/")
-KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl")
+# Parts of the loss of a model with latent variables.
+PARTS = frozenset({"rec", "recon", "reconstruction", "nll", "kld", "elbo"})
+KINDS = ("losses/", "charts/", "rollout/", "objective/", "logps/", "kl", "reward_std")
+TERMS = ("kld", "kl_loss", "value_loss", "entropy_loss")  # what a printed loss is the sum of
+LOSS, SUM = "train/loss", "train/total_loss"
 FEW = 2  # points below which a printed signal is no curve
 
 
@@ -39,8 +44,10 @@ def completed(run: Run, folder: Path, read_file: Read) -> Run:
     for file in files(run, folder):
         for other in runs_in(file, read_file):
             for name, curve in laid_over(other, own).items():
-                if name not in found:
-                    found[name], originals[name] = curve, f"{other.originals.get(name, name)} ({file.name})"
+                # A printed sum of terms has the samples of the printed terms; the recorded loss may have others.
+                kept = SUM if name == LOSS and any(n.endswith(TERMS) for n in other.series) else name
+                if kept not in found:
+                    found[kept], originals[kept] = curve, f"{other.originals.get(name, name)} ({file.name})"
     return msgspec.structs.replace(run, series=dict(sorted(found.items())), originals=originals)
 
 
@@ -82,9 +89,22 @@ def laid_over(run: Run, own: Mapping[str, Series]) -> dict[str, Series]:
     found = {}
     for name, curve in run.series.items():
         steps = placed(curve.steps, run.axis, last, ends)
-        if steps is not None and name.startswith((*SPLITS, *KINDS)) and len(curve) >= FEW:
+        wanted = name.startswith((*SPLITS, *KINDS)) or not PARTS.isdisjoint(
+            re.split(r"[\W_]+", name.lower())
+        )
+        if steps is not None and wanted and len(curve) >= FEW:
             found[name] = series(steps, curve.values, None)
     return found
+
+
+def counts_steps(steps: Floats, last: float, *, missed: float = 3.0) -> bool:
+    """Whether the numbers of a script's lines can be steps of the record. A counter that goes up evenly, and
+    ends more than `missed` lines before the record does, counts epochs or rounds: "[25/25]" after step 1,075."""
+    if not len(steps) or steps[0] < 0 or steps[-1] > last + 1:
+        return False
+    apart = np.diff(steps)
+    uneven = len(apart) < FEW or np.ptp(apart) > 0
+    return bool(uneven or steps[-1] + missed * apart[-1] >= last)
 
 
 def evaluations(own: Mapping[str, Series]) -> Floats | None:
@@ -98,7 +118,7 @@ def placed(steps: Floats, axis: str, last: float, ends: Floats | None) -> Floats
 
     A log that counts steps keeps them. Lines that are as many as the evaluations belong to those;
     other lines are spread evenly: an epoch is as long as another."""
-    if axis in ("step", "iteration") and len(steps) and steps[0] >= 0 and steps[-1] <= last + 1:
+    if axis in ("step", "iteration") and counts_steps(steps, last):
         return steps
     if ends is not None and len(ends) == len(steps):
         return ends

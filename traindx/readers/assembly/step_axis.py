@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 from msgspec.structs import replace
 
-from traindx.features.statistics.medians import distinct, median
+from traindx.features.statistics import distinct, median
 from traindx.readers.names.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 # Names of step axes, the best first: exact counters of optimizer steps before coarse ones.
 AXIS_NAMES = (
@@ -67,8 +67,7 @@ def find_axis(columns: dict[str, RawColumn]) -> str | None:
         n for n in known if is_shuffled(columns[n].values)
     ]
     # An axis that only a part of the rows carries is second to one that all of them do.
-    full = [a for a in usable if len(columns[a].rows) >= 0.9 * rows]
-    for name in full or usable:
+    for name in [a for a in usable if len(columns[a].rows) >= 0.9 * rows] or usable:
         return name
     guess = [
         n
@@ -105,8 +104,7 @@ def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
         return column.steps
     if axis is None or not len(axis.rows):
         return column.rows.astype(np.float64)
-    index = np.clip(np.searchsorted(axis.rows, column.rows, side="right") - 1, 0, None)
-    return axis.values[index]
+    return axis.values[np.clip(np.searchsorted(axis.rows, column.rows, side="right") - 1, 0, None)]
 
 
 def spread(axis: RawColumn, reference: RawColumn | None) -> RawColumn:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 
 def numbers_of(column: Any) -> tuple[Floats, Ints | None]:

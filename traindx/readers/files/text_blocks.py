@@ -11,7 +11,7 @@ from typing import TypeVar
 from traindx.errors import NotALog, ReadError
 from traindx.readers.compressed import MAGIC
 from traindx.readers.raw import HEAD_BYTES, Source
-from traindx.vocabulary.run import Event
+from traindx.vocabulary import Event
 
 BLOCK_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 22  # a longer line is cut in pieces: as JSON it may take 40 times as much memory

@@ -10,7 +10,7 @@ from traindx.readers.json.document import document, peek_document
 from traindx.readers.tables.columns import number
 from traindx.readers.tables.layout import peek
 from traindx.readers.tables.parsing import read_table
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 NAME = "boosting"
 MOST = 0.98

@@ -7,13 +7,13 @@ from math import isfinite
 
 from msgspec.structs import replace
 
-from traindx.features.statistics.medians import distinct
+from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of
 from traindx.readers.names.aliases import role_of
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 NAME = "csv"
 FILES = ("*.csv", "*.tsv")

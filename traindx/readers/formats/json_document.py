@@ -26,8 +26,7 @@ def sniff(source: Source) -> float:
         return 0.5
     if not isinstance(value, dict):
         return 0.0
-    lists = list(series_in(value))
-    return 0.55 if lists else 0.45 if list_of_records(value) is not None else 0.0
+    return 0.55 if list(series_in(value)) else 0.45 if list_of_records(value) is not None else 0.0
 
 
 def read(source: Source) -> list[RawLog]:

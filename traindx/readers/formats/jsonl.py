@@ -1,7 +1,5 @@
 """JSON Lines: one record for each logging call, written by countless training scripts."""
 
-from __future__ import annotations
-
 from traindx.readers.api import NotALog, RawLog, Source
 from traindx.readers.assembly.step_axis import find_axis
 from traindx.readers.json.document import Record, peek_records

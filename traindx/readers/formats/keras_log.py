@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.api import Event, Floats, RawColumn, RawLog, Source, np
 from traindx.readers.assembly.restarts import MOST_RUNS, back_at_start
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import read_table
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 NAME = "keras-csv"
 MOST = 0.85

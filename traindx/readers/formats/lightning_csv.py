@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.api import Event, Path, RawColumn, RawLog, Source, np, source_of
 from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.layout import peek

@@ -49,8 +49,7 @@ def run_log(name: str, metrics: dict[str, list[Point]], params: dict[str, str], 
         tables[key] = table[np.lexsort((table[:, 2], table[:, 0]))]
     tables = {key: table for key, table in tables.items() if len(table)}
     moments = np.concatenate([table[:, [0, 2]] for table in tables.values()] or [np.empty((0, 2))])
-    instants = np.unique(moments, axis=0)
-    places = {tuple(instant): row for row, instant in enumerate(instants.tolist())}
+    places = {tuple(instant): row for row, instant in enumerate(np.unique(moments, axis=0).tolist())}
     unstepped = all(not table[:, 2].any() for table in tables.values()) and any(
         len(t) > 1 for t in tables.values()
     )
@@ -138,8 +137,7 @@ def files_under(folder: Path) -> Iterator[tuple[str, Path]]:
 def points_of(file: Source, events: list[Event]) -> list[Point]:
     """The lines `time value step` of a metric file (old stores leave the step out)."""
     points, broken = [], 0
-    text = whole_text(file, events).decode("utf-8", "replace")
-    for i, line in enumerate(text.splitlines()):
+    for i, line in enumerate(whole_text(file, events).decode("utf-8", "replace").splitlines()):
         numbers = [text_number(word) for word in line.split()]
         if len(numbers) in (2, 3) and None not in numbers:
             time, value, step = (*numbers, float(i))[:3]
@@ -159,8 +157,7 @@ def sniff(source: Source) -> float:
     """An SQLite file in whose first bytes MLflow's tables are declared."""
     if not source.head.startswith(BEGINS):
         return 0.0
-    named = all(word in source.head for word in (b"latest_metrics", b"run_uuid"))
-    return 0.95 if named else 0.5
+    return 0.95 if all(word in source.head for word in (b"latest_metrics", b"run_uuid")) else 0.5
 
 
 def read(source: Source) -> list[RawLog]:

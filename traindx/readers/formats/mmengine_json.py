@@ -1,7 +1,5 @@
 """OpenMMLab: mmcv's .log.json (settings, then rows with a mode) and MMEngine's scalars.json."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from traindx.readers.api import RawColumn, RawLog, Source, column

@@ -97,8 +97,7 @@ def monitor_log(
     rows = [whole_rows(columns, names) for _, columns in parts]
     table = np.concatenate(rows)
     ended = np.concatenate([r[:, names.index("t")] + s for r, s in zip(rows, starts, strict=True)])
-    order = np.argsort(ended, kind="stable")
-    table, count = table[order], np.arange(len(table))
+    table, count = table[np.argsort(ended, kind="stable")], np.arange(len(table))
     columns = {n: column(table[:, i], count) for i, n in enumerate(names)}
     columns["episode"] = column(count + 1.0, count)
     columns[STEPS] = column(np.cumsum(table[:, names.index("l")]), count)

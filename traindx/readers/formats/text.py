@@ -19,7 +19,7 @@ from traindx.readers.textlog.lines import encoding_of, signed_lines
 from traindx.readers.textlog.outcome import ends_of_passes, events_of, framework_of
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.select import select
-from traindx.readers.textlog.shapes import Shape, is_prose, shapes_of
+from traindx.readers.textlog.shapes import Shape, by_heading, is_prose, shapes_of
 from traindx.readers.textlog.tables import is_heading, row_cells
 
 NAME = "text"
@@ -159,7 +159,7 @@ def understood(name: str, scanner: Scanner) -> RawLog:
     """What the lines say together: columns, steps, facts and events."""
     shapes = [
         s
-        for s in shapes_of(scanner.variants, scanner.records)
+        for s in by_heading(shapes_of(scanner.variants, scanner.records), scanner.headings)
         if not is_listed(s, scanner) and not is_prose(s)
     ]
     shapes, epochs = ends_of_passes(shapes, epoch_line(shapes))

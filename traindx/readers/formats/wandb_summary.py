@@ -58,8 +58,7 @@ def read(source: Source) -> list[RawLog]:
 
 def _parse(source: Source) -> dict[str, object]:
     try:
-        text = source.read_bytes().decode("utf-8", "replace")
-        found = json.loads(text)
+        found = json.loads(source.read_bytes().decode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}"
         raise ReadError(

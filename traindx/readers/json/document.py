@@ -13,7 +13,7 @@ import msgspec
 from traindx.errors import NotALog, ReadError
 from traindx.readers.files.text_blocks import head_lines, is_text, plain, refuse_non_text, whole_text
 from traindx.readers.raw import HEAD_BYTES, Source
-from traindx.vocabulary.run import Event
+from traindx.vocabulary import Event
 
 Record = dict[str, Any]
 # ValueError: also a number of 5000 digits; UnicodeDecodeError is one.

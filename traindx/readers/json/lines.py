@@ -15,7 +15,7 @@ from traindx.readers.files.text_blocks import blocks, refuse_non_text, size_of, 
 from traindx.readers.json.document import JSON_ERRORS, Record, decode
 from traindx.readers.raw import RawColumn, Source
 from traindx.readers.tables.columns import Columns
-from traindx.vocabulary.run import Event, Floats
+from traindx.vocabulary import Event, Floats
 
 LARGE_BYTES = 8 << 20  # below, importing pyarrow (0.1 s) costs more than it saves
 MAX_DEPTH = 8

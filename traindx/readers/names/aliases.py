@@ -12,7 +12,7 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -20,11 +20,11 @@ def word_set(text: str) -> frozenset[str]:
 
 
 TRAIN_WORDS = word_set("train training tr trn learn fit trl")
-VAL_WORDS = word_set("""val valid validate validation eval evaluation test testing dev heldout tel te vl
+VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test testing dev heldout tel te vl
     holdout""")
 # Words around a quantity that do not change what it is.
 FILLER = word_set("""epoch step iter iteration batch avg average mean smoothed inner total global metrics metric
-    scalars lm overall running current cur per log the of final set all main x model 0
+    scalars curr full lm overall running current cur per log the of final set all main x model 0
     rollout""")
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
@@ -49,7 +49,7 @@ PHRASES = {
         "time, time ms, elapsed ms time, elapsed time, dt, time sec, sec, elapsed s time, time s, dt ms, "
         "batch time, batch_time, timing train, sps time, timing, iter_time, s time it, duration, elapsed "
         "time iteration, elapsed, elapsed s, elapsed sec, elapsed seconds, elapsed ms, elapsed min, elapsed "
-        "minutes, each step time"
+        "minutes, each step time, time taken, cost time, time consumed, ms, us"
     ),
     "time/data": "data time, data, time data, dataload time, data loading time, data wait, data ms time",
     "time/forward": "forward time, fwd time, forward",
@@ -58,7 +58,8 @@ PHRASES = {
     "throughput": (
         "samples second, samples sec, throughput, wps, tokens second, tokens sec, tok sec, tok s, img s, "
         "imgs s, imgs sec, fps, fps time, speed, examples sec, examples second, images sec, images second, "
-        "words second, tps, tgs, samples s, tokens s, it s, steps second, seq s, toks s"
+        "words second, tps, tgs, samples s, tokens s, it s, steps second, seq s, toks s, iter s, iters s, "
+        "iterations sec, steps sec, batches sec, sps, charts sps"
     ),
     "mem/device": (
         "memory, max mem, mem, gpu mem, gpu memory, cuda memory, cuda mem, vram, max memory, res mem, "
@@ -85,6 +86,7 @@ METRICS = {
         "accuracy, pixel acc, token accuracy"
     ),
     "perplexity": "ppl",
+    "iou": "io u",
     "error": "err",
     "map50": "map@.5, map@0.5",
     "map50_95": "map@.5 .95, map@0.5 0.95",
@@ -168,13 +170,15 @@ def role_of(name: str) -> Role:
         return Role("lr/" + "_".join(kept[1:]), 3)
     if kept[-1] == "lr" and len(kept) > 1:
         return Role("lr/" + "_".join(kept[:-1]), 3)
+    if kept[-2:] == ["learning", "rate"]:
+        return Role("lr/" + "_".join(kept[:-2]), 3)
     named = [w for w in core if w not in WHEN] or kept
     metric = RENAMED.get(" ".join(kept)) or RENAMED.get(" ".join(named)) or "_".join(named)
     if not split and (
         HELD_OUT_WORDS & set(kept) or kept[-1].startswith("map") or kept[0].startswith("map@")
     ):
         split = "val"
-    if kept == ["loss"] or metric == "lossall":
+    if kept in (["loss"], ["losses"]) or metric == "lossall":
         filler = [w for w in core if w in FILLER]
         return Role(f"{split or 'train'}/loss", len(filler) + ("epoch" in filler) + (0 if split else 1))
     if not split and direction_of(metric) == "none":
@@ -204,7 +208,9 @@ WHOLE_TERMS = {
     "train": "entraînement entrenamiento treinamento обучение",
     "val": "validierung validación validação валидация",
     "test": "тест prueba",
-    "loss": "verlust perte pérdida perdida perda perdita потери потеря",
+    "loss": "verlust perte pérdida perdida perda perdita perdua pèrdua потери потеря",
+    "error": "erro erreur errore fehler ошибка",
+    "reward": "recompensa récompense belohnung ricompensa награда",
     "accuracy": "genauigkeit exactitude exactitud precisión acurácia accuratezza точность",
     "lr": "lernrate",
     "avg": "durchschnitt moyenne promedio среднее",

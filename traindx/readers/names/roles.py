@@ -1,16 +1,14 @@
 """Give every column of a log its canonical name, once all of them are known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 
 from traindx.errors import ConfigError
 from traindx.features.adversarial import is_duel, is_term
-from traindx.readers.names.aliases import Role, role_of, split_of, words_of
+from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, words_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 # Two players, each with its own loss: their sum means nothing.
 ADVERSARIAL = frozenset(
@@ -26,6 +24,7 @@ LOSS_LIKE = (
     "cross_entropy",
     "crossentropy",
     "entropy",
+    "xent",
     "mse",
     "rmse",
     "mae",
@@ -41,6 +40,10 @@ LOSS_LIKE = (
     "merror",
     "huber",
 )
+# Of those that stand in for a loss, these are likely not the one that is trained.
+DOUBTFUL = frozenset({"loss", "entropy", "perplexity", "error", "objective", "merror"})
+UNNAMED = ("value", "c0", "c1")
+LOSSES = ("train/loss", "val/loss")
 RETRIEVAL = frozenset({"p", "precision", "f1"})  # next to one of these, R is a recall and no reward
 FEW = 2  # points, which are no curve where another name of the same signal has one
 SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
@@ -55,7 +58,8 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
             raise ConfigError(f"--map {canonical}={wanted}: no column {wanted!r}; there are: {names}")
     chosen = {c: w for c, w in given.items() if w in raw.columns}
     taken = set(chosen.values())
-    offers = [(raw.roles.get(name), name) for name in raw.columns if name not in taken]
+    fixed_roles = bare_sides(raw) | raw.roles
+    offers = [(fixed_roles.get(name), name) for name in raw.columns if name not in taken]
     duel = is_duel(raw.columns)
     retrieves = bool(RETRIEVAL & {name.lower() for name in raw.columns})
     ranked = [
@@ -66,11 +70,41 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         if not role.signal or name == raw.axis:
             continue
         wanted = evaluation_name(role.signal, name, raw)
+        if wanted == "time/step" and "trial" in words_of(raw.axis or ""):
+            wanted = "time/trial"  # a search trains a model in each
         if wanted == "train/loss" and wanted in chosen and is_evaluation(name, chosen, raw):
             wanted = "val/loss"
-        signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
-        chosen[signal] = name
+        chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
     return promote(chosen)
+
+
+def bare_sides(raw: RawLog) -> dict[str, str]:
+    """The roles of columns that name a side and nothing else (`Train`, `Test`), where no loss is named: scores
+    where the training one rises between 0 and 1, else losses."""
+    names = [n for n in raw.columns if n != raw.axis]
+    sides = {split_of(words_of(n)): n for n in names if {*words_of(n)} <= TRAIN_WORDS | VAL_WORDS}
+    if not {"train", "val"} <= sides.keys() or any(role_of(n).signal in LOSSES for n in names):
+        return {}
+    values = raw.columns[sides["train"]].values
+    values = values[np.isfinite(values)]
+    share = len(values) > FEW and 0 <= values.min() <= values.max() <= 1
+    what = "score" if share and values[-1] > values[0] else "loss"
+    return {name: f"{side}/{what}" for side, name in sides.items() if side}
+
+
+def doubted(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str], raw: RawLog) -> str:
+    """A sentence on the losses whose columns do not say that they are the loss, "" for none."""
+    doubts = {}
+    for signal in [s for s in LOSSES if s in named and s not in given]:
+        original = named[signal][1]
+        meant = "" if original in UNNAMED else raw.roles.get(original) or role_of(original).signal
+        last = meant.rpartition("/")[2].lower()
+        if meant != signal and not last.endswith(tuple(w for w in LOSS_LIKE if w not in DOUBTFUL)):
+            column = f"numbers without a name ({original})" if original in UNNAMED else f'"{original}"'
+            doubts[signal] = f"{signal} is read from {column}"
+    if not doubts:
+        return ""
+    return f"{' and '.join(doubts.values())}; if that is wrong, name the column: --map {min(doubts)}=NAME"
 
 
 def by_fit(offers: list[tuple[Role, int, str]], raw: RawLog) -> list[tuple[Role, int, str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.names.aliases import words_of
-from traindx.vocabulary.run import Floats, Series, series
+from traindx.vocabulary import Floats, Series, series
 
 SECONDS = {
     "ms": 1e-3,
@@ -51,8 +51,7 @@ def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tu
         return signal, scaled(part, bytes_factor(part.values, unit, original))
     if signal.startswith("util/") or signal.split("/")[-1] in FRACTIONS:
         top = float(np.nanmax(part.values, initial=0.0))
-        percent = unit == "%" or (1.5 < top <= 100.0)
-        return signal, scaled(part, 0.01 if percent else 1.0)
+        return signal, scaled(part, 0.01 if unit == "%" or 1.5 < top <= 100.0 else 1.0)
     return signal, part
 
 

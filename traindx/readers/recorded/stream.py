@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from traindx.readers.raw import RawColumn, RawPanel, stacked
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,10 +8,9 @@ from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traindx.readers.raw import RawColumn
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 MAX_NAMES = 20_000  # a log with more names than this is not read to the end of them
 PIECE = 1 << 16  # cells taken at a time: as Python's numbers they take eight times as much memory
@@ -190,6 +189,6 @@ def trailing_nulls(numbers: Ints, nulls: Ints, *, least: int = 3) -> Ints:
     if not len(numbers) or len(nulls) < least:
         return np.empty(0, dtype=np.int64)
     ending: Ints = nulls[nulls > numbers[-1]]
-    earlier: NDArray[np.int64] = np.searchsorted(numbers, nulls[: len(nulls) - len(ending)])
+    earlier: Ints = np.searchsorted(numbers, nulls[: len(nulls) - len(ending)])
     longest = int(np.bincount(earlier).max()) if len(earlier) else 0
     return ending if len(ending) >= max(least, longest + 1) else np.empty(0, dtype=np.int64)

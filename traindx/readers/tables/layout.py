@@ -18,6 +18,9 @@ DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 MARKDOWN_RULE = frozenset("|:- ")
 COMMENT = ("#", "%", "//")
 MAX_CELLS = 20_000
+SIDE = re.compile(
+    r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test)\s+(?=[^\W\d])", re.IGNORECASE
+)  # `train loss`
 LEAST = 5  # rows of one width in a row that are no accident
 
 
@@ -112,7 +115,10 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     share = same / len(body)
     samples = tuple(tuple(column) for column in zip(*whole, strict=True))
     text = frozenset(i for i, column in enumerate(samples) if _is_words(column, comma))
-    if has_header and len(first) == 1 and width > 2:
+    if has_header and delimiter == " " and len(first) > width:
+        first = SIDE.sub(r"\1_", " ".join(first)).split()
+    sentence = len(first) > width if delimiter == " " else len(first) == 1 and " " in first[0].strip()
+    if has_header and (sentence or (len(first) == 1 and width > 2)):
         return None  # a heading over a table, not its header
     if share < 0.5 or len(text) == width or (text and (not has_header or delimiter == " ")):
         return None

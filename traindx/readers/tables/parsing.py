@@ -17,7 +17,7 @@ from traindx.readers.files.text_blocks import blocks, refuse_non_text, size_of, 
 from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.rows import Rows
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 ARROW_BYTES = 4 << 20  # below, importing pyarrow (0.1 s) costs more than it saves
 LEAST_VANISHED = 3  # rows without a value at the end before it is worth telling

@@ -13,10 +13,10 @@ from math import comb
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.tables.columns import Columns, in_split, number, plain_numbers
 from traindx.readers.tables.layout import DECIMAL_COMMA, LEAST, Layout, header_names, is_number, split_line
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 KEPT_MISFITS = 8
 MOST_TRIED = 8  # times that rows of another width are looked at closely

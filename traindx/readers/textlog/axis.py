@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.features.statistics.medians import distinct, median
+from traindx.features.statistics import distinct, median
 from traindx.readers.textlog.counting import Count
 from traindx.readers.textlog.grammar import is_loose
 from traindx.readers.textlog.shapes import Shape
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 WEIGHT = {2: 1.0, 1: 0.3, 0: 0.01}  # of a row, by what its names say
 ENOUGH = 5  # rows that a record of nothing but unknown names must have

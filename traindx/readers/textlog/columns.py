@@ -11,8 +11,8 @@ from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawColumn
 from traindx.readers.textlog.shapes import Shape, joined
 from traindx.readers.textlog.tokens import in_common_unit
-from traindx.readers.textlog.words import evidence
-from traindx.vocabulary.run import Floats
+from traindx.readers.textlog.words import COUNTERS, evidence
+from traindx.vocabulary import Floats
 
 STEP_RATE = re.compile(r"^[munµ]?s/(?:it|iter|iteration|step|batch)$", re.IGNORECASE)
 RANKED = re.compile(r"^rank/(\d+)/(.+)$")
@@ -118,8 +118,8 @@ def roles_of(columns: dict[str, RawColumn], units: dict[str, str]) -> dict[str, 
     for train, held in (("trl", "tel"), ("tr", "vl"), ("tr", "va")):  # llm.c and the like
         if train in columns and (held in columns or train == "trl"):
             roles |= {n: c for n, c in ((train, "train/loss"), (held, "val/loss")) if n in columns}
-    if names == ["value"]:
-        roles["value"] = "train/loss"  # two bare columns, `76980 nan`: a counter and a loss
+    if [n for n in names if n not in COUNTERS] == ["value"]:
+        roles["value"] = "train/loss"  # `76980 nan`, `epoch 0, batch 40: 4.98`: counters and a loss
     if {"learn", "test"} & set(names) and "loss" not in names:
         roles |= {n: c for n, c in (("learn", "train/loss"), ("test", "val/loss")) if n in names}
     if "loss" in columns and "train_loss" in columns and units.get("loss") == units.get("train_loss"):

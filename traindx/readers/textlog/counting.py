@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics import median
 from traindx.readers.assembly.plausible_values import LAST_STEP
 from traindx.readers.textlog.shapes import Shape
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 CountKind = Literal["global", "inner", "epoch"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from traindx.vocabulary.run import Event, EventKind
+from traindx.vocabulary import Event, EventKind
 
 LONGEST_TRACE = 2000  # lines
 MOST_EVENTS = 200  # of one log; more of the same kind say nothing new

@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 
 from traindx.readers.textlog.grammar import LONGEST_LINE
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 NUMBERS = {
     "lr": """lr learning_rate base_lr init_lr initial_lr max_lr peak_lr lr0 base_learning_rate initial_learning_rate""",

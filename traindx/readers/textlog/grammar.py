@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from traindx.readers.textlog.keys import Key, key_before, metric_name, slug
+from traindx.readers.textlog.keys import TAILS, Key, key_before, metric_name, slug
 from traindx.readers.textlog.tokens import TIME, TOKEN, scale_of, short_unit
 from traindx.readers.textlog.words import CHANGED, counter_of, evidence, role_in, role_of_key, role_only
 
@@ -28,8 +28,11 @@ NAME_THEN_COUNTER = re.compile(
     r"(?P<name>.*\w)(?:\s+(?:at|after|for|in|of|on)\s+(?:the\s+)?|\s*[@(]\s*)(?P<counter>[\w ]+)"
 )
 NAME_THEN_COUNT = re.compile(r"(?P<name>.*\w)\s+after")
+UNNAMED_GAP = " \t,:|-–=>)]"  # between the last counter and a value without a name
 COUNTED_THINGS = re.compile(r"\s+(?P<counter>[a-z_]+s)(?=\W)", re.IGNORECASE)
 INDEXED = re.compile(r"(?P<name>\w[\w ./-]*)\[$")  # `loss[12] = 7.49`
+PAIR = re.compile(r"\d+\s*,\s*\d+\s*\]")  # `[epoch, batch]`
+LEGEND = re.compile(r"\([A-Za-z_, ]+\)")  # `Loss [3, 100](epoch, batch): 1.72`
 INDEX_ENDS = re.compile(r"\]\s*[:=]")
 BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
 THINGS = re.compile(r" [a-z]+s\b(?!:|=)")  # `wrote 3 files`
@@ -38,8 +41,11 @@ BULLET = re.compile(r"(?<= )[–—•·](?= )")
 LEADERS = re.compile(r"(?<=\w)\.{2,}:")
 ANGLES = re.compile(r"<(\w+[=:] ?\d+)>")
 ABOUT = re.compile(r"(?<=[:= ])~(?=[^\s/])")
-# What mpirun, and Python's logging without a format, write before a line.
-TAG = re.compile(r"^(?:\[\d+,\d+\]<std(?:out|err)>:|(?:DEBUG|INFO|WARNING):[\w.]+:)")
+# What mpirun, the system's log, and Python's logging without a format write before a line.
+TAG = re.compile(
+    r"^(?:\[\d+,\d+\]<std(?:out|err)>:|(?:DEBUG|INFO|WARNING):[\w.]+:"
+    r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d [\w.-]+ [\w./-]+\[\d+\]: )"
+)
 RANK = re.compile(r"(?:\brank[ :_=]?|^\[default|^\[\d+,(?=\d+\]<std))(\d{1,5})\b", re.IGNORECASE)
 KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
 CLOSING = re.compile(
@@ -63,6 +69,7 @@ class Field(NamedTuple):
 
 UNNAMED = Field("", "counter", 6, whole=True)
 WITHIN = Field("", "within", 2, whole=True)
+COUNTING = ("counter", "within", "total")
 LEADS = ("", "[", "(", "#", "|")  # between the beginning of a line and a counter without a name
 ENDS = ("", " ", "\t", ":", "]", ")", "|", ",")  # after it
 
@@ -179,12 +186,21 @@ class LineReader:
         """The key of a number. Where a counter comes between a metric's name and its value, the name waits
         for it."""
         key, self.passed = key_before(gap), 0
-        if self.waiting and not key.text and not gap.strip(" ])>-:="):
+        whole = token["value"].isdigit()
+        if not self.fields and gap.rstrip().endswith("[") and PAIR.match(self.line, token.start()):
+            self.waiting = key.text if evidence(key.text) else ""
+            return Key("", False, key.lead, "")
+        if self.waiting and whole and (counter_of(key.text) or gap.strip() == ","):
+            return key  # `loss at epoch 3 and step 120 is 0.5`
+        if self.waiting and LEGEND.sub("", gap).strip(" ])>-:=").lower() in ("", *TAILS):
             key = Key(self.waiting, True, "", "")
         self.waiting = ""
-        if not token["value"].isdigit():
+        if not whole:
             return key
         things = COUNTED_THINGS.match(self.line, token.end())
+        if things and key.text.lower() == "after" and counter_of(things["counter"]):
+            self.passed = things.end() - token.end()
+            return Key(things["counter"], True, key.lead, "")  # `after 12 steps the loss is 7.49`
         if named := NAME_THEN_COUNTER.fullmatch(key.text):
             counter = named["counter"]
         elif things and (named := NAME_THEN_COUNT.fullmatch(key.text)):
@@ -248,6 +264,8 @@ class LineReader:
             return None if again else Field(self.sided(unit), "metric", 0, first if first in TIME else "")
         counted = whole and not unit
         if counted and not self.fields:
+            if bare.endswith("[") and PAIR.match(self.line, token.start()):
+                return UNNAMED
             if token.start() - self.start < 24 and bare in LEADS:
                 return UNNAMED if follows in ENDS else None
             if self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
@@ -267,13 +285,20 @@ class LineReader:
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
             return Field(self.sided("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
-        kinds = [(f.kind, f.name) for f in self.fields]
-        return Field("value", "metric") if kinds == [("counter", "")] and not gap.strip(" \t,") else None
+        if any(f.kind not in COUNTING for f in self.fields) or gap.strip(UNNAMED_GAP):
+            return None
+        bare_counter = [f.name for f in self.fields] == [""] and not gap.strip(" \t,")
+        last = not whole and not unit and not self.line[token.end() :].strip(" \t)].")
+        return Field("value", "metric") if self.fields and (bare_counter or last) else None
 
     def drop_loose(self) -> None:
         """Take out rates and durations that are in no record: prose such as `done in 3.2s`."""
-        if any(f.name == "value" for f in self.fields) and (len(self.fields) > 2 or self.others):
-            self.fields.clear()
+        if any(f.name == "value" for f in self.fields):
+            counted = all(f.kind in COUNTING for f in self.fields[:-1])
+            unnamed = any(f.kind == "counter" and not f.name for f in self.fields)
+            among = any(span > self.spans[0] for span in self.others)  # not in a prefix
+            if not counted or among or (unnamed and self.others):
+                self.fields.clear()
         if any(
             f.kind in ("counter", "within") or (f.kind == "metric" and not is_loose(f)) for f in self.fields
         ):

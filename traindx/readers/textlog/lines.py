@@ -6,8 +6,6 @@ sequence of lines on one place of the screen. Line numbers count these pieces to
 Boxed tables of two columns: `| loss | 0.41 |` between rules, one box a moment (Baselines,
 Stable-Baselines3, Spinning Up). A box is one row; a line without a value opens a section."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Callable, Iterator
@@ -110,10 +108,11 @@ class Boxes:
         self.cells: dict[Field, float] = {}
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
-        if len(line) >= WIDEST or line[:1] not in ("|", "│", "┃") or not LINE.match(line.rstrip()):
+        if len(line) >= WIDEST or line[:1] not in ("|", "│", "┃") or not (pair := LINE.match(line.rstrip())):
             return None
+        table = pair[2].strip().isalpha() and counter_of(pair[1])  # `| Epoch | Loss |` heads one
         headings = line[0] == "┃" and not any(c.isdigit() for c in line)  # Rich draws those of a table so
-        return None if headings else self.take
+        return None if headings or table else self.take
 
     def take(self, line: str, row: int) -> None:
         found = LINE.match(line.rstrip())

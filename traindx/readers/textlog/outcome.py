@@ -15,7 +15,7 @@ from traindx.readers.textlog.counting import EpochLine, epoch_column
 from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.shapes import Shape
-from traindx.vocabulary.run import ENDINGS, Event, Floats, Ints
+from traindx.vocabulary import ENDINGS, Event, Floats, Ints
 
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
 # (tool, what only its lines hold)
@@ -119,8 +119,7 @@ def ends_of_passes(shapes: list[Shape], epochs: EpochLine) -> tuple[list[Shape],
     others = [ends_of_evaluation(s) for s in shapes if not any(s is b for b in bars)]
     if not bars:
         return others, epochs
-    kept = ends_of_bars(bars, epochs)
-    return sorted([*others, *kept], key=lambda s: int(s.rows[0])), epochs
+    return sorted([*others, *ends_of_bars(bars, epochs)], key=lambda s: int(s.rows[0])), epochs
 
 
 def ends_of_bars(bars: list[Shape], epochs: EpochLine) -> list[Shape]:

@@ -9,8 +9,6 @@ lines. Both are printed before the step line they belong to.
 
 A metric's whole history may be one line: `train_loss = [0.9, 0.5, 0.3]`, one value an epoch or a step."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable, Iterator
@@ -24,7 +22,7 @@ from traindx.readers.textlog.lines import Boxes, signature
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tables import Tables
 from traindx.readers.textlog.variants import Variant
-from traindx.readers.textlog.words import evidence
+from traindx.readers.textlog.words import HEADING, evidence, role_of_key
 
 Handler = Callable[[str, int], None]
 
@@ -69,6 +67,7 @@ class Scanner:
         self.events = EventLog(stream, self.dispatch)
         self.facts = Facts()
         self.marks = array("q")
+        self.headings = {"train": array("q"), "val": array("q")}  # rows that name a side and nothing else
         self.last_row = 0
         self.dropped = self.studied = self.strays = 0
 
@@ -106,6 +105,8 @@ class Scanner:
             return
         self.studied += handler is None
         self.facts.offer(line, row)
+        if handler is None and HEADING.fullmatch(line):
+            handler = self.under_heading
         if handler is None and MARK.search(line[:300]):
             self.mark_and_read(mark, line, row)
             return
@@ -128,6 +129,12 @@ class Scanner:
 
         self.remember(mark, both)
         both(line, row)
+
+    def under_heading(self, line: str, row: int) -> None:
+        """Note a line such as `Validation:`; as a banner it may begin another run, too."""
+        self.headings[role_of_key(line)].append(row)
+        if MARK.search(line):
+            self.marks.append(row)
 
     def form_of(self, line: str) -> Handler | None:
         """The special form that claims a line, if any."""

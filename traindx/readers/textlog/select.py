@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from traindx.features.statistics.medians import distinct
+from traindx.features.statistics import distinct
 from traindx.readers.names.aliases import role_of
 from traindx.readers.textlog.axis import Axis, intervals
 from traindx.readers.textlog.counting import Count
@@ -104,8 +104,7 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
     """Records that count nothing: their rows are their steps. What is repeated with changing
     values is kept; of what is not, only a short text."""
     strong = [s for s in shapes if s.strength() > 0 and not s.closing]
-    numbers = sum(len(s) for s in shapes)
-    short = numbers <= FEW
+    short = sum(len(s) for s in shapes) <= FEW
     kept = [s for s in strong if (len(s) > 1 and varies(s)) or (short and s.strength() > 0)]
     if not any(s.strength() == 2 for s in kept) and not short:
         kept = [s for s in kept if len(s) >= 3]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,8 +13,8 @@ from traindx.readers.textlog.grammar import Field, is_loose
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tokens import in_common_unit
 from traindx.readers.textlog.variants import Variant
-from traindx.readers.textlog.words import evidence
-from traindx.vocabulary.run import Floats, Ints
+from traindx.readers.textlog.words import evidence, role_of_key
+from traindx.vocabulary import Floats, Ints
 
 WORD = re.compile(r"[A-Za-z']+")
 STATED = re.compile(r"[:=]\s*[-+]?\.?\d")
@@ -24,6 +24,8 @@ without and or but not in on to from by as than then which when where while our 
 using run about"""
 SMALL_WORDS = frozenset(SMALL.split())
 LEAST_SMALL = 4
+UNDER = 4  # lines below a heading that belong to it
+MOSTLY = 0.7  # of the lines of a kind are below a heading, which then heads something else
 
 
 @dataclass
@@ -116,6 +118,33 @@ def merged(variants: list[Variant]) -> Shape:
         first.sample,
     )
     return divided(shape)
+
+
+def by_heading(shapes: Iterable[Shape], headings: Mapping[str, Sequence[int]]) -> list[Shape]:
+    """The kinds of lines, those apart that are just below a heading of the held-out side (`Validation:`): they
+    look like those below `Training:`. A line that counts steps is of its own record where all are so."""
+    if not headings["val"]:
+        return list(shapes)
+    found = []
+    for shape in shapes:
+        above = {
+            side: np.append(-UNDER - 1, rows)[np.searchsorted(rows, shape.rows)]
+            for side, rows in headings.items()
+        }
+        held = (shape.rows - above["val"] <= UNDER) & (above["val"] > above["train"])
+        counts = any(f.kind == "counter" for f in shape.fields)
+        if shape.side or not shape.metrics() or not held.any() or (counts and held.mean() > MOSTLY):
+            found.append(shape)
+            continue
+        fields = tuple(
+            f._replace(name=f"val/{f.name}") if f.kind == "metric" and not role_of_key(f.name) else f
+            for f in shape.fields
+        )
+        units = {f"val/{name}": unit for name, unit in shape.units.items()}
+        found.append(replace(shape.subset(held), fields=fields, side="val", units=shape.units | units))
+        if not held.all():
+            found.append(shape.subset(~held))
+    return found
 
 
 def is_prose(shape: Shape) -> bool:

@@ -11,7 +11,7 @@ from traindx.readers.textlog.records import Records
 
 CELL = re.compile(
     r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan"
-    r"|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|no log|all",
+    r"|[-+]?inf|\[[-+\d.e, ]+\]|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|no log|all",
     re.IGNORECASE,
 )
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
@@ -123,6 +123,6 @@ def row_cells(text: str) -> list[str]:
 
 
 def value_of(cell: str) -> float | None:
-    """A cell's number; the first of `3/300`; None for a clock time, a dash or an absent value."""
-    found = re.match(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|nan|inf)", cell, re.IGNORECASE)
+    """A cell's number; the first of `3/300` and of `[0.41, 0.2]`; None for a clock time, a dash or an absent value."""
+    found = re.match(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|nan|inf)", cell.lstrip("["), re.IGNORECASE)
     return float(found[0]) if found and ":" not in cell else None

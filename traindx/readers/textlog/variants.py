@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from traindx.readers.textlog.grammar import Parsed
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 HELD = 4000  # texts of numbers kept before they are converted
 

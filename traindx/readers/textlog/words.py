@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from traindx.readers.names.aliases import in_english, role_of
-from traindx.vocabulary.signals import direction_of
+from traindx.vocabulary import direction_of
 
 # Counter -> rank; the lower the closer to optimizer steps over the whole run.
 RANKED = (
@@ -45,6 +45,14 @@ ROLE_IN_KEY = re.compile(
 )
 
 
+# A line that names a side and nothing else. What is being done ("Evaluating ...") heads no numbers.
+HEADING = re.compile(
+    r"\W*(?:train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test|dev)(?: (?:set|results?|metrics|phase))?\s?"
+    r"(?:[:\])=*]|-{2})\W*",
+    re.IGNORECASE,
+)
+
+
 def role_in(text: str) -> str:
     """ "train", "val" or "" by the last word of a text that names a side."""
     last = ""
@@ -76,7 +84,8 @@ def counter_of(key: str) -> tuple[str, int] | None:
         return joined, COUNTERS[joined]
     bare = re.sub(r"[\s_]+", "_", ROLE_IN_KEY.sub("", plain)).strip("_-/ .")
     bare = re.sub(
-        r"^(?:current|cur|global|inner|main|the|end_of|start_of|start|end|starting|finished|begin)_",
+        r"^(?:current|cur|global|inner|main|(?:in_|on_|at_|during_)?the|in|on|at|during|end_of|start_of|start|end"
+        r"|starting|finished|begin)_",
         "",
         bare,
     )

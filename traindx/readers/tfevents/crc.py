@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from traindx.vocabulary.run import Ints
+from traindx.vocabulary import Ints
 
 Words = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]

@@ -243,5 +243,4 @@ def _bfloat16(bits: bytes) -> float:
 def clock(buffer: bytes, event: Layout) -> tuple[float, float]:
     """Wall time (seconds since the epoch) and step of an event; both are 0 when left out."""
     wall = struct.unpack("<d", buffer[slice(*event.wall)])[0] if event.wall else 0.0
-    step = signed(varint(buffer, *event.step)[0]) if event.step else 0
-    return float(wall), float(step)
+    return float(wall), float(signed(varint(buffer, *event.step)[0]) if event.step else 0)

@@ -13,7 +13,7 @@ from traindx.readers.tfevents.crc import Bytes, crc32c, masked
 from traindx.readers.tfevents.event import Layout, clock, is_other, layout, number
 from traindx.readers.tfevents.frames import FRAME, HEAD, Damage, FrameReader, Frames
 from traindx.readers.tfevents.template import CHUNK, LONGEST, Columns, Template, gather
-from traindx.vocabulary.run import Ints
+from traindx.vocabulary import Ints
 
 FEW = 4  # records of one length that are not worth a template
 MOST_TEMPLATES = 12  # layouts kept per length

@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from traindx.readers.tfevents.crc import Bytes, masked, of_bytes, terms
-from traindx.vocabulary.run import Ints
+from traindx.vocabulary import Ints
 
 SEGMENT = 16 << 20  # bytes held at a time
 SLACK = 4096  # readable bytes behind the data, so that rows may be gathered past its end

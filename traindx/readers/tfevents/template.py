@@ -18,11 +18,10 @@ from traindx.readers.raw import RawColumn
 from traindx.readers.tfevents.crc import Bytes, Words, masked, of_bytes, term, unmasked
 from traindx.readers.tfevents.event import Layout, Scalar
 from traindx.readers.tfevents.frames import FRAME, HEAD, SLACK
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Bools, Floats, Ints
 
 CHUNK = 8192  # records handled at a time: their bytes stay in the second-level cache
 LONGEST = SLACK - 64  # payload bytes of a record that a template is made for
-Bools = NDArray[np.bool_]
 Longs = NDArray[np.uint64]
 # Odd multipliers that mix the words of a tag into its hash.
 MULTIPLIERS = np.array([pow(0x9E3779B97F4A7C15, n, 1 << 64) for n in range(1, SLACK // 8)], np.uint64)
@@ -262,5 +261,4 @@ def _grown(array: NDArray[Number], kept: int, size: int) -> NDArray[Number]:
 
 def _rising(rows: Ints, bounds: Ints) -> bool:
     """Whether rows never fall within a name."""
-    falls = np.flatnonzero(rows[1:] < rows[:-1]) + 1
-    return bool(np.isin(falls, bounds).all())
+    return bool(np.isin(np.flatnonzero(rows[1:] < rows[:-1]) + 1, bounds).all())

@@ -16,7 +16,7 @@ from traindx.errors import NotALog
 from traindx.features.performance.intervals import Stretches
 from traindx.readers.files.text_blocks import chunks
 from traindx.readers.raw import Source
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 LIST = re.compile(r'"traceEvents"\s*:\s*\[')
 NEXT = re.compile(r"[\s,]*")

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from traindx.readers.raw import RawLog, RawPanel, column
-from traindx.vocabulary.run import Event, Floats
+from traindx.vocabulary import Event, Floats
 
 LONG = 1e-6  # seconds; a shorter gap is not reported
 Gap = tuple[float, float, str, str]  # the step, seconds, and what was computed before and after

@@ -23,7 +23,7 @@ from traindx.readers.files.protobuf import (
 )
 from traindx.readers.files.text_blocks import chunks
 from traindx.readers.raw import Source
-from traindx.vocabulary.run import Event
+from traindx.vocabulary import Event
 
 PLANE, ID, NAME, LINES, EVENT_NAMES, STAT_NAMES = 1, 1, 2, 3, 4, 5
 LONGEST = 1 << 12  # bytes of a name
@@ -68,8 +68,7 @@ def planes_of(source: Source, damage: list[Event]) -> list[Plane]:
                     if inner.number == NAME and inner.kind == LENGTH:
                         found[-1] = plane = plane._replace(name=text(wire, inner))
                     elif inner.number in (EVENT_NAMES, STAT_NAMES) and inner.kind == LENGTH:
-                        into = plane.names if inner.number == EVENT_NAMES else plane.stats
-                        named(wire, inner, into)
+                        named(wire, inner, plane.names if inner.number == EVENT_NAMES else plane.stats)
     except Ended:
         damage.append(Event("parse-warning", "the profile ends in the middle", place=f"byte {wire.place}"))
     except Malformed as why:

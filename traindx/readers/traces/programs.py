@@ -17,7 +17,7 @@ from traindx.features.performance.intervals import Stretches, between, covered, 
 from traindx.readers.traces.events import MOST, Columns, Table
 from traindx.readers.traces.planes import Happened
 from traindx.readers.traces.split import by_name, longest
-from traindx.vocabulary.run import Event, Floats, Ints
+from traindx.vocabulary import Event, Floats, Ints
 
 DEVICE, HOST = "/device:", "/host:"
 OPERATIONS = ("XLA Ops", "Stream #")  # lines of a device that its work is on

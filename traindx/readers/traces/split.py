@@ -20,7 +20,7 @@ from traindx.features.performance.intervals import (
     union,
 )
 from traindx.readers.traces.events import Table
-from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary import Floats, Ints
 
 STEP, LOADER, OPTIMIZER = (
     "ProfilerStep",
@@ -59,8 +59,7 @@ class Split:
         begin, end = float(table.starts.min(initial=0.0)), float(table.stops.max(initial=0.0))
         if len(optimizer):
             names, counts = np.unique(table.name[optimizer], return_counts=True)
-            own = optimizer[table.name[optimizer] == names[counts.argmax()]]
-            stops = np.sort(table.stops[own])
+            stops = np.sort(table.stops[optimizer[table.name[optimizer] == names[counts.argmax()]]])
             return Stretches(np.append(begin, stops[:-1]), stops)
         return Stretches(np.array([begin]), np.array([end]))
 
@@ -80,8 +79,7 @@ class Split:
     @cached_property
     def calls(self) -> Nested:
         """Of every row of `host`: its own time, and whether nothing called it."""
-        table = self.table
-        return nested(self.table.stretches(self.host), table.thread[self.host])
+        return nested(self.table.stretches(self.host), self.table.thread[self.host])
 
     @cached_property
     def operators(self) -> Ints:
@@ -135,9 +133,11 @@ class Split:
             return out | self.idle(split[""])
         out |= self.idle(out["time/step"] - covered(self.work, windows))
         out["util/device"] = 1.0 - out["time/idle"] / np.maximum(out["time/step"], np.finfo(float).tiny)
-        out["time/synchronize"] = split["synchronize"]
-        out["time/transfer"] = covered(self.table.stretches(self.table.rows_of_kind("copy")), windows)
-        out["calls/synchronize"] = self.count(waits)
+        out |= {
+            "time/synchronize": split["synchronize"],
+            "time/transfer": covered(self.table.stretches(self.table.rows_of_kind("copy")), windows),
+            "calls/synchronize": self.count(waits),
+        }
         together = self.table.named(self.table.rows_of_kind("kernel"), *COLLECTIVE)
         if len(together):
             out["time/collective"] = covered(self.table.stretches(together), windows)
@@ -181,8 +181,7 @@ class Split:
 def step_of(when: Floats, windows: Stretches) -> Ints:
     """The step to which each moment belongs; -1 for none."""
     at = np.searchsorted(windows.starts, when, side="right") - 1
-    inside = (at >= 0) & (when <= windows.stops[np.maximum(at, 0)])
-    return np.where(inside, at, -1)
+    return np.where((at >= 0) & (when <= windows.stops[np.maximum(at, 0)]), at, -1)
 
 
 def by_name(

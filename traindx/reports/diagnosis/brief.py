@@ -12,8 +12,7 @@ from traindx.features.shared import Features
 from traindx.reports import labels
 from traindx.reports.digest import ADVICE_PROBABILITY, Advice, Digest
 from traindx.reports.labels import lowered, name, number, percent, since
-from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis, NextMeasure, RunDiagnosis
-from traindx.vocabulary.run import Run, Series
+from traindx.vocabulary import Finding, Health, Hypothesis, NextMeasure, Run, RunDiagnosis, Series
 
 LEADS = 0.35  # probability below which no cause leads: the page then names candidates
 EVEN = 0.5  # a healthy run of which less is known than that is not called fine by its cause
@@ -173,8 +172,7 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
     by_slug = {f.slug: f for f in reversed(diagnosis.findings)}
     terms = sorted(leading.for_, key=lambda t: -t.log_odds) if leading is not None else []
     named = [t.finding.partition(":")[0] for t in terms]
-    rest = notes(diagnosis)
-    for slug in (*named, *rest):
+    for slug in (*named, *notes(diagnosis)):
         finding = by_slug.get(slug)
         if finding is not None and (
             finding.severity != "info" or leading is None or leading.cause == "healthy"
@@ -190,7 +188,8 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
         found += [
             words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in stated
         ]
-    return tuple(found[:FACTS])
+    read = [f"{e['message']}." for e in diagnosis.run.events if e.get("code") == "doubtful-loss"]
+    return (*found[:FACTS], *(labels.sentence(words, 240) for words in read[:1]))
 
 
 def notes(diagnosis: RunDiagnosis) -> list[str]:

@@ -10,8 +10,7 @@ from traindx.reports.digest import digest, term_words
 from traindx.reports.documents import memory, profile
 from traindx.reports.plots.curves import Chart, run_charts
 from traindx.reports.plots.heat_maps import Heat, heat_data, heat_maps
-from traindx.vocabulary.diagnosis import Document, RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Document, Run, RunDiagnosis
 
 
 def render(document: Document, runs: tuple[Run, ...] = ()) -> str:

@@ -9,8 +9,7 @@ from traindx.reports.digest import Digest, digest, term_words
 from traindx.reports.documents import memory, profile
 from traindx.reports.labels import between, estimate, percent, since, step
 from traindx.reports.markdown import code, sentence, text
-from traindx.vocabulary.diagnosis import Document, EvidenceTerm, Finding, RunDiagnosis, RunInfo
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Document, EvidenceTerm, Finding, Run, RunDiagnosis, RunInfo
 
 SHOWN_TERMS = 3
 

@@ -13,8 +13,7 @@ from traindx.reports.documents import memory, profile
 from traindx.reports.labels import clean, name, number, percent, since
 from traindx.reports.plots import sketch
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.diagnosis import Document, Finding, RunDiagnosis
-from traindx.vocabulary.run import Run, Series
+from traindx.vocabulary import Document, Finding, Run, RunDiagnosis, Series
 
 PLOT_ROWS = 6
 SCREENS = 2  # runs of several that get a screen in addition to their row
@@ -61,8 +60,7 @@ def detailed_runs(document: Document, full: bool) -> list[RunDiagnosis]:
         document.runs, key=lambda d: (cannot_tell(d), -labels.HEALTH_RANK[d.health], -d.run.steps)
     )
     judged = [d for d in order if not cannot_tell(d)]
-    ill = [d for d in judged if d.health != "healthy"]
-    return (ill or judged or order)[:SCREENS]
+    return ([d for d in judged if d.health != "healthy"] or judged or order)[:SCREENS]
 
 
 def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bool, full: bool) -> None:
@@ -130,8 +128,7 @@ def rest(page: Page, document: Document) -> None:
     left += (
         ["the evidence for every cause", "the forecast"] if any(d.forecast for d in document.runs) else []
     )
-    unchecked = sum(len(d.not_evaluated) for d in document.runs)
-    left += ["what was not checked"] if unchecked else []
+    left += ["what was not checked"] if any(d.not_evaluated for d in document.runs) else []
     page.blank()
     page.flow(f"More with --full: {', '.join(left) or 'how the log was read'}.", indent=1, style="dim")
 

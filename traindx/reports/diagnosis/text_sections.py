@@ -6,7 +6,7 @@ from traindx.reports import labels
 from traindx.reports.digest import Digest, Seen, term_words
 from traindx.reports.labels import clean, estimate, name, number, percent, since, step
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.diagnosis import EvidencePoint, Finding, Hypothesis, RunDiagnosis, RunInfo
+from traindx.vocabulary import EvidencePoint, Finding, Hypothesis, RunDiagnosis, RunInfo
 
 SHOWN_EVIDENCE = 2
 SHOWN_TERMS = 3

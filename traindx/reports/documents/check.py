@@ -1,7 +1,5 @@
 """The page of `traindx check`: text, Markdown, HTML and JSON."""
 
-from __future__ import annotations
-
 import html as escaping
 
 import msgspec
@@ -10,8 +8,7 @@ from traindx.reports.documents.memory import size
 from traindx.reports.labels import clean, number
 from traindx.reports.markdown import text as harmless
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.check import CheckReport, CheckResult, Group
-from traindx.vocabulary.diagnosis import Hypothesis
+from traindx.vocabulary import CheckReport, CheckResult, Group, Hypothesis
 
 TITLES: dict[Group, str] = {
     "environment": "Environment",

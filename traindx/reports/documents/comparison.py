@@ -16,8 +16,7 @@ from traindx.reports.forms import written
 from traindx.reports.labels import name, number, step
 from traindx.reports.plots.curves import overlay_charts
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.diagnosis import Document, Health
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Document, Health, Run
 
 SCHEMA = "traindx.comparison/1"
 SHOWN_CONTESTS = 12

@@ -1,7 +1,5 @@
 """The report of `traindx fix`: text, Markdown, HTML and JSON."""
 
-from __future__ import annotations
-
 import base64
 import html as escaping
 import re
@@ -17,7 +15,7 @@ from traindx.reports.labels import clean, number, percent
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.diagnosis import Document
+from traindx.vocabulary import Document
 from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Stopping, Trial
 
 TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}

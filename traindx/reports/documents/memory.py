@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from traindx.reports.labels import number, percent
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.memory import Memory
+from traindx.vocabulary import Memory
 
 HEADING = "Where the memory of a step goes"
 FITS = {True: "fits", False: "does not fit", None: ""}

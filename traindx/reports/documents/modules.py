@@ -1,7 +1,5 @@
 """The table of a run's modules as text, Markdown or JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +10,7 @@ from traindx.features.per_module.table import ModuleTable
 from traindx.reports import json, labels, markdown
 from traindx.reports.labels import cells, estimate, step
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.diagnosis import Finding
+from traindx.vocabulary import Finding
 
 SCHEMA = "traindx.modules/1"
 TITLES = {"gradients": "Gradients by module", "activations": "Activations by module"}

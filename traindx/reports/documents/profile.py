@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from traindx.reports.labels import name, number, percent
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary.profile import Operator, Profile
+from traindx.vocabulary import Operator, Profile
 
 HEADING = "Where the time of a step goes"
 BAR = 24  # columns of a bar for a whole step

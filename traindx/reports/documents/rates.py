@@ -12,8 +12,8 @@ import numpy as np
 from traindx.reports import json, labels, markdown
 from traindx.reports.plots import sketch
 from traindx.reports.text_page import Page, Span
+from traindx.vocabulary import Floats, series
 from traindx.vocabulary.rates import RateSearch
-from traindx.vocabulary.run import Floats, series
 
 ROWS, MARGIN = 10, 14  # of the plot; columns left of it for the numbers of its axis
 BAR = 24  # columns of the longest bar of a tried rate

@@ -12,8 +12,7 @@ import numpy as np
 from traindx.reports import labels
 from traindx.reports.digest import grouped_findings
 from traindx.reports.plots.curves import Chart, Line, run_charts
-from traindx.vocabulary.diagnosis import RunDiagnosis
-from traindx.vocabulary.run import Run
+from traindx.vocabulary import Run, RunDiagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,8 +75,7 @@ def charts_of(run: Run, diagnosis: RunDiagnosis | None) -> tuple[Chart, ...]:
 def single(chart: Chart) -> Figure:
     """One chart as a separate figure."""
     figure = blank(9.0, 4.2)
-    axes = figure.add_subplot()
-    draw(axes, chart, named=True)
+    draw(figure.add_subplot(), chart, named=True)
     return figure
 
 

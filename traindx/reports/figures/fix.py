@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.reports.figures.curves import INK, PALETTE, QUIET, blank, house_style, plain, write
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary import Floats, Run
 from traindx.vocabulary.trial import FixReport
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def band(axes: Axes, runs: Sequence[Run], name: str, color: str, label: str) -> 
     if not runs:
         return
     last = max(float(r.series[name].steps[-1]) for r in runs)
-    first = min(float(r.series[name].steps[0]) for r in runs)
-    at = np.linspace(first, last, POINTS)
+    at = np.linspace(min(float(r.series[name].steps[0]) for r in runs), last, POINTS)
     rows = np.array([along(r, name, at) for r in runs])
     with np.errstate(all="ignore"):
         shown = np.isfinite(rows).any(axis=0)

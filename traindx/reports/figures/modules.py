@@ -11,7 +11,7 @@ import numpy as np
 from traindx.features.per_module.table import ModuleTable
 from traindx.reports import labels
 from traindx.reports.figures.curves import COLORS, GRAVE, INK, MILD, QUIET, blank, house_style, plain, write
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +43,7 @@ def figure(table: ModuleTable) -> Figure:
 def stacked(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
     """One panel for each signal that is known, on one axis of modules."""
     wanted = [(s, t) for s, t in wanted if (shares_known(table) if s == "shares" else table.known(s))]
-    width = min(max(6.5, 2.2 + 0.42 * len(table.rows)), 16.0)
-    drawing = blank(width, 0.9 + 2.3 * max(len(wanted), 1))
+    drawing = blank(min(max(6.5, 2.2 + 0.42 * len(table.rows)), 16.0), 0.9 + 2.3 * max(len(wanted), 1))
     if not wanted:
         drawing.text(0.5, 0.5, "nothing finite was recorded", ha="center", color=QUIET)
         return drawing
@@ -182,8 +181,7 @@ def above(values: Floats, floor: float) -> Floats:
 
 def mark_flags(axes: Axes, table: ModuleTable, *, named: bool) -> None:
     """A faint stripe behind each flagged module; in the uppermost panel with the flag's word."""
-    flagged = [row for row in table.rows if row.flags]
-    for row in flagged:
+    for row in [row for row in table.rows if row.flags]:
         color = GRAVE if any(flag.grave for flag in row.flags) else MILD
         axes.axvspan(row.depth - 0.5, row.depth + 0.5, color=color, alpha=0.08, linewidth=0)
         if named and len(table.rows) <= NAMED:

@@ -42,8 +42,7 @@ def figure(search: RateSearch) -> Figure:
     sweeps(first, search)
     marks(first, search)
     if search.tried:
-        second = drawing.add_subplot(2, 1, 2, sharex=first)
-        tried(second, search)
+        tried(drawing.add_subplot(2, 1, 2, sharex=first), search)
     drawing.suptitle(plain(rates.title(search), 100), x=0.012, ha="left", fontsize=11, color=INK)
     return drawing
 

@@ -11,8 +11,7 @@ from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.reports.digest import Seen
 from traindx.reports.plots.sketch import value_range
-from traindx.vocabulary.run import Floats, Run
-from traindx.vocabulary.signals import SIGNALS, direction_of
+from traindx.vocabulary import SIGNALS, Floats, Run, direction_of
 
 POINTS = 2000
 SMOOTH_POINTS = 1000
@@ -303,7 +302,6 @@ def bucket_starts(x: Floats, buckets: int) -> np.ndarray:
 def extreme_indices(y: Floats, starts: np.ndarray, extreme: np.ufunc) -> np.ndarray:
     """Index of the first extreme value (`np.minimum` or `np.maximum`) of each bucket of `y[n]`."""
     best = extreme.reduceat(y, starts)
-    counts = np.diff(np.append(starts, len(y)))
-    hits = np.flatnonzero(y == np.repeat(best, counts))
+    hits = np.flatnonzero(y == np.repeat(best, np.diff(np.append(starts, len(y)))))
     bucket = np.searchsorted(starts, hits, side="right")
     return hits[np.concatenate([[True], np.diff(bucket) > 0])] if len(hits) else hits

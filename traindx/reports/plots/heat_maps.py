@@ -1,15 +1,13 @@
 """Per-module signals over the steps, as pictures of colours: what is drawn, not how."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import quantile
+from traindx.features.statistics import quantile
 from traindx.reports import labels
-from traindx.vocabulary.run import Floats, Panel, Run
+from traindx.vocabulary import Floats, Panel, Run
 
 DRAWN = {"grad_norm": "Gradient norm by module", "update_ratio": "Update / weight by module"}
 COLUMNS = 160  # at most, each the median of its steps

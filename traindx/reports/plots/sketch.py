@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from traindx.features.statistics.medians import quantile
+from traindx.features.statistics import quantile
 from traindx.reports.labels import number, step
-from traindx.vocabulary.run import Floats, Series
+from traindx.vocabulary import Floats, Series
 
 LOG_RATIO = 30.0  # a positive signal that spans more than this is drawn on a log scale
 MOST_EXACT = 20_000  # above this many points the bulk of a column is estimated from every k-th point
@@ -88,8 +88,7 @@ def value_range(y: Floats) -> tuple[float, float, bool]:
 
 def raster(x: Floats, level: Floats, columns: int, height: int) -> np.ndarray:
     """Dots `[height, columns]`, top first, of `level[n]` (0 .. height-1, NaN where there is none)."""
-    centres = np.linspace(x[0], x[-1], columns)
-    middle = np.interp(centres, x, level)  # NaN next to a NaN: gaps stay open
+    middle = np.interp(np.linspace(x[0], x[-1], columns), x, level)  # NaN next to a NaN: gaps stay open
     lower, upper = middle.copy(), middle.copy()
     grid = np.zeros((height, columns), dtype=bool)
     if len(x) > 2 * columns:
@@ -177,7 +176,6 @@ def characters(dots: np.ndarray, unicode: bool) -> str:
     """One line of text from `dots[4, 2 * columns]`: braille, or . ' : for lower, upper, both halves."""
     cells = dots.reshape(4, -1, 2).transpose(1, 0, 2)
     if unicode:
-        codes = (cells * BRAILLE).sum(axis=(1, 2))
-        return "".join(chr(0x2800 + int(c)) if c else " " for c in codes)
+        return "".join(chr(0x2800 + int(c)) if c else " " for c in (cells * BRAILLE).sum(axis=(1, 2)))
     halves = cells.reshape(-1, 2, 4).any(axis=2)  # [column, upper or lower]
     return "".join(" .':"[int(code)] for code in halves @ np.array([2, 1]))

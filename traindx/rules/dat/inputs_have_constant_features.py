@@ -1,15 +1,6 @@
 """DAT004 inputs-have-constant-features."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    rule,
-    threshold,
-)
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(

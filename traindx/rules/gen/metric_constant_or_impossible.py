@@ -3,24 +3,8 @@
 from collections.abc import Mapping
 from itertools import chain, islice
 
-from traindx.rules.api import (
-    EXTREMES,
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    is_late,
-    np,
-    rule,
-    scale_of,
-    scores,
-    threshold,
-    words_of,
-    young,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, np, rule, scale_of, scores, threshold
 
 SOME, PERCENT = 5, 100  # points that distinguish shares from percentages
 TOTALS = ("train/loss", "val/loss")
@@ -84,12 +68,12 @@ def metric_constant_or_impossible(
         return
     seen = [c for c in judged_curves(features) if c.n]
     if not seen:
-        raise CannotJudge("needs a loss or a score with finite values")
+        raise api.CannotJudge("needs a loss or a score with finite values")
     for curve in seen:
         if text := impossible(curve, absurd, slack):
             yield evidence(curve, text, "high", ("impossible",))
             return
-    late = is_late(features, epochs, steps)
+    late = api.is_late(features, epochs, steps)
     settled = [c for c in seen if c.n >= least and np.all(np.isfinite(c.raw.values[-int(least) :]))]
     faults = (fault for curve in settled for fault in stuck(run, features, curve, (least, tail, fell), late))
     yield from islice(chain(below_zero(features, below), faults), 1)
@@ -106,7 +90,7 @@ def stuck(
     if vanished(curve, tail, fell):
         text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
         yield evidence(curve, text, "high", ("zero",))
-    if repeats(curve) and (late or curve.values[-1] != 0) and (total or not young(run)):
+    if repeats(curve) and (late or curve.values[-1] != 0) and (total or not api.young(run)):
         values = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
         yield evidence(curve, None, None, ("constant", "loss") if total else ("constant",), values)
 
@@ -136,7 +120,7 @@ def no_parts(features: Features, least: float) -> Evidence | None:
 def judged_curves(features: Features) -> Iterator[Curve]:
     """Losses (the totals first) and scores, without running extremes."""
     names = [n for n in features.run.series if n.startswith(("train/", "val/"))]
-    losses = [n for n in names if n.endswith("loss") and not words_of(n) & EXTREMES]
+    losses = [n for n in names if n.endswith("loss") and not api.words_of(n) & api.EXTREMES]
     for name in sorted(losses, key=lambda n: (n not in ("train/loss", "val/loss"), n)):
         if (curve := features.curve(name)) is not None:
             yield curve
@@ -213,5 +197,5 @@ def evidence(
         aspects=aspects,
         message=text,
         values=values or {},
-        points=(EvidencePoint(curve.name, last, float(curve.values[-1])),),
+        points=(api.EvidencePoint(curve.name, last, float(curve.values[-1])),),
     )

@@ -2,26 +2,9 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import Rise, final_level, rise_after_low, tail
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Pair,
-    Run,
-    Severity,
-    best_skill,
-    median,
-    np,
-    pairs,
-    rule,
-    scale_of,
-    score,
-    threshold,
-)
+from traindx.features.curves.generalization import Rise, best_long_ago, final_level, rise_after_low, tail
+from traindx.rules import api
+from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, median, np, rule, threshold
 
 
 class Seen(NamedTuple):
@@ -99,10 +82,10 @@ def validation_gap_grows(
     Understanding deep learning requires rethinking generalization, arXiv:1611.03530. Noise: Ayer et al.
     (1955), isotonic regression, doi:10.1214/aoms/1177728423.
     """
-    candidates = pairs(features, min_points=4)
-    few = [p for p in pairs(features, min_points=1) if p.same]
+    candidates = api.pairs(features, min_points=4)
+    few = [p for p in api.pairs(features, min_points=1) if p.same]
     if features.is_reinforcement or features.is_game or not (candidates or few):
-        raise CannotJudge("needs a metric on training and validation data")
+        raise api.CannotJudge("needs a metric on training and validation data")
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
     bars = (noise, relative, lost, least)
     seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
@@ -110,11 +93,11 @@ def validation_gap_grows(
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # some of many scores (one per class) get worse while most improve
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
-        yield evidence(worst, improves(features, worst), strong, mild, lost)
+        yield evidence(worst, improves(features, worst), holds(features, worst), strong, mild, lost)
     if seen:
         return
     # Near a perfect score a training loss near zero makes any ratio of losses large.
-    huge = np.inf if best_skill(features, ("val/",)) > 1 - apart else huge
+    huge = np.inf if api.best_skill(features, ("val/",)) > 1 - apart else huge
     signs = [three_times(p, relative) for p in few[: not candidates]]
     signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
     signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
@@ -210,13 +193,13 @@ def improves(
 ) -> bool:
     """Whether a validation score improves after the minimum of the loss, beyond its noise and by a visible
     part of what it lacked then."""
-    metric = score(features, "val/")
+    metric = api.score(features, "val/")
     if metric is None or metric is seen.pair.val or metric.n < 4:
         return False
     start = int(np.searchsorted(metric.steps, seen.pair.val.step_at(seen.rise.at)))
     if start >= metric.n:
         return False
-    then, scale = float(metric.trend[start]), scale_of(metric.name, metric.values)
+    then, scale = float(metric.trend[start]), api.scale_of(metric.name, metric.values)
     missing = 0.0 if scale is None else abs(then - scale.perfect * metric.sign)
     return bool(metric.end < then - max(metric.noise, worth * missing))
 
@@ -270,22 +253,26 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
 
 
 def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
-    """A validation loss that did not change in a few evaluations while training fell below it."""
+    """A validation loss that did not change in a few evaluations, or was best in the first half of them, while
+    training fell below it."""
     # The training mean of the first epoch contains the first descent, of which validation saw only the end.
     fall = 1 - float(train[-1]) / float(train[1])
-    if np.ptp(val) > least * float(val[0]) or fall < 3 * least or train[-1] > (1 - least / 2) * val[-1]:
+    level = np.ptp(val) <= least * val[0] and fall >= 3 * least and train[-1] <= (1 - least / 2) * val[-1]
+    low = 1 if level else best_long_ago(val, train)
+    if low is None:
         return None
-    at, last = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
+    at, last, name = pair.val.step_at(0 if level else low), pair.val.step_at(pair.val.n - 1), pair.val.name
+    stayed = f"{name} stayed at {val[-1]:.4g} in {len(val)} evaluations"
+    best = f"{name} was best at step {at:g} ({val[low]:.4g}) and is {val[-1]:.4g} now,"
     return Evidence(
         onset=at,
         last=last,
-        where=pair.val.name,
+        where=name,
         strength=0.5,
         severity="low",
         aspects=("stalled",),
-        message=f"{pair.val.name} stayed at {float(val[-1]):.4g} in {len(val)} evaluations while "
-        f"{pair.train.name} fell from {float(train[1]):.4g} to {float(train[-1]):.4g}",
-        points=(EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
+        message=f"{stayed if level else best} while {pair.train.name} fell from {train[low]:.4g} to {train[-1]:.4g}",
+        points=(api.EvidencePoint(name, last, float(val[-1]), float(val[0 if level else low])),),
     )
 
 
@@ -294,10 +281,8 @@ def wide_gap(
 ) -> Evidence | None:
     """A wide gap at the end that validation does not close."""
     wide, huge, apart, torn = bounds
-    scale = scale_of(pair.val.name, pair.val.values)
-    # Up to the last evaluation: one of the beginning shows nothing of the end.
-    trained = pair.train.values[: max(1, int(np.searchsorted(pair.train.steps, pair.val.steps[-1], "right")))]
-    val, train = final_level(pair.val.values), final_level(trained)
+    scale = api.scale_of(pair.val.name, pair.val.values)
+    val, train = final_level(pair.val.values), final_level(pair.train.values)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
         large, grave = gap >= apart, gap >= torn
@@ -307,7 +292,7 @@ def wide_gap(
         if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
             return None
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
-        train = max(train, float(np.mean(trained[-tail(len(trained)) :])))
+        train = max(train, float(np.mean(pair.train.values[-tail(pair.train.n) :])))
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
@@ -359,11 +344,29 @@ def course(then: float, now: float) -> str:
     return f"stayed at {now:.4g}" if same else f"went from {then:.4g} to {now:.4g}"
 
 
-def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
+def holds(
+    features: Features,
+    seen: Seen,
+    *,
+    less: float = threshold(0.03, "of the scale", "convention", "a score that hardly anyone would miss"),
+    visible: float = threshold(0.3, "of the lowest loss", "convention", "visible in a plot"),
+) -> bool:
+    """Whether the validation loss rises a little, and the validation score stays near its best."""
+    metric = api.score(features, "val/")
+    if metric is None or metric is seen.pair.val or metric.n < 4 or seen.relative >= visible:
+        return False
+    scale = api.scale_of(metric.name, metric.values)
+    less *= 0.0 if scale is None else abs(scale.perfect - (scale.nothing or 0.0))
+    return metric.end - float(metric.trend.min()) <= less
+
+
+def evidence(
+    seen: Seen, metric_improves: bool, score_holds: bool, strong: float, mild: float, lost: float
+) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
-    severity: Severity = "medium"
-    if metric_improves or max(seen.relative, seen.lost) < mild:
+    severity: api.Severity = "medium"
+    if metric_improves or max(seen.relative, seen.lost) < mild or score_holds:
         severity = "low"
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"

@@ -9,7 +9,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     min_points=1,
     severity="critical",
     persistence="brief",
-    message="{count:.0f} backward passes, but no optimizer step",
+    message="{count:.0f} backward passes, but {missing}",
 )
 def optimizer_never_steps(
     run: Run,
@@ -17,11 +17,12 @@ def optimizer_never_steps(
     *,
     least: float = threshold(10, "backward passes", "convention", "fewer may be accumulation"),
 ) -> Iterator[Evidence]:
-    """Gradients are computed, but no optimizer step is made.
+    """Gradients are computed, but no optimizer step is made, or only after they were zeroed.
 
     ## What it sees
     Backward passes without a step of any optimizer, and weights that did not change. Loops that change
-    their weights directly are not reported.
+    their weights directly are not reported. Also steps that come after `zero_grad()` and before the next
+    backward pass, where no parameter had a gradient at any of them.
 
     ## Why it matters
     The model learns nothing; the curve shows only batch noise.
@@ -30,19 +31,23 @@ def optimizer_never_steps(
     Accumulation over very many batches; optimizers that are not PyTorch's.
 
     ## What to try
-    Call optimizer.step() after backward. Check that the condition around it can be true, and that a
-    GradScaler does not skip every step.
+    Call optimizer.step() after backward, and zero_grad() before backward or after the step. Check that the
+    condition around it can be true, and that a GradScaler does not skip every step.
 
     ## Sources
     PyTorch tutorial, Optimizing model parameters,
     https://docs.pytorch.org/tutorials/beginner/basics/optimization_tutorial.html.
     """
     passes = run.setup.number("backwards_without_step") or 0.0
-    steps = run.setup.number("optimizer_steps") or 0.0
-    if steps > 0 or passes < least or weights_changed(run):
+    steps, wasted = (
+        run.setup.number("optimizer_steps") or 0.0,
+        run.setup.number("steps_after_zeroing") or 0.0,
+    )
+    if max(passes, wasted) < least or steps > wasted or weights_changed(run):
         return
+    missing = "gradients are zeroed before each step" if wasted else "no optimizer step"
     yield Evidence(
-        values={"count": passes},
+        values={"count": passes or wasted, "missing": missing},
         points=(EvidencePoint("backwards_without_step", None, passes, 0.0, "passes"),),
     )
 

@@ -1,16 +1,7 @@
 """LOP002 parameters-missing-from-optimizer."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -60,6 +51,7 @@ def parameters_missing_from_optimizer(
     total = setup.number("parameters_trainable") or 0.0
     idle, steps = setup.number("parameters_without_gradient") or 0.0, setup.number("optimizer_steps") or 0.0
     strangers = total > 0 and idle >= nearly * total and steps >= rows
+    strangers = strangers and not run.setup.number("steps_after_zeroing")  # then no gradient is left
     if steps < 1:
         raise CannotJudge("no optimizer has made a step")
     if outside <= any_at_all and not strangers:
@@ -67,7 +59,7 @@ def parameters_missing_from_optimizer(
     part = 1.0 if strangers else min(outside / max(total, 1.0), 1.0)
     listed = setup.known("parameters_without_optimizer_names")
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
+        severity=api.by_progress(features, stuck="high", unknown="medium", learns="low"),
         aspects=("strangers",) if strangers else ("all",) if outside >= nearly * total else ("some",),
         values={
             "what": "the optimizer holds parameters that never get a gradient, so they are not the model's"

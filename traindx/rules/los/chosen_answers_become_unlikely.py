@@ -1,17 +1,7 @@
 """LOS023 chosen-answers-become-unlikely."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, rule, threshold
 
 
 @rule(
@@ -59,27 +49,21 @@ def chosen_answers_become_unlikely(
     arXiv:2402.13228. Razin et al. (2024), Unintentional unalignment: likelihood displacement in direct
     preference optimization, arXiv:2410.08847.
     """
-    chosen, margin = (
-        curve_of(run, features, *words) for words in (("logps", "chosen"), ("rewards", "margins"))
-    )
+    chosen, margin = (features.curve_with(*words) for words in (("logps", "chosen"), ("rewards", "margins")))
     if chosen is None or margin is None or min(chosen.n, margin.n) < least:
         raise CannotJudge("needs the log-probability of chosen answers and the margin of the rewards")
     third = chosen.n // 3
     first = max(float(median(chosen.values[:third])), float(median(chosen.values[:3])))
-    last = float(median(chosen.values[-third:]))
-    fallen = (first - last) / abs(first) if first else 0.0
-    if fallen >= lost and first - last >= nats and margin.values[-1] > margin.values[0]:
-        yield Evidence(
-            onset=None,
-            where=chosen.name,
-            severity="high" if fallen >= ruin else "medium" if fallen >= most else "low",
-            values={"name": chosen.name, "first": first, "last": last, "margin": margin.name,
-                    "before": float(margin.values[0]), "now": float(margin.values[-1])},
-            points=(EvidencePoint(chosen.name, float(chosen.steps[-1]), last, first),),
-        )  # fmt: skip
-
-
-def curve_of(run: Run, features: Features, *words: str) -> Curve | None:
-    """The longest curve whose name has both words."""
-    names = [name for name in run.series if all(word in name.lower() for word in words)]
-    return features.curve(max(names, key=lambda name: len(run.series[name]))) if names else None
+    held = features.curve_with("logps", "chosen", split="val/")
+    for curve in (chosen,) if held in (None, chosen) else (chosen, held):
+        last = float(median(curve.values[-max(1, curve.n // 3) :]))
+        fallen = (first - last) / abs(first) if first else 0.0
+        if fallen >= lost and first - last >= nats and margin.values[-1] > margin.values[0]:
+            yield Evidence(
+                onset=None,
+                where=curve.name,
+                severity="high" if fallen >= ruin else "medium" if fallen >= most else "low",
+                values={"name": curve.name, "first": first, "last": last, "margin": margin.name,
+                        "before": float(margin.values[0]), "now": float(margin.values[-1])},
+                points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), last, first),),
+            )  # fmt: skip

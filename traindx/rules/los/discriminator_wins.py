@@ -1,19 +1,8 @@
 """LOS018 discriminator-wins."""
 
-from traindx.features.adversarial import player_of
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.features.adversarial import player_of, words_of
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -33,13 +22,15 @@ def discriminator_wins(
     gone: float = threshold(0.1, "of the first level", "convention", "a fall to a tenth"),
     risen: float = threshold(1.5, "x the first level", "convention", "beyond the usual swings"),
     stays: float = threshold(0.9, "of the last third", "convention", "lasting, not in single points"),
+    soon: float = threshold(1000, "steps", "convention", "a discriminator often leads for some hundred"),
 ) -> Iterator[Evidence]:
     """The discriminator loss stays near zero, and the generator loss has risen.
 
     ## What it sees
     A log that names the losses of both networks. In the last third of the run the discriminator loss is at
     or below 0.05, or at a tenth of its first level, in 90 % of the points. The generator loss ends at 1.5
-    times its first level or more. Losses below zero (the critic of a Wasserstein GAN) are not judged.
+    times its first level or more. Losses below zero (the critic of a Wasserstein GAN) are not judged. Low in
+    the first 1,000 steps.
 
     ## Why it matters
     A discriminator that is always right saturates. The generator learns only from its gradient, which
@@ -68,22 +59,28 @@ def discriminator_wins(
             continue
         for other in others:
             if other.values.min() >= 0 and other.end > risen * max(other.start, nothing):
-                yield evidence(curve, other, float(median(tail)))
+                early = run.axis == "step" and (run.last_step or 0.0) < soon
+                yield evidence(curve, other, float(api.median(tail)), early)
                 return
 
 
 def player_losses(features: Features, player: str, least: float) -> list[Curve]:
     """The losses of one player with enough points."""
-    named = [n for n in features.run.series if player_of(n) == player and n.endswith(("loss", "_d", "_g"))]
+    named = [
+        n
+        for n in features.run.series
+        if player_of(n) == player and ("loss" in words_of(n) or n.endswith(("loss", "_d", "_g")))
+    ]
     return [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
 
 
-def evidence(curve: Curve, other: Curve, low: float) -> Evidence:
+def evidence(curve: Curve, other: Curve, low: float, early: bool) -> Evidence:
     last = float(curve.steps[-1])
     return Evidence(
         onset=curve.step_at(curve.n - curve.n // 3),
         last=last,
         where=curve.name,
+        severity="low" if early else None,
         strength=1.0,
         values={
             "loser": curve.name,
@@ -92,5 +89,8 @@ def evidence(curve: Curve, other: Curve, low: float) -> Evidence:
             "start": other.start,
             "end": other.end,
         },
-        points=(EvidencePoint(curve.name, last, low, curve.start), other.point(-1, other.end, other.start)),
+        points=(
+            api.EvidencePoint(curve.name, last, low, curve.start),
+            other.point(-1, other.end, other.start),
+        ),
     )

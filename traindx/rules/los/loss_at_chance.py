@@ -2,20 +2,10 @@
 
 from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    robust_sigma,
-    rule,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, slope, threshold
+
+OF_LABELS = ("cross_entropy", "nll_loss")
 
 
 @rule(
@@ -49,6 +39,9 @@ def loss_at_chance(
     accuracy of 1.5 / k or more overrules it. Scores are compared with their own value of guessing: an AUC of
     0.5, a word error rate of 100 %, a BLEU, mAP, F1 or reward of 0 late in the run.
 
+    Also a cross-entropy of ten classes (or words) and more that falls to the entropy of the labels (3 % less to
+    10 % more) and stays there: the model uses only how often each label occurs.
+
     ## Why it matters
     The outputs do not depend on the inputs. Whatever fell before, the model now predicts nothing.
 
@@ -73,8 +66,9 @@ def loss_at_chance(
     tail = curve.values[-max(3, int(stretch * curve.n)) :]
     level = float(median(tail))
     classes = run.setup.classes or guessed_by_accuracy(features, level, near)
+    yield from frequencies_alone(curve, run, level)
     found = chance_classes(level, classes, tolerance=near if classes else exact)
-    if found is None or robust_sigma(tail) > steady * level or knows_better(features, found, better):
+    if found is None or api.robust_sigma(tail) > steady * level or knows_better(features, found, better):
         return
     early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
     to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
@@ -88,8 +82,38 @@ def loss_at_chance(
         strength=1.0 if classes else 0.5,
         aspects=("known-classes",) * bool(run.setup.classes) + ("frozen",) * frozen,
         values={"name": name, "level": level, "classes": found, "chance": chance_loss(found)},
-        points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
+        points=(api.EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
     )
+
+
+def frequencies_alone(
+    curve: Curve,
+    run: Run,
+    level: float,
+    *,
+    still: float = threshold(0.04, "of the level", "measured", "batches of 600 words differ by 2 %"),
+    counted: float = threshold(0.97, "of the label entropy", "measured", "models that learn: below 0.9"),
+    missed: float = threshold(1.1, "of the label entropy", "measured", "2,500 words, of 60,000 seen"),
+    enough: float = threshold(24, "points", "convention", "fewer have no slope"),
+    many: float = threshold(9, "highest label", "convention", "of few classes, little is left to learn"),
+    fallen: float = threshold(1.1, "x the level", "convention", "else it is still the first guess"),
+) -> Iterator[Evidence]:
+    """A cross-entropy that has fallen to the entropy of the labels, and stays there."""
+    entropy, highest = (run.setup.number(name) or 0.0 for name in ("label_entropy", "label_max"))
+    mean = run.setup.word("loss_reduction_seen") == "mean" and run.setup.word("loss_name") in OF_LABELS
+    settled = not moves(curve.values[-(curve.n // 3) :], still * level)
+    near = counted * entropy <= level <= missed * entropy and curve.values[0] >= fallen * level
+    if mean and near and settled and highest >= many and curve.n >= enough:
+        last = float(curve.steps[-1])
+        yield Evidence(
+            onset=curve.step_at(2 * curve.n // 3),
+            last=last,
+            where=curve.name,
+            aspects=("frequencies",),
+            message=f"{curve.name} ends near {level:.4g} (median), and the labels have an entropy of "
+            f"{entropy:.4g}: the model knows only how often each occurs",
+            points=(api.EvidencePoint(curve.name, last, level, entropy, "nats"),),
+        )
 
 
 def falls_below(

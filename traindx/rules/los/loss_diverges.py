@@ -1,20 +1,7 @@
 """LOS002 loss-diverges."""
 
-from traindx.rules.api import (
-    TREND_PARTS,
-    Curve,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    difference_noise,
-    median,
-    median_error,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
 
 # A rise that lasts longer than this is no spike (points, share of the points), as in `curves.spikes`.
 PATIENCE, PATIENT = 12, 0.05
@@ -58,7 +45,9 @@ def loss_diverges(
       (medium);
     - a loss that had fallen to a tenth or less, and lost half of that fall on a logarithmic scale (medium);
     - in a log of fewer than 20 points: a loss that rises at every point to twice its level, five points that
-      only rise, by 30 % in all, or a jump to twice all earlier values that lasts.
+      only rise, by 30 % in all, or a jump to twice all earlier values that lasts;
+    - a jump like that within the first tenth of a longer log, without a fall after it (high);
+    - a loss above 1e18 in every row (critical).
 
     A reward or a validation loss must lose 80 % of its progress, because these wander.
 
@@ -86,7 +75,7 @@ def loss_diverges(
         return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
-    end, error = float(median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
+    end, error = float(median(tail)), api.median_error(max(curve.noise, curve.spread), len(tail))
     gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
@@ -106,11 +95,13 @@ def loss_diverges(
 def rise_in_few_points(
     features: Features, curve: Curve, times: float, visible: float, few: float
 ) -> Evidence | None:
-    """The rise of a log with fewer than `few` points, or of a short curve of perplexity."""
-    if curve.n < few:
-        rise = steady_climb(curve, times, 1 + visible) or lasting_jump(curve, times)
-        if rise is not None:
-            return rise
+    """The rise of a log with fewer than `few` points, of a short curve of perplexity, or after the first points
+    of any log."""
+    rise = exploded(curve) or lasting_jump(curve, times, few)
+    if rise is None and curve.n < few:
+        rise = steady_climb(curve, times, 1 + visible)
+    if rise is not None:
+        return rise
     climbs = (steady_climb(perplexity, times, times) for perplexity in perplexities(features, few))
     return next((climb for climb in climbs if climb is not None), None)
 
@@ -180,25 +171,58 @@ def steady_climb(curve: Curve, times: float, less: float) -> Evidence | None:
     )
 
 
-def lasting_jump(curve: Curve, times: float) -> Evidence | None:
-    """A short log that jumps to another level: at least two points before and two after, and each later one
-    at least `times` as high as all earlier ones."""
+def lasting_jump(
+    curve: Curve,
+    times: float,
+    few: float,
+    *,
+    early: float = threshold(0.1, "of the points", "convention", "later jumps show in the levels"),
+    falls: float = threshold(0.8, "of the level after the jump", "convention", "a loss that learns again"),
+) -> Evidence | None:
+    """A log that jumps to another level, where each later value is at least `times` as high as all earlier ones:
+    with at least two points before and two after in a short log, or within its first tenth in a longer one."""
     y = curve.oriented
     if curve.sign < 0 or len(y) < 4 or y.min() <= 0:
         return None
-    cuts = [k for k in range(2, len(y) - 1) if y[k:].min() >= times * y[:k].max()]
-    if not cuts or y[-1] < y[cuts[0] :].max() / times:
+    long = len(y) >= few
+    places = range(1, max(2, int(early * len(y)))) if long else range(2, len(y) - 1)
+    k = next((k for k in places if y[k:].min() >= times * y[:k].max()), None)
+    if k is None or y[-1] < y[k:].max() / times:
         return None
-    k = cuts[0]
+    part = len(y) // 4
+    # A mean that is divided by a fixed count prints a first value far too low, and falls after it.
+    if long and median(y[-part:]) < falls * median(y[k : k + part]):
+        return None
     return Evidence(
         onset=curve.step_at(k),
         last=float(curve.raw.steps[-1]),
         severity="high" if len(y) > 4 else "medium",
         strength=0.5,
-        aspects=("late", "short", "sudden"),
+        aspects=("from-start" if long else "late", "short", "sudden"),
         message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step "
         f"{curve.step_at(k):g} and stayed there",
         points=(curve.point(k - 1), curve.point(k, float(y[k]), float(y[k - 1]))),
+    )
+
+
+def exploded(
+    curve: Curve,
+    *,
+    beyond: float = threshold(
+        1e18, "loss", "theory", "the root of the largest float32: its square overflows"
+    ),
+) -> Evidence | None:
+    """A loss that no unit explains, from the first value of the log on."""
+    if curve.sign < 0 or not curve.n or curve.oriented.min() < beyond:
+        return None
+    return Evidence(
+        onset=curve.step_at(0),
+        last=float(curve.raw.steps[-1]),
+        severity="critical",
+        strength=1.0,
+        aspects=("from-start", "exploded"),
+        message=f"{curve.name} is {curve.values[-1]:.4g}: it exploded before this log begins",
+        points=(curve.point(-1),),
     )
 
 
@@ -209,13 +233,13 @@ def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: fl
     if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
         return False
     rise, gained = float(np.log(end / curve.best)), float(np.log(curve.start / curve.best))
-    scatter = difference_noise(np.log(y))
+    scatter = api.difference_noise(np.log(y))
     return rise > max(lost * gained, noise * scatter)
 
 
 def lowest_near(curve: Curve, index: int) -> int:
     """The lowest logged point around the low of the trend, which smoothing may have moved."""
-    reach = max(2, curve.n // TREND_PARTS)
+    reach = max(2, curve.n // api.TREND_PARTS)
     first = max(0, index - reach)
     return first + int(np.argmin(curve.oriented[first : index + reach + 1]))
 

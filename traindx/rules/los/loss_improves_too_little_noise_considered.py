@@ -1,5 +1,6 @@
 """LOS016 loss-improves-too-little-noise-considered."""
 
+from traindx.rules import api
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -7,7 +8,7 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
-    improvement,
+    np,
     rule,
     threshold,
 )
@@ -26,6 +27,7 @@ def loss_improves_too_little_noise_considered(
     features: Features,
     *,
     doubtful: float = threshold(2.0, "x standard error", "theory", "the usual bound of significance"),
+    clear: float = threshold(10.0, "x the range of the second half", "convention", "beyond any noise"),
 ) -> Iterator[Evidence]:
     """The change of the loss is within its noise, so the log does not show whether anything was learned.
 
@@ -49,7 +51,10 @@ def loss_improves_too_little_noise_considered(
         raise CannotJudge("the loss does not vary")
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
-    fall, error = improvement(curve)
+    second = curve.oriented[curve.n // 2 :]
+    if curve.oriented[0] - second.max() > clear * np.ptp(second):
+        return  # most of the change came within the first few points
+    fall, error = api.improvement(curve)
     if abs(fall) > doubtful * error:
         return
     yield Evidence(

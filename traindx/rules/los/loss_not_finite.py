@@ -1,18 +1,7 @@
 """LOS001 loss-not-finite."""
 
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 WORDS = (
     "became infinite or nan",
@@ -102,7 +91,7 @@ def curve_evidence(
     aspects += aspects_before(run, features, curve, float(curve.raw.steps[first]), grown)
     persistent = tail > 0
     share = float(bad.mean())
-    severity: Severity = "critical" if persistent else ("medium" if share > often else "low")
+    severity: api.Severity = "critical" if persistent else ("medium" if share > often else "low")
     if persistent and curve is not features.objective:
         severity = "high"  # a part, or the validation loss: the training loss itself is finite
     if not persistent:
@@ -156,10 +145,10 @@ def aspects_before(run: Run, features: Features, curve: Curve, onset: float, gro
     if norm is not None:
         earlier = norm.values[norm.steps < onset]
         if len(earlier) >= 4:
-            recent, usual = float(earlier[-3:].max()), float(median(earlier))
+            recent, usual = float(earlier[-3:].max()), float(api.median(earlier))
             yield "norm-grew-before" if recent > grown * usual else "norm-normal-before"
         elif bool((norm.nonfinite_steps <= onset).any()):
             yield "norm-grew-before"
     mine = curve.oriented[curve.steps < onset]
-    if len(mine) >= 4 and mine[-1] - median(mine[:-1]) > grown * curve.noise:
+    if len(mine) >= 4 and mine[-1] - api.median(mine[:-1]) > grown * curve.noise:
         yield "loss-grew-before"

@@ -1,25 +1,10 @@
 """LOS004 loss-plateaus."""
 
 from traindx.features.curves.chance_level import chance_classes
-from traindx.rules.api import (
-    TREND_PARTS,
-    Curve,
-    Evidence,
-    Features,
-    Flat,
-    Iterator,
-    Run,
-    Severity,
-    best_skill,
-    flat_tail,
-    improvement,
-    median,
-    np,
-    robust_sigma,
-    rule,
-    scores,
-    threshold,
-)
+from traindx.features.curves.score_scales import late
+from traindx.features.curves.settled_scores import poor_and_settled
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Flat, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -53,9 +38,10 @@ def loss_plateaus(
     The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the
     curve did while the steps before it doubled. Speed is measured per unit of the logarithm of the step, in
     which a power law hardly slows down. A log that begins in the middle of a run and never moves is reported
-    too, and so is one that repeats one value next to a good score. A validation loss or score that is level
-    while training continues is a note. Aspects say whether the level is at chance, high or low, whether the
-    learning rate had decayed, and what the gradient norm does. Severity is low, and medium at chance level.
+    too, and so is one that repeats one value next to a good score. Notes: a validation loss or score that is
+    level while training continues, and a score that has stopped improving at a useless value. Aspects say
+    whether the level is at chance, high or low, whether the learning rate had decayed, and what the gradient
+    norm does. Severity is low, and medium at chance level.
 
     ## Why it matters
     More of the same will not help. It may be convergence, or a learning rate, schedule or capacity that
@@ -77,7 +63,7 @@ def loss_plateaus(
     curve = features.needed_curve("objective")
     flat = repeated(curve)
     if flat is None and curve.n >= least:
-        flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
+        flat = api.flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     flat = at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
     if flat is None:
         yield from level_validation(features, curve, still, most, least)
@@ -85,7 +71,7 @@ def loss_plateaus(
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    unmoved = np.ptp(curve.values) == 0 and best_skill(features) < good
+    unmoved = np.ptp(curve.values) == 0 and api.best_skill(features) < good
     if unmoved and (curve.sign < 0 or not begins_late(run)):
         return  # without a good score, a loss that never moved belongs to loss-flat-from-start
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm, steady)))
@@ -113,11 +99,18 @@ def message_values(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
 def level_validation(
     features: Features, objective: Curve, still: float, most: float, least: float
 ) -> Iterator[Evidence]:
-    """A note: the validation loss or score is level while the training loss still falls."""
+    """A note: a score has settled at a poor value, or the validation loss or score is level while the training
+    loss still falls."""
+    poor = poor_and_settled(features)
+    if poor is not None:
+        yield poor_level(poor)
+        return
     val = features.curve("val/loss")
-    for curve in (*([val] if val is not None else []), *scores(features, "val/", int(least))):
+    for curve in (*([val] if val is not None else []), *api.scores(features, "val/", int(least))):
         flat = (
-            flat_tail(curve, still=still, most=most) if curve is not objective and curve.n >= least else None
+            api.flat_tail(curve, still=still, most=most)
+            if curve is not objective and curve.n >= least
+            else None
         )
         if flat is None:
             continue
@@ -133,6 +126,22 @@ def level_validation(
             points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
         )
         return
+
+
+def poor_level(curve: Curve) -> Evidence:
+    """A score that has stopped improving at a useless value, whatever the loss does."""
+    third = curve.step_at(curve.n // 3)
+    return Evidence(
+        onset=third,
+        last=float(curve.steps[-1]),
+        where=curve.name,
+        severity="info",
+        strength=0.5,
+        aspects=("validation",),
+        message=f"{curve.name} has stopped improving at about {late(curve):.3g} (median of its last third), a poor "
+        "score",
+        points=(curve.point(-1, late(curve) * curve.sign),),
+    )
 
 
 def repeated(curve: Curve) -> Flat | None:
@@ -158,12 +167,12 @@ def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
     """The whole log as one plateau, if it begins in the middle of a run and does not move."""
     if not any(e.code == "late-start" for e in run.events):
         return None
-    fall, error = improvement(curve)
+    fall, error = api.improvement(curve)
     level = float(median(np.abs(curve.values)))
     return Flat(0, -fall, error, 1.0) if max(abs(fall), error) < moved * level else None
 
 
-def severity(marks: tuple[str, ...]) -> Severity:
+def severity(marks: tuple[str, ...]) -> api.Severity:
     """Medium only if the level itself is known to be bad and no schedule explains it."""
     return "medium" if "at-chance" in marks and "lr-decayed" not in marks else "low"
 
@@ -177,7 +186,7 @@ def aspects(
 ) -> Iterator[str]:
     little, decayed, good, tiny, steady = bounds
     # The loss of guessing hardly varies between batches. A level that varies is near ln k by coincidence.
-    holds = robust_sigma(curve.values[flat.first :]) < steady * abs(level)
+    holds = api.robust_sigma(curve.values[flat.first :]) < steady * abs(level)
     if curve.name.endswith("loss") and holds and chance_classes(level, features.run.setup.classes):
         yield "at-chance"
     fall = curve.start - level
@@ -189,7 +198,7 @@ def aspects(
         if peak > 0 and float(median(rates)) < decayed * peak:
             yield "lr-decayed"
         before = np.abs(
-            lr.at_steps(curve.steps[max(0, flat.first - curve.n // TREND_PARTS) : flat.first + 1])
+            lr.at_steps(curve.steps[max(0, flat.first - curve.n // api.TREND_PARTS) : flat.first + 1])
         )
         if len(before) > 1 and float(before[-1]) < 0.5 * float(before[0]):
             yield "after-lr-drop"

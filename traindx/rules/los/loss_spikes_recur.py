@@ -8,7 +8,10 @@ from traindx.features.curves.spike_outcomes import (
     towers,
 )
 from traindx.features.curves.spikes import Spike
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, np, rule, threshold
+
+BATCHES = frozenset({"batch", "batch_idx", "batch_index", "batch_id", "batch_nr", "batch_no"})
+RISE = 0.2  # of the rate before: a step of a schedule
 
 
 @rule(
@@ -49,7 +52,8 @@ def loss_spikes_recur(
     - info otherwise. If the objective has no spikes, validation losses, parts of the loss and adversarial
       losses are checked. Theirs are medium if they continue and reach 10 times the usual size.
 
-    A fixed interval between the spikes is reported.
+    A fixed interval between the spikes is reported, and so is what all of them share: a rise of the learning
+    rate right before, or the same value in a column of batch numbers.
 
     ## Why it matters
     Repeated spikes cost progress, often grow, and may end in divergence. A fixed interval points to a batch,
@@ -84,7 +88,7 @@ def loss_spikes_recur(
         serious = serious and (other is curve or len(towers(other, found)) >= many)
         tall = sum(s.height > large * abs(s.before) for s in found) >= 1
         mild: Severity = "low" if other is curve and tall else "info"
-        yield recurring(other, found, "medium" if serious else mild, int(many))
+        yield recurring(features, other, found, "medium" if serious else mild, int(many))
         return
 
 
@@ -94,12 +98,43 @@ def came_down(curve: Curve, spike: Spike) -> bool:
     return spike.recovered or not len(later) or bool(later.min() < spike.before + spike.height / 2)
 
 
-def recurring(curve: Curve, found: list[Spike], severity: Severity, shown: int) -> Evidence:
+def started(curve: Curve, spike: Spike) -> int:
+    """The first point of a spike that is above half of its height: the curve may have crept up to it."""
+    rise = curve.oriented[spike.first : spike.peak + 1]
+    return spike.first + int(np.argmax(rise >= spike.before + spike.height / 2))
+
+
+def coincidence(features: Features, steps: list[float]) -> str:
+    """What all spikes that begin at `steps` have in common, for the message: the same batch of each epoch, or a
+    rise of the learning rate right before; "" for neither."""
+    lr = features.curve("lr")
+    if lr is not None and lr.n > 1:
+        rises = lr.steps[1:][np.diff(lr.values) > RISE * np.abs(lr.values[:-1])]
+        gap = 2 * float(np.median(np.diff(lr.steps)))
+        if 0 < len(rises) <= 2 * len(steps) and all(
+            np.any((s - rises >= 0) & (s - rises <= gap)) for s in steps
+        ):
+            return ", each time right after the learning rate rose"
+    for name in features.run.series:
+        batch = features.curve(name)
+        if name.rpartition("/")[2].lower() not in BATCHES or batch is None:
+            continue
+        values = batch.at_steps(np.array(steps))
+        if np.ptp(values) == 0 and np.ptp(batch.values) > 0:
+            return f", each time at {name} {values[0]:g}"
+    return ""
+
+
+def recurring(
+    features: Features, curve: Curve, found: list[Spike], severity: Severity, shown: int
+) -> Evidence:
     """The evidence of one curve's spikes."""
     rhythm = regular_interval(found)
-    onset = curve.step_at(found[0].first)
+    starts = [curve.step_at(started(curve, spike)) for spike in found]
+    onset = starts[0]
     peaks = [s.before + s.height for s in found]
     interval = f", about every {rhythm:.3g} points" if rhythm else ""
+    interval += coincidence(features, starts)
     return Evidence(
         onset=onset,
         last=curve.step_at(found[-1].last),

@@ -1,18 +1,8 @@
 """LRS001 learning-rate-jumps."""
 
 from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -37,7 +27,8 @@ def learning_rate_jumps(
     ## What it sees
     A change from one logged point to the next by a factor that the neighboring changes do not share: up by
     1.8 after the warm-up, or down by 15 or more (step decay divides by 2 to 10). Regular restarts, and
-    phases that the log itself announces, are not reported. Severity is medium if the loss rises right after
+    phases that the log itself announces, are not reported. A rate that decays and gradually climbs back once
+    is a note. Severity is medium if the loss rises right after
     the jump, or if there are three jumps. It is also medium if the factor is 3 or more and the rate was
     never that high before. Otherwise it is low.
 
@@ -70,6 +61,41 @@ def learning_rate_jumps(
         if kept:
             yield evidence(run, features, curve, kept, mild)
             return
+        climb = climb_back(curve)
+        if climb is not None:
+            yield climb
+            return
+
+
+def climb_back(
+    curve: Curve,
+    *,
+    deep: float = threshold(0.25, "of the rate before", "convention", "a decay, not a dent"),
+    far: float = threshold(0.5, "of the rate before", "convention", "the decay is undone"),
+    points: float = threshold(5, "points", "convention", "a gradual rise"),
+) -> Evidence | None:
+    """A note: the rate decays and gradually climbs back once, as a cosine does that is shorter than the run.
+    Several cycles are deliberate."""
+    rates = curve.values
+    low = int(np.argmin(rates))
+    top = low + int(np.argmax(rates[low:]))
+    before = float(rates[: low + 1].max())
+    turns = np.diff(np.sign(np.diff(rates))[np.diff(rates) != 0])
+    if top - low < points or before <= 0 or rates[low] > deep * before or rates[top] < far * before:
+        return None
+    if np.count_nonzero(turns) > 2 or np.any(np.diff(rates[low : top + 1]) < 0) or low == 0:
+        return None
+    return Evidence(
+        onset=curve.step_at(low),
+        last=curve.step_at(top),
+        where=curve.name,
+        strength=1 / 4,
+        severity="info",
+        aspects=("climbs",),
+        message=f"{curve.name} fell from {before:.4g} to {rates[low]:.4g} at step {curve.step_at(low):.6g} and climbed "
+        f"back to {rates[top]:.4g}: is the schedule shorter than the run?",
+        points=(curve.point(low), curve.point(top)),
+    )
 
 
 def returns(down: Jump, ups: list[Jump]) -> bool:
@@ -116,7 +142,9 @@ def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild
             "at": at,
             "times": f", and {more} other time{'s' * (more > 1)}" if more else "",
         },
-        points=tuple(EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]),
+        points=tuple(
+            api.EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]
+        ),
     )
 
 

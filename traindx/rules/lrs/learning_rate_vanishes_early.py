@@ -1,19 +1,8 @@
 """LRS002 learning-rate-vanishes-early."""
 
 from traindx.features.curves.schedule import traces, vanishes_at
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -70,7 +59,7 @@ def learning_rate_vanishes_early(
     length = curve.step_at(curve.n - 1) - curve.step_at(0)
     left = (curve.step_at(curve.n - 1) - curve.step_at(at)) / max(length, np.finfo(np.float64).tiny)
     full = curve.step_at(vanishes_at(curve.values, strong))
-    gone = float(median(curve.values[at:])) < deep * curve.values.max()
+    gone = float(api.median(curve.values[at:])) < deep * curve.values.max()
     if left < rest or not gone or goes_on(objective, curve.step_at(at), sure, frozen):
         return
     if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):
@@ -82,7 +71,7 @@ def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
     after = objective.oriented[np.searchsorted(objective.steps, at) :]
     if len(after) < 4 or objective.span <= 0:
         return True
-    later = slope(after)
+    later = api.slope(after)
     return later.z < -sure and -later.change > frozen * objective.span
 
 
@@ -92,7 +81,7 @@ def improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
     before = objective.oriented[cut // 2 : cut]
     if len(before) < 4:
         return False
-    earlier = slope(before)
+    earlier = api.slope(before)
     return earlier.z < -sure and -earlier.change > moving * objective.span
 
 

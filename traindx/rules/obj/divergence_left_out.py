@@ -1,17 +1,7 @@
 """OBJ008 divergence-left-out."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, named
 
 
@@ -21,7 +11,7 @@ from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, 
     min_points=6,
     severity="medium",
     persistence="steady",
-    message="train/loss equals {other}, so {name} ({first:.3g} to {last:.3g}) is not part of it",
+    message="{loss} equals {other}, so {name} ({first:.3g} to {last:.3g}) is not part of it",
 )
 def divergence_left_out(
     run: Run,
@@ -50,7 +40,8 @@ def divergence_left_out(
     ## Sources
     Kingma and Welling (2014), Auto-encoding variational Bayes, arXiv:1312.6114.
     """
-    loss, other = features.needed_curve("train/loss"), named(run, features, RECONSTRUCTIONS, DIVERGENCES)
+    loss = features.curve("train/total_loss") or features.needed_curve("train/loss")
+    other = named(run, features, RECONSTRUCTIONS, DIVERGENCES)
     curve = named(run, features, DIVERGENCES, frozenset())
     if features.is_reinforcement or other is None or curve is None or min(curve.n, loss.n) < least:
         raise CannotJudge("needs a loss, a reconstruction loss and a divergence")
@@ -61,6 +52,12 @@ def divergence_left_out(
         yield Evidence(
             onset=None,
             where=curve.name,
-            values={"other": other.name, "name": curve.name, "first": first, "last": last},
-            points=(EvidencePoint(curve.name, float(curve.steps[-1]), last, None),),
+            values={
+                "loss": loss.name,
+                "other": other.name,
+                "name": curve.name,
+                "first": first,
+                "last": last,
+            },
+            points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), last, None),),
         )

@@ -1,27 +1,16 @@
 """OBJ006 divergence-outweighs-rewards."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    difference_noise,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
     code="OBJ006",
-    needs=("train/loss", "train/kl"),
+    needs=("train/loss",),
     min_points=8,
     severity="medium",
     persistence="steady",
-    message="{name} counts {weight:.3g} times in the loss, and {reward} has not improved",
+    message="{name} counts {weight:.3g} times in the loss, and {reward} {change}",
 )
 def divergence_outweighs_rewards(
     run: Run,
@@ -31,12 +20,18 @@ def divergence_outweighs_rewards(
     heavy: float = threshold(1.0, "x the divergence", "measured", "weights in use: 0 to 0.2"),
     alike: float = threshold(0.1, "of the weight", "convention", "then the loss is this term alone"),
     clear: float = threshold(3.0, "x the noise of a mean", "theory", "p < 0.003"),
+    stiff: float = threshold(2.0, "x the difference", "convention", "weights in use: 0.01 to 0.5"),
+    little: float = threshold(2.0, "nats", "convention", "an answer becomes less than e^2 times as likely"),
 ) -> Iterator[Evidence]:
     """The divergence from the reference model counts so much that the rewards cannot rise.
 
     ## What it sees
     A log of answers and rewards whose loss is a fixed multiple (above 1) of the divergence (`kl`), as GRPO
     logs it. The last third of the rewards is not clearly above the first.
+
+    Or a log of preferences whose margin of the rewards rose by a multiple (above 2) of what the difference of
+    the log-probabilities (`logps/chosen`, `logps/rejected`) rose by, which is the weight (`beta`). This
+    difference rose by less than 2 nats.
 
     ## Why it matters
     The model stays at its start, because leaving it costs more than any reward brings.
@@ -45,12 +40,16 @@ def divergence_outweighs_rewards(
     The rewards were as high as possible from the start.
 
     ## What to try
-    A weight (`beta`) of 0.04 or less, or rewards of a larger scale.
+    A weight (`beta`) of 0.04 or less, or rewards of a larger scale. For preferences, 0.1 to 0.5.
 
     ## Sources
     Shao et al. (2024), DeepSeekMath, arXiv:2402.03300. TRL, GRPOTrainer (`beta`):
-    https://huggingface.co/docs/trl/grpo_trainer.
+    https://huggingface.co/docs/trl/grpo_trainer. Rafailov et al. (2023), Direct preference optimization,
+    arXiv:2305.18290 (`beta`: 0.1 to 0.5).
     """
+    if "train/kl" not in run.series:
+        yield from preferred(features, least, stiff, little)
+        return
     loss, kl = features.needed_curve("train/loss"), features.needed_curve("train/kl")
     reward = features.objective
     if (
@@ -67,10 +66,31 @@ def divergence_outweighs_rewards(
     weight, third = float(median(weights)), reward.n // 3
     constant = float(median(np.abs(weights - weight))) <= alike * weight
     gain = float(np.mean(reward.oriented[:third]) - np.mean(reward.oriented[-third:]))
-    if constant and weight > heavy and gain < clear * difference_noise(reward.values) * (2 / third) ** 0.5:
+    error = api.difference_noise(reward.values) * (2 / third) ** 0.5
+    if constant and weight > heavy and gain < clear * error:
         yield Evidence(
             onset=reward.step_at(0),
             where=kl.name,
-            values={"name": kl.name, "weight": weight, "reward": reward.name},
-            points=(EvidencePoint(kl.name, float(kl.steps[-1]), float(kl.values[-1]), weight),),
+            values={"name": kl.name, "weight": weight, "reward": reward.name, "change": "has not improved"},
+            points=(api.EvidencePoint(kl.name, float(kl.steps[-1]), float(kl.values[-1]), weight),),
         )
+
+
+def preferred(features: Features, least: float, stiff: float, little: float) -> Iterator[Evidence]:
+    """A weight of preference tuning that hardly lets the model change."""
+    words = (("rewards", "margin"), ("logps", "chosen"), ("logps", "rejected"))
+    margin, chosen, rejected = (features.curve_with(*pair) for pair in words)
+    if margin is None or chosen is None or rejected is None or margin.n < least:
+        raise CannotJudge("needs rewards and a divergence, or the log-probabilities of both answers")
+    known = min(margin.n, chosen.n, rejected.n)
+    gap, third = chosen.values[:known] - rejected.values[:known], known // 3
+    gain, moved = (float(np.mean(v[-third:]) - np.mean(v[:third])) for v in (margin.values, gap))
+    if abs(moved) < little and gain > stiff * (abs(moved) + api.difference_noise(gap)):
+        change = f"rose by {gain:.3g} while the answers differ by only {moved:.2g} nats more"
+        yield Evidence(
+            onset=margin.step_at(0),
+            where=margin.name,
+            values={"name": "the divergence", "weight": gain / (abs(moved) or 1.0), "reward": margin.name,
+                    "change": change},
+            points=(api.EvidencePoint(margin.name, float(margin.steps[-1]), gain, moved),),
+        )  # fmt: skip

@@ -1,18 +1,7 @@
 """OBJ002 preferences-turn-around."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -54,7 +43,7 @@ def preferences_turn_around(
     judged = 0
     for split in ("train/", "val/"):
         right, margin = (
-            curve_of(run, features, split, *words)
+            features.curve_with(*words, split=split)
             for words in (("rewards", "accurac"), ("rewards", "margin"))
         )
         if right is None or margin is None or min(right.n, margin.n) < least:
@@ -67,13 +56,7 @@ def preferences_turn_around(
                 where=right.name,
                 aspects=(split.rstrip("/"),),
                 values={"name": right.name, "level": level},
-                points=(EvidencePoint(right.name, float(right.steps[-1]), level, 0.5),),
+                points=(api.EvidencePoint(right.name, float(right.steps[-1]), level, 0.5),),
             )
     if not judged:
         raise CannotJudge("needs the rewards of chosen and rejected answers")
-
-
-def curve_of(run: Run, features: Features, split: str, *words: str) -> Curve | None:
-    """The curve of a split whose name has both words."""
-    names = (name for name in run.series if name.startswith(split) and all(w in name for w in words))
-    return features.curve(next(names, ""))

@@ -1,16 +1,7 @@
 """OBJ003 reference-moves-along."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -48,10 +39,7 @@ def reference_moves_along(
     ## Sources
     Rafailov et al. (2023), Direct preference optimization, arXiv:2305.18290.
     """
-    names = (
-        name for name in run.series if name.startswith("train/") and "rewards" in name and "margin" in name
-    )
-    curve, rate = features.curve(next(names, "")), features.curve("lr")
+    curve, rate = features.curve_with("rewards", "margin", split="train/"), features.curve("lr")
     if curve is None or curve.n < least:
         raise CannotJudge("needs the margin of the rewards")
     stands = rate is not None and rate.n > 0 and float(rate.values.max()) == 0
@@ -60,5 +48,5 @@ def reference_moves_along(
             onset=curve.step_at(0),
             where=curve.name,
             values={"name": curve.name, "count": float(curve.n)},
-            points=(EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), None),),
+            points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), None),),
         )

@@ -1,16 +1,7 @@
 """OBJ005 rewards-do-not-differ."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -46,7 +37,7 @@ def rewards_do_not_differ(
     TRL, logged metrics of GRPOTrainer (`frac_reward_zero_std`):
     https://huggingface.co/docs/trl/grpo_trainer. Shao et al. (2024), DeepSeekMath, arXiv:2402.03300.
     """
-    spread, reward = features.curve("train/reward_std"), features.objective
+    spread, reward = features.curve_with("reward_std"), features.objective
     if spread is None or reward is None or min(spread.n, reward.n) < least:
         raise CannotJudge("needs the mean and the standard deviation of rewards")
     if not np.any(spread.values) and np.ptp(reward.values) == 0:
@@ -55,5 +46,5 @@ def rewards_do_not_differ(
             onset=reward.step_at(0),
             where=reward.name,
             values={"reward": reward.name, "level": level, "count": float(reward.n), "name": spread.name},
-            points=(EvidencePoint(reward.name, float(reward.steps[-1]), level, None),),
+            points=(api.EvidencePoint(reward.name, float(reward.steps[-1]), level, None),),
         )

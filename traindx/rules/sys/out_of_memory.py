@@ -15,12 +15,15 @@ def out_of_memory(
     features: Features,
     *,
     shown: float = threshold(160, "characters", "convention", "as much of the message as a reader needs"),
+    many: float = threshold(
+        20, "points", "convention", "a batch that is too large fails in the first steps"
+    ),
 ) -> Iterator[Evidence]:
     """The run ran out of memory.
 
     ## What it sees
     An out-of-memory error in the log, of the accelerator or of the host. High instead of critical where
-    steps follow it: then it was caught.
+    steps follow it: then it was caught. After many good steps something may have been kept from each of them.
 
     ## Why it matters
     The run ended there, or continued without that batch.
@@ -42,12 +45,14 @@ def out_of_memory(
     event = events[-1]
     last = run.last_step
     survived = event.step is not None and last is not None and last > event.step
+    begun = max((len(series) for series in run.series.values()), default=0)
+    late = ("late",) if not survived and begun >= many else ()
     yield Evidence(
         onset=event.step if event.step is not None else last,
         last=last,
         where=event.place or None,
         severity="high" if survived else "critical",
-        aspects=("survived",) if survived else ("ended",),
+        aspects=("survived",) if survived else ("ended", *late),
         values={"what": event.message[: int(shown)]},
         points=(EvidencePoint("event:out-of-memory", event.step, float(len(events)), 0.0, "times"),),
     )

@@ -1,14 +1,15 @@
 """SYS001 step-waits-for-data."""
 
 from traindx.features.performance.level_shifts import shares, start_up
+from traindx.rules import api
 from traindx.rules.api import (
-    CannotJudge,
+    Curve,
     Evidence,
     EvidencePoint,
     Features,
+    Floats,
     Iterator,
     Run,
-    Severity,
     median,
     np,
     rule,
@@ -56,7 +57,7 @@ def step_waits_for_data(
     """
     data, step = features.needed_curve("time/data"), features.needed_curve("time/step")
     if data.n == 0 or step.n == 0:
-        raise CannotJudge("no finite time was logged")
+        raise api.CannotJudge("no finite time was logged")
     if data.n < step.n / 2:
         return  # most steps do not wait: a batch that was drawn once, or an occasional evaluation
     together = np.array_equal(data.steps, step.steps)
@@ -64,9 +65,10 @@ def step_waits_for_data(
     skip = start_up(len(waits), start)
     share = float(median(waits[skip:]))
     if share < some:
+        yield from stalls(data, step, waits, skip)
         return
     slight = float(median(data.values[skip:])) < brief or share < much
-    severity: Severity = "low" if slight else "high" if share >= most else "medium"
+    severity: api.Severity = "low" if slight else "high" if share >= most else "medium"
     above = np.flatnonzero(waits >= some)
     yield Evidence(
         onset=data.step_at(int(above[0])),
@@ -80,5 +82,36 @@ def step_waits_for_data(
                 "time/data", data.step_at(data.n - 1), float(median(data.values[skip:])), None, "s"
             ),
             EvidencePoint("time/step", step.step_at(step.n - 1), float(median(step.values)), None, "s"),
+        ),
+    )
+
+
+def stalls(
+    data: Curve,
+    step: Curve,
+    waits: Floats,
+    skip: int,
+    *,
+    most: float = threshold(0.5, "of the whole time", "convention", "half of the time is lost"),
+    times: float = threshold(10, "x a typical step", "convention", "a step that stands still"),
+    long: float = threshold(1.0, "s", "convention", "a stall that one notices"),
+    few: float = threshold(30, "steps", "convention", "a longer log shows them as step-time-outliers"),
+) -> Iterator[Evidence]:
+    """A few steps of a short log wait so long that most of the whole time is spent on them."""
+    taken = step.at_steps(data.steps)
+    bar = max(long, times * float(median(taken[skip:])))
+    rows = skip + np.flatnonzero((data.values[skip:] >= bar) & (waits[skip:] >= most))
+    share = float(data.values[rows].sum() / max(taken[skip:].sum(), bar))
+    if data.n >= few or len(rows) < 2 or share < most:
+        return
+    yield Evidence(
+        onset=data.step_at(int(rows[0])),
+        last=data.step_at(int(rows[-1])),
+        strength=0.5,
+        aspects=("stalls",),
+        message=f"{len(rows)} of {data.n - skip} steps waited for data for {data.values[rows].min():.3g} to "
+        f"{data.values[rows].max():.3g} s, {share:.0%} of the whole time",
+        points=(
+            EvidencePoint("time/data", data.step_at(int(rows[0])), float(data.values[rows[0]]), None, "s"),
         ),
     )

@@ -1,15 +1,15 @@
 """WGT004 weights-grow-unbounded."""
 
 from traindx.features.per_module.panels import at_end, first_known, panel
+from traindx.rules import api
 from traindx.rules.api import (
     CannotJudge,
+    Curve,
     Evidence,
     Features,
     Floats,
     Iterator,
     Run,
-    is_learning,
-    median,
     np,
     rule,
     threshold,
@@ -18,7 +18,7 @@ from traindx.rules.api import (
 
 @rule(
     code="WGT004",
-    needs=("weight_norm/*", "objective"),
+    needs=("weight_norm|weight_norm/*", "objective"),
     min_points=1,
     severity="high",
     persistence="turning",
@@ -39,7 +39,8 @@ def weights_grow_unbounded(
 
     ## What it sees
     The last finite norm of each module divided by its first, as a lower median over the modules. It must
-    reach 10 in a run that does not learn (high), or 50 in any other (low).
+    reach 10 in a run that does not learn (high), or 50 in any other (low). A norm of all weights together is
+    judged in the same way.
 
     ## Why it matters
     Large weights mean saturated or dead units and huge logits. Growth without learning is typical
@@ -56,6 +57,10 @@ def weights_grow_unbounded(
     Merrill et al. (2021), Effects of parameter norm growth during transformer training, arXiv:2010.09697.
     The bound is measured: in 279 healthy runs the weights grew to at most 4 times their first norm.
     """
+    whole = features.curve("weight_norm")
+    if whole is not None and "weight_norm" not in run.panels:
+        yield from growth_of_all(features, whole, factor, vast)
+        return
     found = panel(features, "weight_norm")
     values = np.where(np.isfinite(found.values) & (found.values > 0), found.values, np.nan)
     start, end = first_known(values, int(head)), first_known(values[::-1], len(values))
@@ -64,7 +69,7 @@ def weights_grow_unbounded(
         raise CannotJudge("no finite norm at the start")
     known = np.sort(grown[np.isfinite(grown)])
     level = float(known[(len(known) - 1) // 2])
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     if level < (factor if learning is False else vast):
         return
     worst = int(np.nanargmax(grown))
@@ -85,5 +90,25 @@ def weights_grow_unbounded(
 def level_over_time(ratios: Floats) -> Floats:
     """Median over the modules of each row of `ratios[n, m]`; 0 where nothing is known. Shape `[n]`."""
     return np.array(
-        [float(median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios]
+        [float(api.median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios]
+    )
+
+
+def growth_of_all(features: Features, norm: Curve, factor: float, vast: float) -> Iterator[Evidence]:
+    """The same for a logged norm of all weights together."""
+    if norm.n < 2 or norm.values[0] <= 0:
+        return
+    grown, learning = float(norm.values[-1] / norm.values[0]), api.is_learning(features)
+    if grown < (factor if learning is False else vast):
+        return
+    row = int(np.argmax(norm.values >= min(grown, factor) / 2 * norm.values[0]))
+    yield Evidence(
+        onset=norm.step_at(row),
+        last=norm.step_at(norm.n - 1),
+        where=norm.name,
+        severity="high" if learning is False else "low",
+        strength=1.0 if learning is False else 0.5,
+        aspects=("sudden" if row <= 1 else "gradual",),
+        message=f"the norm of the weights grew from {norm.values[0]:.4g} to {norm.values[-1]:.4g}",
+        points=(norm.point(-1, float(norm.values[-1]), float(norm.values[0])),),
     )

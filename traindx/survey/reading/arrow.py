@@ -1,7 +1,5 @@
 """CSV and Parquet through pyarrow, block by block."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re

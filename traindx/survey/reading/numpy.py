@@ -1,7 +1,5 @@
 """NumPy's own files: .npy mapped into memory, .npz streamed out of its archive. Never unpickled."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path

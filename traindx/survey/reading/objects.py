@@ -4,8 +4,6 @@ files and folders, whose reader is chosen by their first bytes.
 No framework is imported: a tensor has `detach` and `numpy`, a data set has a length and items, a loader can
 be iterated. Of data sets and loaders only a limited number of samples is drawn."""
 
-from __future__ import annotations
-
 import random
 import sys
 from contextlib import contextmanager
@@ -147,8 +145,7 @@ def of_dataset(data: Any, wanted: Wanted) -> Table:
         raise ConfigError("the data set is empty")
     with undisturbed():
         first = pair(data[0])
-    most = max(1, min(SAMPLES, VALUES // max(first[0].size, 1)))
-    places = stretches(total, most)
+    places = stretches(total, max(1, min(SAMPLES, VALUES // max(first[0].size, 1))))
 
     def blocks() -> Iterator[Pair]:
         for at in range(0, len(places), TOGETHER):

@@ -1,7 +1,5 @@
 """The data that `fit` is given, as arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 from keras.src.models.model import Trainer
 
@@ -37,10 +35,8 @@ def split(site: Site, arguments: Arguments) -> int:
     count = int(np.floor(total * (1.0 - share)))
     names = [name for name in ("x", "y", "sample_weight") if arguments.get(name) is not None]
     held = {name: mapped(arguments[name], lambda part: part[count:]) for name in names}
-    for name in names:
-        arguments[name] = mapped(arguments[name], lambda part: part[:count])
-    arguments["validation_data"] = tuple(held[name] for name in names)
-    arguments["validation_split"] = 0.0
+    arguments |= {name: mapped(arguments[name], lambda part: part[:count]) for name in names}
+    arguments |= {"validation_data": tuple(held.values()), "validation_split": 0.0}
     return count
 
 

@@ -1,7 +1,5 @@
 """Gradients, after they are measured and before they are used."""
 
-from __future__ import annotations
-
 import math
 
 from traindx.capture.keras.interventions.api import Any, Callable, Change, Site, applies, ops

@@ -1,7 +1,5 @@
 """What the layers of a model are: activations, dropout, normalization."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from traindx.capture.keras.alter import followers as after_each

@@ -1,7 +1,5 @@
 """What the loss gets: logits or probabilities."""
 
-from __future__ import annotations
-
 from traindx.capture.keras.interventions.api import (
     Any,
     Loss,

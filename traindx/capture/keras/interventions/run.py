@@ -1,7 +1,5 @@
 """The run as a whole: its length, its seed."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 

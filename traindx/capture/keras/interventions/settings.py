@@ -1,8 +1,6 @@
 """Settings of the optimizer, another optimizer, and the learning rate: another value, another schedule, a
 warm-up."""
 
-from __future__ import annotations
-
 import math
 
 from traindx.capture.experiment.site import rate_factor

@@ -1,7 +1,5 @@
 """The weights that a training begins with, and which of them are trained."""
 
-from __future__ import annotations
-
 from keras.src.models.model import Model
 
 from traindx.capture.keras.alter import fresh_optimizer, steps_made

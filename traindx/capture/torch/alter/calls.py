@@ -1,8 +1,6 @@
 """Passes of the script's models and calls of PyTorch's loss functions, which interventions may change on the
 way in and on the way out: inputs, targets, options, value."""
 
-from __future__ import annotations
-
 import inspect
 import weakref
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """What models are called with: standardized, blank, shuffled; and samples with values
 that are not finite, or far from all others."""
 
-from __future__ import annotations
-
 import inspect
 import weakref
 from collections.abc import Callable

@@ -5,8 +5,6 @@ Its set-up (sampler, batch size, workers, data set) is changed before its first 
 length depends on already when that is asked for, if it is shuffled or the first that was made.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -32,49 +30,34 @@ class Loaders:
         self.first: weakref.ref[Any] | None = None
         self.draws: weakref.WeakKeyDictionary[Any, Callable[[], Any]] = weakref.WeakKeyDictionary()
         self.quiet = False
-        patches.replace(dataloader.DataLoader, "__init__", self.made)
-        patches.replace(dataloader.DataLoader, "__iter__", self.iter)
-        patches.replace(dataloader.DataLoader, "__len__", self.length)
+        patches.around(dataloader.DataLoader, "__init__", self.made)
+        patches.around(dataloader.DataLoader, "__iter__", self.iter)
+        patches.around(dataloader.DataLoader, "__len__", self.length)
         patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
 
-    def made(self, original: Callable[..., None]) -> Callable[..., None]:
-        loaders = self
+    def made(self, original: Callable[..., None], loader: Any, *args: Any, **named: Any) -> None:
+        original(loader, *args, **named)
+        if self.first is None:
+            self.first = weakref.ref(loader)
 
-        def __init__(self: Any, *args: Any, **named: Any) -> None:
-            original(self, *args, **named)
-            if loaders.first is None:
-                loaders.first = weakref.ref(self)
+    def iter(self, original: Callable[..., Any], loader: Any) -> Any:
+        known = loader in self.done and torch.is_grad_enabled()  # also where the script forgot train()
+        training = known or self.trains_now()
+        self.iterated += 1
+        if training:
+            self.set_up(loader)
+        iterator = original(loader)
+        self.draws.pop(iterator, None)
+        if training and self.streams:
+            self.stream(loader, iterator)
+        return iterator
 
-        return __init__
-
-    def iter(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        loaders = self
-
-        def __iter__(self: Any) -> Any:
-            known = self in loaders.done and torch.is_grad_enabled()  # also where the script forgot train()
-            training = known or loaders.trains_now()
-            loaders.iterated += 1
-            if training:
-                loaders.set_up(self)
-            iterator = original(self)
-            loaders.draws.pop(iterator, None)
-            if training and loaders.streams:
-                loaders.stream(self, iterator)
-            return iterator
-
-        return __iter__
-
-    def length(self, original: Callable[..., int]) -> Callable[..., int]:
-        loaders = self
-
-        def __len__(self: Any) -> int:
-            if not loaders.quiet and self not in loaders.sized:
-                first = loaders.first is not None and loaders.first() is self
-                if (first or is_shuffled(self)) and loaders.trains_now():
-                    loaders.size(self)
-            return original(self)
-
-        return __len__
+    def length(self, original: Callable[..., int], loader: Any) -> int:
+        if not self.quiet and loader not in self.sized:
+            first = self.first is not None and self.first() is loader
+            if (first or is_shuffled(loader)) and self.trains_now():
+                self.size(loader)
+        return original(loader)
 
     def next(self, original: Callable[..., Any]) -> Callable[..., Any]:
         loaders = self

@@ -1,7 +1,5 @@
 """Computes a model's pass once beforehand, without leaving a trace."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager

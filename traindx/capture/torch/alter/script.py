@@ -38,36 +38,23 @@ class Script:
         )  # models that got weights from elsewhere
         self.rehearsed: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
         self.rehearsing = False
-        patches.replace(torch.optim.Optimizer, "__init__", self.made)
-        patches.replace(torch.nn.Module, "load_state_dict", self.loads)
-        patches.replace(torch.nn.Module, "train", self.switches)
+        patches.around(torch.optim.Optimizer, "__init__", self.made)
+        patches.around(torch.nn.Module, "load_state_dict", self.loads)
+        patches.around(torch.nn.Module, "train", self.switches)
 
-    def made(self, original: Callable[..., None]) -> Callable[..., None]:
-        optimizers = self.optimizers
+    def made(
+        self, original: Callable[..., None], optimizer: torch.optim.Optimizer, *args: Any, **named: Any
+    ) -> None:
+        original(optimizer, *args, **named)
+        self.optimizers.add(optimizer)
 
-        def __init__(self: torch.optim.Optimizer, *args: Any, **named: Any) -> None:
-            original(self, *args, **named)
-            optimizers.add(self)
+    def loads(self, original: Callable[..., Any], module: torch.nn.Module, *args: Any, **named: Any) -> Any:
+        self.loaded.add(module)
+        return original(module, *args, **named)
 
-        return __init__
-
-    def loads(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        loaded = self.loaded
-
-        def load_state_dict(self: torch.nn.Module, *args: Any, **named: Any) -> Any:
-            loaded.add(self)
-            return original(self, *args, **named)
-
-        return load_state_dict
-
-    def switches(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        passes = self.passes
-
-        def train(self: torch.nn.Module, mode: bool = True) -> Any:
-            passes.switched |= not mode
-            return original(self, mode)
-
-        return train
+    def switches(self, original: Callable[..., Any], module: torch.nn.Module, mode: bool = True) -> Any:
+        self.passes.switched |= not mode
+        return original(module, mode)
 
     # Where an intervention hooks in; its failure is told as its own.
 

@@ -1,7 +1,5 @@
 """Hidden activations are computed by another function, or have dropout behind them."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable

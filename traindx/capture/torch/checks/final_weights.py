@@ -16,8 +16,8 @@ import torch
 
 from traindx.atomic_write import write_whole
 from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.session import Stream
 from traindx.capture.session.events import ModelFound
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
 
 FILE = "model.safetensors"

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import torch
 
 from traindx.capture.process.patches import remove_all
+from traindx.capture.session import Stream
 from traindx.capture.session.events import LossComputed, LossDifferentiated, ModelFed
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.manual import leaves
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.loss.graph import growth_in_graph

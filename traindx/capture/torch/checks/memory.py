@@ -4,8 +4,6 @@ layers, shared parameters), and the inference latency of one sample and of a bat
 The memory of a step is the peak of a forward and a backward pass, for the last batch and for half of it (two
 points of a line), and in bfloat16. It is measured in the allocator, not computed from shapes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -23,7 +21,7 @@ from traindx.capture.torch.checks.samples import NotClear
 from traindx.capture.torch.measure.models.as_built import unregistered_layers
 from traindx.capture.torch.measure.reruns.future_tokens import replaced
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 
 def accelerator(live: Live) -> dict[str, Fact]:

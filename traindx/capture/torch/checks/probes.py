@@ -10,12 +10,11 @@ import time
 import warnings
 from collections.abc import Callable
 
-from traindx.capture.session.session import Session
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Session, Stream
 from traindx.capture.torch.checks import memory, samples
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.reruns.recorded_call import untouched
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 SECONDS = 12.0  # for all probes together; those that come too late are left out
 

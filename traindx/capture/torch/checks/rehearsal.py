@@ -15,7 +15,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from traindx.capture.process.patches import Lines
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.checks.probes import run_probes

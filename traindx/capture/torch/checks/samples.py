@@ -8,7 +8,7 @@ import torch
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.reruns.future_tokens import replaced
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 LEAKS = 1e-5  # relative to the largest gradient: more than rounding errors
 REPLACED = 8  # samples that are replaced at most, where inputs are whole numbers

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import BatchSeen, LossComputed, ModelFed
-from traindx.capture.session.stream import Stream
 
 TARGET = "target"
 MOST_GROUPS = 12  # values of a column that are a group each; of more, quarters of the first batch

@@ -17,8 +17,6 @@ loaded. `torch.load` shows what a checkpoint contains, `load_state_dict` what is
 is trained afterwards counts: loading weights for an evaluation, for a teacher or for an average is not a
 resume."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,8 +24,8 @@ from typing import Any
 
 import torch
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import StepDue
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.extras import Extras, Waits
 from traindx.capture.torch.discover.loaders import Loaders
 from traindx.capture.torch.discover.loop import Loop
@@ -84,8 +82,7 @@ class Grads:
         stream, grads = self.stream, self
 
         def grad(outputs: Any, inputs: Any, *args: Any, **named: Any) -> Any:
-            training = stream.active and stream.safely(grads.is_training, outputs, inputs, args, named)
-            if not training:
+            if not (stream.active and stream.safely(grads.is_training, outputs, inputs, args, named)):
                 return original(outputs, inputs, *args, **named)
             leaves = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
             stream.safely(grads.begins, outputs, leaves)

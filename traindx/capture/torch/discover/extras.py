@@ -6,8 +6,6 @@ During some windows of steps, ever further apart, the methods of tensors that co
 wrapped. Their calls are counted by line, and timed. This is done only where the loss is on an accelerator.
 Where something is compiled nothing is wrapped, as the compiler looks these methods up."""
 
-from __future__ import annotations
-
 import sys
 import time
 import weakref
@@ -19,6 +17,7 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import Patches
+from traindx.capture.session import Stream
 from traindx.capture.session.events import (
     Compiled,
     GradientsClipped,
@@ -29,7 +28,6 @@ from traindx.capture.session.events import (
     StepDue,
     StepSkipped,
 )
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.wrappers import call_after, call_before
 from traindx.capture.torch.hooks import traced
 
@@ -55,7 +53,7 @@ class Extras:
             replace(home, "clip_grad_value_", call_before(stream, self.clip_value))
         scaler = torch.amp.grad_scaler.GradScaler
         replace(scaler, "scale", call_after(stream, self.scale))
-        replace(scaler, "step", self.scaler_step)
+        self.stream.patches.around(scaler, "step", self.scaler_step)
         kinds = torch.optim.lr_scheduler
         for kind in (kinds.LRScheduler, kinds.ReduceLROnPlateau):
             replace(kind, "__init__", partial(self.within_scheduler, self.describe_schedule, True))
@@ -88,18 +86,15 @@ class Extras:
             self.stream.tell(LossScaled(scaled, outputs))
             self.stream.tell(ScalerFound(scaler))
 
-    def scaler_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream, scene = self.stream, self.stream.scene
-
-        def step(self: Any, optimizer: Any, *args: Any, **named: Any) -> Any:
-            before = scene.steps
-            result = original(self, optimizer, *args, **named)
-            first = scene.primary in (None, id(optimizer))
-            if scene.steps == before and first and self.is_enabled():
-                stream.safely(stream.tell, StepSkipped())
-            return result
-
-        return step
+    def scaler_step(
+        self, original: Callable[..., Any], scaler: Any, optimizer: Any, *args: Any, **named: Any
+    ) -> Any:
+        before = self.stream.scene.steps
+        result = original(scaler, optimizer, *args, **named)
+        first = self.stream.scene.primary in (None, id(optimizer))
+        if self.stream.scene.steps == before and first and scaler.is_enabled():
+            self.stream.safely(self.stream.tell, StepSkipped())
+        return result
 
     def within_scheduler(
         self, hook: Callable[[Any], None], nested: bool, original: Callable[..., Any]
@@ -217,7 +212,7 @@ class Waits:
             self.patches.replace(torch.Tensor, name, partial(self.reading, name))
         for home in (torch.cuda, getattr(torch, "accelerator", None)):
             if home is not None:
-                self.patches.replace(home, "synchronize", self.synchronizing)
+                self.patches.around(home, "synchronize", self.synchronizing)
 
     def disarm(self) -> None:
         self.armed = False
@@ -244,17 +239,12 @@ class Waits:
 
         return read
 
-    def synchronizing(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        waits = self
-
-        def synchronize(*args: Any, **named: Any) -> Any:
-            began = time.perf_counter()
-            found = original(*args, **named)
-            if not waits.ignores():
-                waits.stream.safely(waits.count_wait, "synchronize", time.perf_counter() - began)
-            return found
-
-        return synchronize
+    def synchronizing(self, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        began = time.perf_counter()
+        found = original(*args, **named)
+        if not self.ignores():
+            self.stream.safely(self.count_wait, "synchronize", time.perf_counter() - began)
+        return found
 
     def ignores(self) -> bool:
         """Whether a read is inside one that is counted already, capture's own, or not part of the

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch.utils.data import BatchSampler, dataloader
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import BackwardBegins, DataWaited, ModelFed
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.wrappers import call_after
 
 SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")
@@ -32,7 +32,7 @@ class Loaders:
         self.draws = self.passes = 0  # its batches, and the backward passes since its first
 
     def attach(self) -> None:
-        self.stream.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
+        self.stream.patches.around(dataloader._BaseDataLoaderIter, "__next__", self.next)
         self.stream.patches.replace(dataloader.DataLoader, "__iter__", call_after(self.stream, self.begin))
         self.stream.hear(BackwardBegins, self.backward_begins)
         self.stream.hear(ModelFed, self.fed)
@@ -40,20 +40,15 @@ class Loaders:
     def begin(self, _iterator: Any, loader: Any) -> None:
         self.scene.loader = weakref.ref(loader)
 
-    def next(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        stream, loaders, clock = self.stream, self, time.perf_counter
-
-        def __next__(self: Any) -> Any:
-            begun = clock()
-            try:
-                batch = original(self)
-            except StopIteration:
-                stream.safely(loaders.end)
-                raise
-            stream.safely(loaders.hand_out, self, batch, clock() - begun)
-            return batch
-
-        return __next__
+    def next(self, original: Callable[..., Any], iterator: Any) -> Any:
+        begun = time.perf_counter()
+        try:
+            batch = original(iterator)
+        except StopIteration:
+            self.stream.safely(self.end)
+            raise
+        self.stream.safely(self.hand_out, iterator, batch, time.perf_counter() - begun)
+        return batch
 
     def hand_out(self, iterator: Any, batch: Any, seconds: float) -> None:
         """A batch was handed out. The next backward pass shows whether it is trained on."""

@@ -1,7 +1,5 @@
 """The loop: optimizers, backward passes, steps, and what is accumulated between them."""
 
-from __future__ import annotations
-
 import weakref
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +9,7 @@ import torch
 from torch.optim import optimizer as optim
 
 from traindx.capture.process.patches import LiveIds, remove_all
+from traindx.capture.session import REPLACED, Stream
 from traindx.capture.session.events import (
     BackwardBegins,
     BackwardEnds,
@@ -26,7 +25,6 @@ from traindx.capture.session.events import (
     StepEnds,
     StepSkipped,
 )
-from traindx.capture.session.stream import REPLACED, Stream
 from traindx.capture.torch.discover.manual import Manual
 from traindx.capture.torch.discover.wrappers import call_after
 from traindx.capture.torch.measure.loss.graph import constant_divisor

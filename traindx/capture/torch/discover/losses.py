@@ -4,8 +4,6 @@ A loss belongs to an evaluation pass if it is computed with gradients off, or by
 and without a backward pass. The evaluation pass ends when training goes on. Its mean over samples is a
 validation loss."""
 
-from __future__ import annotations
-
 import warnings
 import weakref
 from collections.abc import Callable, Mapping
@@ -14,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import (
     BatchSeen,
     LossComputed,
@@ -23,7 +22,6 @@ from traindx.capture.session.events import (
     OutputsSeen,
     ValidationPassed,
 )
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
 from traindx.capture.torch.hooks import traced
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from traindx.capture.session import Stream
 from traindx.capture.session.events import (
     ModelCalled,
     OptimizerFound,
@@ -16,7 +17,6 @@ from traindx.capture.session.events import (
     StepDue,
     StepEnds,
 )
-from traindx.capture.session.stream import Stream
 
 LEAVES = 10_000  # parameters that are looked for in a graph
 NODES = 200_000  # of a graph are visited at most

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import remove_all
+from traindx.capture.session import Stream
 from traindx.capture.session.events import (
     BatchSeen,
     Compiled,
@@ -22,7 +23,6 @@ from traindx.capture.session.events import (
     StepDue,
     StepEnds,
 )
-from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.loaders import most_values, partner
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.models.tree import child_or_parameter, class_name
@@ -109,8 +109,7 @@ class Models:
 
     def add(self, module: torch.nn.Module, called: torch.nn.Module | None = None) -> None:
         """A root. Where only a part of it is `called`, its batches are read there. None: not yet called."""
-        session = self.stream.session()
-        if session is None or any(root() is module for root in self.scene.roots):
+        if self.stream.session() is None or any(root() is module for root in self.scene.roots):
             return
         self.wanted -= {id(p) for p in module.parameters()}
         roots = self.scene.roots
@@ -163,7 +162,9 @@ class Models:
         if session is not None:
             source = None if training else scene.data
             trained = source is not None and source in scene.trained_data
-            if trained and most_values(inputs) > scene.most > 0:  # other samples, in a loop over the training data
+            if (
+                trained and most_values(inputs) > scene.most > 0
+            ):  # other samples, in a loop over the training data
                 source, trained = None, False
             needed = training and scene.untold and session.wants_outputs
             targets = partner(scene.pair, inputs) if needed else None

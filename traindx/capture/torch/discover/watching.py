@@ -2,8 +2,6 @@
 
 Nothing is attached to a model, a parameter or an optimizer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,8 +10,7 @@ from torch.compiler import is_compiling
 from torch.optim import optimizer as optim
 
 from traindx.capture.process.patches import Patches, remove_all
-from traindx.capture.session.loop import Loop
-from traindx.capture.session.session import Session
+from traindx.capture.session import Loop, Session
 from traindx.capture.torch.measure.tensors.views import isolated
 from traindx.errors import ConfigError
 

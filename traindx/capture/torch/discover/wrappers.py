@@ -1,12 +1,10 @@
 """Thin wrappers around functions of PyTorch that call a hook with what the function was called with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.process.patches import Make
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 Hook = Callable[..., None]
 

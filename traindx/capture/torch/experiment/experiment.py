@@ -3,8 +3,6 @@
 Watching must never stop a training; an experiment must never go on as if it were one.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
@@ -17,7 +15,7 @@ from traindx.capture.experiment.applies import apply_given
 from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.interventions.kinds import Given
 from traindx.capture.process.patches import remove_all, set_within
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.site import Site
 
@@ -49,7 +47,7 @@ class Experiment:
             optim.register_optimizer_step_pre_hook(self.step_begins),
             optim.register_optimizer_step_post_hook(self.step_ended),
         ]
-        self.hooks.patches.replace(torch.optim.Optimizer, "__init__", self.optimizer_made)
+        self.hooks.patches.around(torch.optim.Optimizer, "__init__", self.optimizer_made)
         self.hooks.patches.replace(torch.autograd, "backward", self.backward)
         if self.hooks.calls:
             self.hooks.patches.replace(torch.nn.Module, "__call__", self.called)
@@ -130,16 +128,13 @@ class Experiment:
 
     # Other places.
 
-    def optimizer_made(self, original: Callable[..., None]) -> Callable[..., None]:
-        experiment = self
-
-        def __init__(self: Any, *args: Any, **named: Any) -> None:
-            original(self, *args, **named)
-            if experiment.stream.active:
-                for site, hook in experiment.hooks.made:
-                    experiment.hooks.guarded(site, hook, self)
-
-        return __init__
+    def optimizer_made(
+        self, original: Callable[..., None], optimizer: Any, *args: Any, **named: Any
+    ) -> None:
+        original(optimizer, *args, **named)
+        if self.stream.active:
+            for site, hook in self.hooks.made:
+                self.hooks.guarded(site, hook, optimizer)
 
     def backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def backward(tensors: Any, *args: Any, **named: Any) -> Any:

@@ -6,7 +6,7 @@ import weakref
 from typing import Any
 
 from traindx.capture.experiment.ending import Guard, Hook
-from traindx.capture.session.stream import Stream
+from traindx.capture.session import Stream
 
 
 class Hooks(Guard):

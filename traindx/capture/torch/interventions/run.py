@@ -1,7 +1,5 @@
 """Runs that end early, and random numbers from another seed."""
 
-from __future__ import annotations
-
 import importlib
 from functools import partial
 

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays.batch import Data
-from traindx.capture.session.watched import Watched
+from traindx.capture.session import Watched
 from traindx.capture.torch.measure.batches.answers import Answers
 from traindx.capture.torch.measure.by_pass import observers
 from traindx.capture.torch.measure.gradients.exchange import Directions, Exchange
@@ -30,7 +30,7 @@ from traindx.capture.torch.measure.quantized.loss_gap import LossGap
 from traindx.capture.torch.measure.quantized.weights import Quantized
 from traindx.capture.torch.measure.tensors.shards import Shards, weighted_norm
 from traindx.capture.torch.measure.tensors.views import first_tensor
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 APART = 4  # steps from one pair of gradients to the next
 COMPARISONS = 8  # of units that started equal

@@ -1,7 +1,5 @@
 """Settings of the loaders that are trained from: batch size, workers, and the batches that these prepare."""
 
-from __future__ import annotations
-
 from traindx.capture.torch.alter.api import Any, Change, Site, applies, script_of
 from traindx.capture.torch.alter.loaders import is_stream, put, why_not_rebuilt
 

@@ -1,7 +1,5 @@
 """What losses get: logits, weights of classes, smoothed labels."""
 
-from __future__ import annotations
-
 from traindx.capture.torch.alter.api import (
     Any,
     Callable,
@@ -86,8 +84,7 @@ class Logits:
             return  # several classes in a loss of two: another fault
         if call.name in ("cross_entropy", "nll_loss"):
             if scores is None and self.looks_like_probabilities(call.input):
-                tiny = torch.finfo(call.input.dtype).tiny
-                scores = call.input.clamp_min(tiny).log()
+                scores = call.input.clamp_min(torch.finfo(call.input.dtype).tiny).log()
             if scores is not None and not (call.name == "nll_loss" and kind == "sigmoid"):
                 axis = 1 if scores.dim() > 1 else 0
                 call.input = scores if call.name == "cross_entropy" else functional.log_softmax(scores, axis)
@@ -135,8 +132,7 @@ def smoothed(site: Site, call: LossCall, share: float) -> None:
 
 def spread_loss(call: LossCall) -> torch.Tensor:
     """What `nll_loss` would be if the labels were all classes alike."""
-    axis = 1 if call.input.dim() > 1 else 0
-    each = -call.input.mean(axis)
+    each = -call.input.mean(1 if call.input.dim() > 1 else 0)
     kept = call.target != call.options.get("ignore_index", -100)
     each = torch.where(kept, each, torch.zeros_like(each))
     reduction = call.options.get("reduction", "mean")

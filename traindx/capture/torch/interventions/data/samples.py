@@ -1,7 +1,5 @@
 """The samples that a model is trained on: their order, inputs, labels and targets."""
 
-from __future__ import annotations
-
 import weakref
 from typing import NamedTuple
 

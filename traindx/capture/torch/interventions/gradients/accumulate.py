@@ -1,7 +1,5 @@
 """Over how many backward passes gradients add up, what their sum is divided by, and when they are zeroed."""
 
-from __future__ import annotations
-
 import weakref
 from collections import Counter
 

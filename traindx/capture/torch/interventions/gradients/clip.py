@@ -1,7 +1,5 @@
 """Gradients that are clipped, as a whole or value by value, and steps that are skipped where they are not finite."""
 
-from __future__ import annotations
-
 import inspect
 import math
 

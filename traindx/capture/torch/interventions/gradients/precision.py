@@ -55,8 +55,7 @@ class Precision:
         return module
 
     def to(self, original: Callable[..., Any], module: Any, *args: Any, **named: Any) -> Any:
-        asked = [*args, *named.values()]
-        if any(given in self.half_types for given in asked if is_dtype(given)):
+        if any(given in self.half_types for given in [*args, *named.values()] if is_dtype(given)):
             self.converted = True
             self.site.touched("models")
             args = tuple(self.instead(given) for given in args)

@@ -1,7 +1,5 @@
 """New weights before the first step."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Layers that are exchanged or added: activations and normalization."""
 
-from __future__ import annotations
-
 import weakref
 from collections import Counter
 from collections.abc import Iterable
@@ -97,8 +95,7 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):  # type: ignore[misc]
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         given = input.movedim(-1, 1) if self.last and input.dim() > 2 else input
-        alone = given.numel() == given.shape[1]
-        batch = self.training and not alone
+        batch = self.training and given.numel() != given.shape[1]
         found = nn.functional.batch_norm(
             given,
             self.running_mean,

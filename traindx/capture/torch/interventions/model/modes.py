@@ -1,7 +1,5 @@
 """Modes of modules, in training and in evaluation, and the dropout that depends on them."""
 
-from __future__ import annotations
-
 import weakref
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 

@@ -1,7 +1,5 @@
 """Which parameters the optimizer moves: those that were frozen, and those that it was never given."""
 
-from __future__ import annotations
-
 from traindx.capture.torch.alter.api import Any, Callable, Optimizer, Site, applies, parameters_of, torch
 from traindx.capture.torch.discover.manual import leaves
 from traindx.capture.torch.discover.models import largest

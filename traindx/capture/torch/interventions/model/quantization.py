@@ -1,7 +1,5 @@
 """Quantized layers: when their weights are used rounded, and the learning rate of them alone."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 from traindx.capture.torch.alter.api import (

@@ -44,8 +44,7 @@ def replace_schedule(site: Site, bases: Bases, schedule: Schedule) -> None:
 
 def cosine(site: Site, bases: Bases, schedule: Schedule) -> Callable[[Optimizer, int], float]:
     def rate(optimizer: Optimizer, i: int) -> float:
-        length = site.length(schedule.steps, "lr=cosine:1000")
-        done = min(site.step(optimizer) / length, 1.0)
+        done = min(site.step(optimizer) / site.length(schedule.steps, "lr=cosine:1000"), 1.0)
         return bases.rate(optimizer, i) * 0.5 * (1 + math.cos(math.pi * done))
 
     return rate
@@ -59,8 +58,7 @@ def sweep(site: Site, bases: Bases, schedule: Schedule) -> Callable[[Optimizer, 
     def rate(optimizer: Optimizer, i: int) -> float:
         highest = bases.highest(optimizer)
         share = bases.rate(optimizer, i) / highest if highest else 1.0
-        done = min(site.step(optimizer), steps - 1) / (steps - 1)
-        return float(share * low * (high / low) ** done)
+        return float(share * low * (high / low) ** (min(site.step(optimizer), steps - 1) / (steps - 1)))
 
     return rate
 

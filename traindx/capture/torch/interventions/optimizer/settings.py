@@ -1,7 +1,5 @@
 """Another optimizer, and settings other than the learning rate, which are set for the duration of each step."""
 
-from __future__ import annotations
-
 import weakref
 
 from traindx.capture.torch.alter.api import Any, Change, Optimizer, Site, applies, same

@@ -58,8 +58,7 @@ class Answers:
             return {}  # not finite: other signals show that
         out: dict[str, Any] = {"outputs_sample_spread": spread}
         if self._data.classified(rows.shape[1]):
-            counts = class_counts(rows, self._data.probabilities)
-            out["outputs_majority_share"] = counts.max() / len(rows)
+            out["outputs_majority_share"] = class_counts(rows, self._data.probabilities).max() / len(rows)
         return {n: float(v) if rows.is_cpu else v for n, v in out.items()}
 
     def against_targets(self) -> dict[str, Any]:
@@ -70,7 +69,7 @@ class Answers:
 
     def read_evaluation(self, output: Any) -> bool:
         """The outputs of an evaluation pass, while that takes little time; whether they were counted."""
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.thread_time()  # other processes' time is not counted
         found = first_tensor(output)
         if found is None or self._spent > START_SECONDS + SHARE * (began - self._since):
             return False
@@ -81,7 +80,7 @@ class Answers:
             counts = class_counts(rows, self._data.probabilities)
             same = self._counts is not None and self._counts.shape == counts.shape
             self._counts = self._counts + counts if same else counts
-        self._spent += time.perf_counter() - began
+        self._spent += time.thread_time() - busy
         return bool(counted)
 
     def of_evaluation(self) -> dict[str, Any]:
@@ -232,8 +231,7 @@ def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tenso
     if rows.shape[1] == 1:
         positive = (rows > (0.5 if probabilities else 0.0)).float().sum()
         return torch.stack([len(rows) - positive, positive])
-    counts = rows.new_zeros(rows.shape[1])
-    return counts.scatter_add_(0, rows.argmax(1), rows.new_ones(len(rows)))
+    return rows.new_zeros(rows.shape[1]).scatter_add_(0, rows.argmax(1), rows.new_ones(len(rows)))
 
 
 ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)

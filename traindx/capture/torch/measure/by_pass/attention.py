@@ -6,8 +6,6 @@ its logits, so they are recomputed from a slice of queries and keys: at most one
 keys of each head. The reading is thus a lower bound of the maximum. The functions are wrapped only while a
 pass is sampled."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -127,8 +125,7 @@ class Observer:
         """From the arguments of fused attention."""
         mask = named.get("attn_mask", rest[0] if rest else None)
         causal = bool(named.get("is_causal", rest[2] if len(rest) > 2 else False))
-        scale = named.get("scale")
-        return largest_logit(query, key, mask, causal, scale, self._turn)
+        return largest_logit(query, key, mask, causal, named.get("scale"), self._turn)
 
     def _of_scores(self, module: nn.Module, scores: Any, *rest: Any, **named: Any) -> Any:
         """From the argument of a softmax, where it is that of an attention: over the last of four

@@ -150,8 +150,7 @@ class ForwardProbe:
         if output.is_cpu:
             rows = self._copied(name, host_rows(output, self._turn))
             inner = None if before is None else host_rows(before, self._turn).copy()
-            part = host_part(output) if spread else None
-            self._copies.append((name, kind, rows, inner, part))
+            self._copies.append((name, kind, rows, inner, host_part(output) if spread else None))
             return
         there = act.rows_of(local(output), self._turn)
         inside = None if before is None else act.rows_of(local(before), self._turn)

@@ -5,8 +5,6 @@ is repeated, so no random number is drawn, and no dropout mask and no running st
 measurement takes up to MOST products of the Hessian with a vector. Each takes about as long as two backward
 passes, and all of them need memory for a second graph and six copies of the weights."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +15,7 @@ from torch import nn
 
 from traindx.capture.torch.hooks import something_is_compiled
 from traindx.capture.torch.measure.loss.graph import nodes_of
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 MOST = 40  # products of one measurement
 TOLERANCE = 0.01  # relative to the larger eigenvalue: error bound at which it stops

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from traindx.capture.session.layout import Layout
-from traindx.vocabulary.setup import Fact
+from traindx.capture.session import Layout
+from traindx.vocabulary import Fact
 
 HOPS = 8  # operations from a tensor backwards
 NEAR = 12  # operations at the end of a loss in which a hand-written difference is looked for
@@ -241,8 +241,7 @@ def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
         bad = []
     broken = [layout.names[place] for place, parameter in layout.alive() if not _finite(parameter)]
     if broken:
-        out["nonfinite_weights"] = ", ".join(broken[:10])
-        out["nonfinite_first_direction"] = "weights"
+        out |= {"nonfinite_weights": ", ".join(broken[:10]), "nonfinite_first_direction": "weights"}
     if bad:
         first = min(bad, key=lambda pair: pair[0])[1]
         out["nonfinite_first_operation"] = first.name().removesuffix("0").removesuffix("Backward")

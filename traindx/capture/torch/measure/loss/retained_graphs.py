@@ -19,7 +19,7 @@ from torch import nn
 
 from traindx.capture.process.patches import Lines, variables_of
 from traindx.capture.torch.measure.loss.graph import nodes_of
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 FIRST, LAST = 8, 1 << 13  # steps that are inspected first and last
 APART = 4  # times as many steps from one inspected step to the next

@@ -26,7 +26,7 @@ from torch import nn
 from traindx.capture.arrays.windows import gain_facts
 from traindx.capture.torch.measure.models.tree import WEIGHTED, unwrapped
 from traindx.capture.torch.measure.tensors.views import local
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 MOST_MATRICES, MOST_UNITS, MOST_VALUES = 64, 256, 64  # that are read
 NAMED = 10  # parameters that a fact names

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.capture.session.layout import Part
+from traindx.capture.session import Part
 
 RECTIFIERS = (nn.ReLU, nn.ReLU6, nn.Threshold, nn.RReLU)
 SQUASHERS = (nn.Tanh, nn.Sigmoid, nn.Hardtanh, nn.Hardsigmoid, nn.Softsign)

@@ -72,7 +72,7 @@ class LossGap:
         if call is None or trained is None:
             return {}
         self._next = max(step + APART, int(GROWTH * step))
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.thread_time()  # other processes' time is not counted
         try:
             with repeating(call.model):
                 return self._compare(call, float(trained))
@@ -81,7 +81,7 @@ class LossGap:
             return {}
         finally:
             self._untaken = time.perf_counter() - began
-            self._spent += self._untaken
+            self._spent += time.thread_time() - busy
 
     def _compare(self, call: Call, trained: float) -> dict[str, float]:
         quantized = loss_again(call)

@@ -7,8 +7,6 @@ own), the copy is an argument of `F.linear` or of a convolution. So these functi
 is sampled. Their weight is read where it is not the parameter itself. It counts as quantized where its
 values are on few levels and those of the parameter are not."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +32,7 @@ from traindx.capture.torch.measure.quantized.levels import (
     rows_of,
 )
 from traindx.capture.torch.measure.tensors.views import isolated, local
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 EXPORTED = (
     "linear",
@@ -211,22 +209,19 @@ class Quantized:
         those used."""
         exchanged: list[Any] = []
 
-        def wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
-            def wrapper(*args: Any, **named: Any) -> Any:
-                weight = args[1] if len(args) > 1 else named.get("weight")
-                parameter = self._parameter_of(weight, sys._getframe(1))
-                if parameter is None:
-                    return original(*args, **named)
-                exchanged.append(parameter)
-                if len(args) > 1:
-                    return original(args[0], parameter, *args[2:], **named)
-                return original(*args, **{**named, "weight": parameter})
-
-            return wrapper
+        def exchange(original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+            weight = args[1] if len(args) > 1 else named.get("weight")
+            parameter = self._parameter_of(weight, sys._getframe(2))
+            if parameter is None:
+                return original(*args, **named)
+            exchanged.append(parameter)
+            if len(args) > 1:
+                return original(args[0], parameter, *args[2:], **named)
+            return original(*args, **{**named, "weight": parameter})
 
         patches = Patches()
         for owner, name in function_homes(self._exported):
-            patches.replace(owner, name, wrapped)
+            patches.around(owner, name, exchange)
         try:
             yield exchanged
         finally:

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_map
 from traindx.capture.torch.measure.models.tree import compiled
 from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, repeating
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 FEWEST = 4  # tokens of a sequence
 MATCHING = 0.9  # of the targets that are the next token: the rest is masked, or crosses a border

@@ -27,7 +27,7 @@ from traindx.capture.torch.measure.reruns.recorded_call import (
 )
 from traindx.capture.torch.measure.tensors.shards import several_processes
 from traindx.capture.torch.measure.tensors.views import first_tensor, tensors_in
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary import Fact
 
 MOST_VALUES = 1 << 22  # in a batch that is recorded
 # The last operation of a loss -> the same loss of outputs and targets.

@@ -16,6 +16,8 @@ from traindx.lab.edits.api import (
     certain,
     cst,
     dotted,
+    fits,
+    is_keras,
     leaves,
     put,
     resolve,
@@ -32,7 +34,7 @@ PLACES = {"batch_size": 1, "shuffle": 2, "num_workers": 5}
 
 
 def each(project: Project, value: str, change: Callable[[Project, Found, str], None]) -> None:
-    found = training_loaders(project)
+    found = training_loaders(project) or (fits(project) if change is batch and is_keras(project) else [])
     if not found:
         raise project.doubt(f"{value} for the training loader", "the training DataLoader was not found")
     for one in found:
@@ -43,18 +45,21 @@ def each(project: Project, value: str, change: Callable[[Project, Found, str], N
 
 def batch(project: Project, one: Found, value: str) -> None:
     given = scaled_or_set(value)
-    node = one.given("batch_size", PLACES["batch_size"])
+    node = one.given("batch_size", 2 if one.kind == "fit" else PLACES["batch_size"])
+    if given is not None and node is None and one.kind == "fit":
+        size = (project.number("batch_size") or 32) * given[1] if given[0] == "*" else given[1]
+        return add(project, one, "batch_size", str(max(1, round(size))))
     if given is None or node is None:
         raise one.doubt(f"batch_size {value}", "it has no batch size")
     found = certain(project, one.source, node, f"batch_size {value}", one.call)
     recorded = project.number("batch_size") or float(found.value)
     wanted = max(1, round(recorded * given[1] if given[0] == "*" else given[1]))
     if found.value == wanted:
-        return
+        return None
     if found.value != recorded:
         why = f"the source sets {found.value}, but {recorded:g} was recorded"
         raise one.doubt(f"batch_size={wanted}", why)
-    put(project, found.origin, round(found.origin.value * wanted / found.value), "the batch size")
+    return put(project, found.origin, round(found.origin.value * wanted / found.value), "the batch size")
 
 
 def workers(project: Project, one: Found, value: str) -> None:
@@ -101,7 +106,7 @@ def add(project: Project, one: Found, name: str, code: str) -> None:
     if any(arg.star for arg in one.call.args):
         raise one.doubt(f"{name}={code}", "not all of its arguments are known")
     one.source.change(one.call, lambda call: with_argument(call, name, code))
-    project.say(one.source, one.line, f"DataLoader: {name}={code}")
+    project.say(one.source, one.line, f"{one.kind}: {name}={code}")
 
 
 BATCH = Kind(edit=partial(each, change=batch), interventions=("batch",))

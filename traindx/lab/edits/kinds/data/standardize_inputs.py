@@ -1,12 +1,13 @@
 """`inputs=standardize`: the tensors that the model is called with get mean 0 and deviation 1, computed on
 the training part.
 
-Where the tensors of training and validation have names (`X_train`, or `X[:300]` of a data set of
-tensors), right before the data set, else before the loop. The statistics are those of all training
+Where the tensors or arrays of training and validation have names (`X_train`, or `X[:300]` of a data set),
+right before the data set, else before the loop. The statistics are those of all training
 samples at once. The intervention only knows the samples seen so far, so the first losses differ."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from libcst.metadata import Assignment
@@ -19,8 +20,13 @@ from traindx.lab.edits.api import (
     Source,
     cst,
     dotted,
+    indexed,
+    is_keras,
     loaders,
+    made_before,
     model_at,
+    normalize_inputs,
+    origin,
     resolve,
     the_backward,
     training_loaders,
@@ -41,10 +47,12 @@ class Use(NamedTuple):
 def standardize_inputs(project: Project, value: str) -> None:
     if value != "standardize":
         raise project.doubt(f"inputs={value}", "this is an experiment, not a fix")
+    if is_keras(project):
+        return normalize_inputs(project)
     back = the_backward(project)
     source = back.source
     if any(name.value == MEAN for name in source.all(cst.Name)):
-        return
+        return None
     dims = axes(project, source, back)
     trained, others, place = of_loaders(project, source) or of_calls(project, source, back)
     names = list(dict.fromkeys([trained.name.value, *(other.value for other in others)]))
@@ -54,6 +62,7 @@ def standardize_inputs(project: Project, value: str) -> None:
     lines += [f"{name} = ({name} - {MEAN}) / {STD}" for name in names]
     source.insert_before(place, *lines)
     project.say(source, source.line(place), f"before this: {'; '.join(lines)}")
+    return None
 
 
 def axes(project: Project, source: Source, back: Found) -> str:
@@ -68,32 +77,65 @@ def axes(project: Project, source: Source, back: Found) -> str:
 
 
 def of_loaders(project: Project, source: Source) -> tuple[Use, list[cst.Name], cst.CSTNode] | None:
-    """The tensors of the data sets of loaders. None without a loader."""
+    """The tensors of the data sets of loaders, and those that the model is called with elsewhere. None without a
+    loader."""
     training, every = training_loaders(project), loaders(project)
     if not every:
         return None
-    sets = [tensors(source, one) for one in every]
+    sets = [tensors(project, source, one) for one in every]
     if len(training) != 1 or training[0].source is not source or None in sets:
         raise every[0].doubt("(X - mean) / std of the data", "the data sets are not tensors with names")
     found = [one for one in sets if one is not None]
     mine = found[[one.call is training[0].call for one in every].index(True)]
-    first = min(every, key=lambda one: one.line)
-    return mine, [one.name for one in found if one is not mine], first.small
+    first = min((place for _, place in found), key=source.line)
+    others = [one.name for one, _ in found if one is not mine[0]]
+    return mine[0], [*others, *elsewhere(project, source, training[0], first)], first
 
 
-def tensors(source: Source, loader: Found) -> Use | None:
-    """The first tensor of `DataLoader(TensorDataset(X[:300], y[:300]))`."""
-    data = loader.given("dataset", 0)
-    if not isinstance(data, cst.Call) or source.name(data.func) != TENSORS or not data.args:
+def elsewhere(project: Project, source: Source, loader: Found, place: cst.CSTNode) -> list[cst.Name]:
+    """The tensors or arrays of other samples than those of a loader's batches, by which the model is called."""
+    names = []
+    for call in source.calls():
+        model = model_at(project, Found(source, call))
+        if not model or dotted(call.func) != model or not call.args:
+            continue
+        name = origin(project, source, call.args[0].value, place)
+        if name is None:
+            raise loader.doubt("(X - mean) / std", "what the model is called with elsewhere has no name")
+        if not made_in(source, name, source.loops(call)):
+            names.append(name)
+    return names
+
+
+def made_in(source: Source, name: cst.Name, loops: Sequence[cst.CSTNode]) -> bool:
+    """Whether a name gets all its values within one of the loops: it holds a batch."""
+    made = source.made(name)
+    return bool(made) and any(
+        all(isinstance(one, Assignment) and source.inside(one.node, loop) for one in made) for loop in loops
+    )
+
+
+def tensors(project: Project, source: Source, loader: Found) -> tuple[Use, cst.CSTNode] | None:
+    """The first tensor of `DataLoader(TensorDataset(X[:300], y[:300]))`, also of a data set with a name, or of a
+    class of the script that is given tensors or arrays; and the statement that makes the data set."""
+    given = loader.given("dataset", 0)
+    home, data = (source, given) if given is None else resolve(project, source, given)
+    if home is not source or not isinstance(data, cst.Call) or not data.args:
         return None
-    return use(source, data.args[0].value)
+    own = {
+        one.name.value
+        for one in source.all(cst.ClassDef)
+        if any(dotted(base.value).endswith("Dataset") for base in one.bases)
+    }
+    if source.name(data.func) != TENSORS and dotted(data.func) not in own:
+        return None
+    found, place = use(source, data.args[0].value), source.small(data)
+    return None if found is None or place is None else (found, place)
 
 
 def use(source: Source, node: cst.BaseExpression) -> Use | None:
-    inner = node
-    while isinstance(inner, cst.Subscript):
-        inner = inner.value
-    return Use(inner, source.code(node)) if isinstance(inner, cst.Name) else None
+    name = indexed(node)
+    return None if name is None else Use(name, source.code(node))
 
 
 def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[cst.Name], cst.CSTNode]:
@@ -104,9 +146,13 @@ def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[c
     for call in source.calls():
         model = model_at(project, Found(source, call))
         if model and dotted(call.func) == model and call.args:
-            found = use(source, call.args[0].value)
+            given = call.args[0].value
+            made = origin(project, source, given, loops[-1]) if loops else None
+            found = use(source, given) or (None if made is None else Use(made, made.value))
             if found is None:
                 raise back.doubt("(X - mean) / std", "what the model is called with has no name")
+            if made is not None and made_before(source, made, loops[-1]):
+                found = found._replace(name=made)
             (inside if loops and source.inside(call, loops[0]) else others).append(found)
     names = {one.name.value for one in inside}
     if len(names) != 1:
@@ -156,18 +202,6 @@ def value_of(project: Project, source: Source, name: cst.Name) -> cst.CSTNode | 
         if isinstance(one, cst.For) and dotted(one.target) == name.value
     ]
     return loops[0].iter if loops else None
-
-
-def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
-    """Whether a name has all its values before a loop, in the same function."""
-    scope = source.scopes.get(name)
-    made = list(scope[name.value]) if scope is not None and name.value in scope else []
-    nodes = [one.node for one in made if isinstance(one, Assignment)]
-    here = all(
-        source.function(node) is source.function(loop) and source.line(node) < source.line(loop)
-        for node in nodes
-    )
-    return bool(nodes) and len(nodes) == len(made) and here
 
 
 def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Found) -> None:

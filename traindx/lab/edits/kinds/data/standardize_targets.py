@@ -10,16 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-import libcst as cst
-
-from traindx.lab.edits.follow import resolve
-from traindx.lab.edits.keras_model import is_keras, layers
-from traindx.lab.edits.kind import writes
+from traindx.lab.edits.api import (
+    OF_VALUES,
+    Found,
+    Project,
+    Source,
+    cst,
+    dotted,
+    is_keras,
+    model_at,
+    optimizers,
+    resolve,
+    the_backward,
+    training_loss,
+    writes,
+)
+from traindx.lab.edits.keras_model import layers
 from traindx.lab.edits.model import SEQUENTIAL
-from traindx.lab.edits.outputs import OF_VALUES, training_loss
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import model_at, optimizers, the_backward
 
 MEAN, STD, RESCALE = "target_mean", "target_std", "Rescale"
 WRITE = "output * std + mean at the end of the model"

@@ -31,14 +31,12 @@ def in_forward(source: Source) -> list[cst.CSTNode]:
     found += [
         node
         for node in source.all(cst.Attribute)
-        if node.attr.value == "data" and forward_of(source, node) is not None and own_value(source, node)
+        if node.attr.value == "data"
+        and forward_of(source, node) is not None
+        # of something computed, and not of a parameter
+        and (isinstance(node.value, cst.Call) or not source.code(node.value).startswith("self."))
     ]
     return found
-
-
-def own_value(source: Source, node: cst.Attribute) -> bool:
-    """Whether `.data` is read from something computed, and not from a parameter."""
-    return not source.code(node.value).startswith("self.") or isinstance(node.value, cst.Call)
 
 
 @writes(fixes=("release-graph",))

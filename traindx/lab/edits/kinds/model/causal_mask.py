@@ -4,17 +4,19 @@ In `scaled_dot_product_attention`, in PyTorch's encoder and multi-head attention
 are the product of queries and keys, written by hand. One kind of attention alone, and no mask of the script's own:
 otherwise a person decides."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
-import libcst as cst
-
-from traindx.lab.edits.follow import resolve
-from traindx.lab.edits.kind import writes
-from traindx.lab.edits.model import leaves
-from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, argument, dotted, with_argument
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    argument,
+    cst,
+    dotted,
+    leaves,
+    resolve,
+    with_argument,
+    writes,
+)
 
 FUSED = "torch.nn.functional.scaled_dot_product_attention"
 SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax")

@@ -64,9 +64,14 @@ def put_norm(
 
 
 DROPS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout")
-FUNCTIONS = tuple(
-    f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "alpha_dropout")
-)
+FUNCTIONS = {  # the argument that is the rate: its name and place
+    **{
+        f"torch.nn.functional.{name}": ("p", 1)
+        for name in ("dropout", "dropout1d", "dropout2d", "alpha_dropout")
+    },
+    "keras.layers.Dropout": ("rate", 0),
+    "tensorflow.keras.layers.Dropout": ("rate", 0),
+}
 BLOCKS = {"TransformerEncoderLayer": 3, "TransformerDecoderLayer": 3, "MultiheadAttention": 2,
           "Transformer": 5,
           "LSTM": None, "GRU": None, "RNN": None}  # fmt: skip
@@ -115,7 +120,7 @@ def rates(project: Project) -> list[tuple[Source, cst.Call, cst.BaseExpression |
         found.append((source, call, arg.value if arg else None))
     for source in project.sources:
         for call in source.calls(*FUNCTIONS):
-            arg = argument(call, "p", 1)
+            arg = argument(call, *FUNCTIONS[source.name(call.func)])
             found.append((source, call, arg.value if arg else None))
     for source, call in modules(project, *BLOCKS):
         arg = argument(call, "dropout", BLOCKS[kind(source, call)])

@@ -136,9 +136,9 @@ def reads_output(project: Project, source: Source, node: cst.CSTNode) -> bool:
     """Whether an expression holds a call of the model, or a name that was assigned one."""
     parts = list(leaves(node))
     for name in [n for n in parts if isinstance(n, cst.Name)]:
-        scope = source.scopes.get(name)
-        made = scope[name.value] if scope is not None and name.value in scope else ()
-        for statement in (source.small(one.node) for one in made if isinstance(one, Assignment)):
+        for statement in (
+            source.small(one.node) for one in source.made(name) if isinstance(one, Assignment)
+        ):
             parts += list(leaves(statement.value)) if isinstance(statement, cst.Assign) else []
     calls = [one for one in parts if isinstance(one, cst.Call)]
     return any(

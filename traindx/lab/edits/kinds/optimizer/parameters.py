@@ -9,12 +9,13 @@ from traindx.lab.edits.api import Project, Source, cst, dotted, optimizers, writ
 
 @writes("unfreeze")
 def unfreeze(project: Project, _value: str) -> None:
-    """Undo what freezes: `p.requires_grad = False` (with its loop), `part.requires_grad_(False)`."""
+    """Undo what freezes: `p.requires_grad = False` (with its loop), `part.requires_grad_(False)`, and
+    `layer.trainable = False` of Keras."""
     count = 0
     for source in project.sources:
         for statement in source.all(cst.Assign):
             targets = [source.code(t.target) for t in statement.targets]
-            if any(t.endswith(".requires_grad") for t in targets):
+            if any(t.endswith((".requires_grad", ".trainable")) for t in targets):
                 count += 1
                 if source.code(statement.value) == "False":
                     thaw(project, source, statement)

@@ -35,8 +35,7 @@ def warm_up(project: Project, value: str) -> None:
     by_hand(project)
     one, step = made[0], the_step(project)
     names = schedule_at(one, step)
-    scheduler = one.source.name(one.call.func).rpartition(".")[0]
-    if scheduler != "torch.optim":
+    if one.source.name(one.call.func).rpartition(".")[0] != "torch.optim":
         raise one.doubt("a warm-up", "cannot tell how torch.optim is imported")
     name = f"{home(one)}.lr_scheduler.LinearLR"
     line = f"{names[0]} = {name}({one.target}, start_factor=1 / {count}, total_iters={count - 1})"

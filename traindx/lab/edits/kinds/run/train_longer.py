@@ -1,13 +1,31 @@
-"""`steps=*2`: twice as many epochs, the outermost loop of the training."""
+"""`steps=*2`: twice as many epochs, the outermost loop of the training, or of `fit`."""
 
 from __future__ import annotations
 
-from traindx.lab.edits.api import Project, certain, cst, epochs, put, scaled_or_set, schedules, trace, writes
+from traindx.lab.edits.api import (
+    Project,
+    certain,
+    cst,
+    epochs,
+    fits,
+    is_keras,
+    put,
+    scaled_or_set,
+    schedules,
+    trace,
+    writes,
+)
 
 
 @writes("steps")
 def train_longer(project: Project, value: str) -> None:
-    given = scaled_or_set(value)
+    given, trainings = scaled_or_set(value), fits(project) if is_keras(project) else []
+    if given is not None and given[0] == "*" and len(trainings) == 1:
+        (one,) = trainings
+        write = f"{given[1]:g} times the epochs of fit"
+        whole = certain(project, one.source, one.given("epochs", 3) or one.call, write, one.call)
+        put(project, whole.origin, round(whole.origin.value * given[1]), "the epochs")
+        return
     source, loop = epochs(project)
     if given is None or given[0] != "*":
         raise source.doubt(loop, f"steps={value}", "cannot tell how many epochs these are")

@@ -1,0 +1,1 @@
+"""How well the names of logged columns are understood: a harvest of public names, with labels."""

@@ -1,0 +1,66 @@
+"""Columns whose role is unsure: what they are read as, and that the page says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+import traindx
+from tests.cli import process
+
+FALLS = [3.0 * 0.9**i + 0.01 * (i % 3) for i in range(40)]
+RISES = [0.9 - 0.8 * 0.9**i for i in range(40)]
+SAID = "is read from"
+
+
+def table(folder: Path, columns: Mapping[str, Sequence[float]], counter: str = "epoch") -> Path:
+    cells = zip(*columns.values(), strict=True)
+    rows = [f"{i},{','.join(f'{cell:.4f}' for cell in row)}" for i, row in enumerate(cells)]
+    path = folder / "log.csv"
+    path.write_text("\n".join([",".join([counter, *columns]), *rows, ""]))
+    return path
+
+
+@pytest.mark.parametrize("sides", [("train", "val"), ("Train", "Test"), ("training", "validation")])
+def test_sides_alone_are_losses_or_scores_by_their_values(sides: tuple[str, str], tmp_path: Path) -> None:
+    (run,) = traindx.read_all(table(tmp_path, dict.fromkeys(sides, FALLS)))
+    assert set(run.series) == {"train/loss", "val/loss"}
+    (run,) = traindx.read_all(table(tmp_path, dict.fromkeys(sides, RISES)))
+    assert set(run.series) == {"train/score", "val/score"}
+
+
+def test_sides_next_to_a_loss_keep_their_names(tmp_path: Path) -> None:
+    (run,) = traindx.read_all(table(tmp_path, {"loss": FALLS, "train": RISES, "val": RISES}))
+    assert {"train/loss", "train", "val"} == set(run.series)
+
+
+def test_the_time_of_a_trial_is_no_time_of_a_step(tmp_path: Path) -> None:
+    columns = {"loss": FALLS, "time": [5.0, 6.0] * 20}
+    (run,) = traindx.read_all(table(tmp_path, columns, "trial_step"))
+    assert "time/step" not in run.series
+    (run,) = traindx.read_all(table(tmp_path, columns, "step"))
+    assert "time/step" in run.series
+
+
+def test_the_page_says_which_column_it_took_for_the_loss(tmp_path: Path) -> None:
+    path = table(tmp_path, {"box_loss": FALLS, "recall": RISES})
+    page = process.traindx("diagnose", path, cwd=tmp_path).out
+    assert f'train/loss {SAID} "box_loss"' in page
+    assert "--map train/loss=NAME" in page
+    mapped = process.traindx("diagnose", path, "--map", "train/loss=box_loss", cwd=tmp_path).out
+    assert "train/loss" in mapped
+    assert SAID not in mapped
+
+
+@pytest.mark.parametrize("name", ["loss", "train_mse", "Cross Entropy", "multi_logloss", "cost"])
+def test_a_column_that_says_it_is_a_loss_needs_no_word(name: str, tmp_path: Path) -> None:
+    page = process.traindx("diagnose", table(tmp_path, {name: FALLS, "recall": RISES}), cwd=tmp_path).out
+    assert SAID not in page
+
+
+def test_a_number_without_a_name_is_named_so(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("".join(f"epoch {i}: {v:.4f}\n" for i, v in enumerate(FALLS)))
+    page = process.traindx("diagnose", tmp_path / "train.log", cwd=tmp_path).out
+    assert f"train/loss {SAID} numbers without a name" in page

@@ -1,0 +1,52 @@
+"""A score that has stopped improving at a useless value."""
+
+from __future__ import annotations
+
+from traindx.features.curve import Curve
+from traindx.features.curves.score_scales import ERRORS, HARD, late, scale_of, scores, skill, words_of
+from traindx.features.shared import Features
+from traindx.features.statistics import median
+from traindx.vocabulary import threshold
+
+OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
+
+
+def poor_and_settled(
+    features: Features,
+    *,
+    poor: float = threshold(
+        0.4, "of the way to perfect", basis="convention", source="an accuracy too low to be useful"
+    ),
+    none: float = threshold(
+        0.05, "of the way to perfect", basis="convention", source="mAP and BLEU of good models are low too"
+    ),
+    least: float = threshold(
+        5, "points", basis="convention", source="fewer do not show that it has settled"
+    ),
+    moves: float = threshold(
+        0.03, "of the scale", basis="convention", source="an improvement worth waiting for"
+    ),
+    fair: float = threshold(
+        0.15, "of the way to perfect", basis="convention", source="an overlap that finds almost nothing"
+    ),
+) -> Curve | None:
+    """The validation score (or training score, where there is none) that has stopped improving at a poor
+    value. The run is not healthy then, even if no rule fired."""
+    for split in ("val/", "train/"):
+        found = scores(features, split, int(least))
+        rests = []
+        for curve in found:
+            scale = scale_of(curve.name, curve.values, features.run.setup.classes)
+            assert scale is not None
+            level = late(curve)
+            known = skill(level, scale)
+            share = known if known is not None else level / scale.perfect
+            words = words_of(curve.name)
+            bar = poor if words & (HARD | ERRORS) else fair if words & OVERLAPS else none
+            size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
+            before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
+            if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
+                rests.append(curve)
+        if found:
+            return rests[0] if 2 * len(rests) >= len(found) else None
+    return None
