@@ -17,8 +17,8 @@ stdout contains only the document. Progress, notes and errors go to stderr. An e
 
 | exit status | meaning |
 |---|---|
-| 0 | no finding at or above `--severity` |
-| 1 | findings at or above `--severity` (default: medium) |
+| 0 | nothing at or above `--severity` |
+| 1 | findings at or above `--severity` (default: medium), or a run that failed (critical) or is sick (medium) |
 | 2 | an error: bad input, bad options, or a bug in traindx. With several paths, the others are still diagnosed |
 | 130 | interrupted (Ctrl-C); an `--output` file keeps its old content, or does not exist |
 

@@ -178,7 +178,7 @@ def run_diagnosis(
         run=describe(run),
         health=health,
         decision=decision,
-        findings=found,
+        findings=causes.without_alarm(found, health),
         not_evaluated=not_evaluated(outcomes),
         **parts,
     )

@@ -255,7 +255,7 @@ def document(*parts: tuple[RunDiagnosis, Run]) -> tuple[Document, tuple[Run, ...
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
-    '<img src=x onerror="alert(1)">',
+    '<img src=x onload="alert(1)">',
     "{{ 7*7 }}{% raw %}",
     "\x1b[31mred\x1b[0m\x1b]0;title\x07",
     "\x9b31m",

@@ -3,6 +3,7 @@
 rank            outcomes -> hypotheses with probabilities and the evidence for and against each
 without_harm    -> the same hypotheses, with `healthy` first where the recording shows no harm
 decide          -> health of the run, and continue / stop / inspect
+without_alarm   -> the findings, of which those of a healthy run are at most low
 next_measures   -> the measurements that narrow the causes most, in bits per minute
 recommend       -> what to set up better, whatever the cause
 decide_memory   -> the same as decide for a run that was started to measure its memory
@@ -14,6 +15,7 @@ from traindx.causes.measures.next_measures import next_measures
 from traindx.causes.ranking.rank import rank
 from traindx.causes.verdict.advice import recommend
 from traindx.causes.verdict.decision import decide, undecided
+from traindx.causes.verdict.harm import without_alarm
 from traindx.causes.verdict.health import without_harm
 from traindx.causes.verdict.patterns import pattern
 from traindx.causes.verdict.profiles import ABOUT_MEMORY, decide_memory, decide_profile, profile_advice
@@ -32,5 +34,6 @@ __all__ = [
     "rank",
     "recommend",
     "undecided",
+    "without_alarm",
     "without_harm",
 ]

@@ -15,7 +15,10 @@ from traindx.reports.forms import written
 from traindx.vocabulary import SEVERITIES
 
 if TYPE_CHECKING:
-    from traindx.vocabulary import Finding
+    from traindx.vocabulary import Finding, Severity
+
+# What a verdict weighs where no finding carries it: all signs together, or a script that ended with an error.
+VERDICTS: dict[str, Severity] = {"failed": "critical", "sick": "medium"}
 
 
 def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:
@@ -50,10 +53,16 @@ def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None
 
 
 def status(diagnosis: pipeline.Diagnosis, config: Config) -> int:
-    """0 or 1: whether any finding is at or above the severity asked for."""
-    return status_of((finding for run in diagnosis.document.runs for finding in run.findings), config)
+    """0 or 1: whether any finding, or the verdict of a run, is at or above the severity asked for."""
+    runs = diagnosis.document.runs
+    verdicts = any(VERDICTS.get(run.health) in asked(config) for run in runs)
+    return int(verdicts or status_of((finding for run in runs for finding in run.findings), config))
 
 
 def status_of(found: Iterable[Finding], config: Config) -> int:
-    bad = SEVERITIES[: SEVERITIES.index(config.severity) + 1]
-    return int(any(finding.severity in bad for finding in found))
+    return int(any(finding.severity in asked(config) for finding in found))
+
+
+def asked(config: Config) -> tuple[Severity, ...]:
+    """The severities that make the exit status 1."""
+    return SEVERITIES[: SEVERITIES.index(config.severity) + 1]

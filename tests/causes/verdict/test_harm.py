@@ -9,8 +9,10 @@ import pytest
 from tests import make
 from tests.causes.made import fired
 from tests.causes.verdict.test_decision import recorded, verdict
-from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good
+from tests.reports.made import finding
+from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good, without_alarm
 from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import Health
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
 
@@ -168,3 +170,9 @@ def test_worse_than_the_mean_of_the_targets_is_not_healthy(explained: float, hea
     level = seen(("loss-plateaus", "LOS004"), "low")
     assert verdict(run, {"healthy": 0.9}, level) == health
     assert verdict(run, {"healthy": 0.9}) == "healthy"  # it still learns
+
+
+@pytest.mark.parametrize(("health", "severity"), [("healthy", "low"), ("watch", "high"), ("sick", "high")])
+def test_a_healthy_run_has_no_finding_above_low(health: Health, severity: str) -> None:
+    (weighed,) = without_alarm((finding("DAT001", "inputs-not-normalized", "high", None, "x"),), health)
+    assert weighed.severity == severity

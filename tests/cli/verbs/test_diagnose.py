@@ -33,6 +33,15 @@ def test_a_healthy_run_has_exit_status_0(tmp_path: Path) -> None:
     assert (done.status, done.err) == (0, "")
 
 
+def test_a_failed_run_has_exit_status_1_without_a_finding(tmp_path: Path) -> None:
+    lines = [f"epoch {i}: train_loss={2 / (i + 1):.4f}" for i in range(30)]
+    error = ["Traceback (most recent call last):", '  File "t.py", line 3, in <module>', "KeyError: 'x'"]
+    log = written(tmp_path / "out.log", "\n".join([*lines, *error, ""]))
+    assert traindx("diagnose", log, cwd=tmp_path).status == 1
+    ended = written(tmp_path / "ended.log", "\n".join([*lines, ""]))
+    assert traindx("diagnose", ended, cwd=tmp_path).status == 0
+
+
 def test_json_is_the_contract(tmp_path: Path) -> None:
     done = traindx("diagnose", sick_log(tmp_path), healthy_log(tmp_path), "--format", "json", cwd=tmp_path)
     document = json.loads(done.out)

@@ -54,7 +54,7 @@ def test_the_page_says_which_column_it_took_for_the_loss(tmp_path: Path) -> None
     assert SAID not in mapped
 
 
-@pytest.mark.parametrize("name", ["loss", "train_mse", "Cross Entropy"])
+@pytest.mark.parametrize("name", ["loss", "train_mse", "Cross Entropy", "multi_logloss", "cost"])
 def test_a_column_that_says_it_is_a_loss_needs_no_word(name: str, tmp_path: Path) -> None:
     page = process.traindx("diagnose", table(tmp_path, {name: FALLS, "recall": RISES}), cwd=tmp_path).out
     assert SAID not in page

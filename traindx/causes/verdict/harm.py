@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+from msgspec.structs import replace
+
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
 from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.progress import is_learning
 from traindx.features.curves.score_scales import late, late_skills
 from traindx.features.shared import Features
-from traindx.vocabulary import Finding, Hypothesis, Run, threshold
+from traindx.vocabulary import Finding, Health, Hypothesis, Run, threshold
 
 # These cost only time, which is harm only on an accelerator that somebody pays for.
 FOR_NOTHING = frozenset({"data-loader-bottleneck", "step-time-creep", "device-fallback"})
@@ -53,6 +55,13 @@ def accused(
 ) -> bool:
     """Whether at least one sign is strong evidence for the leading cause: many weak ones are not enough."""
     return any(term.log_odds >= least for term in leading.for_)
+
+
+def without_alarm(findings: tuple[Finding, ...], health: Health) -> tuple[Finding, ...]:
+    """The findings, of which those of a healthy run are at most low: the verdict says that they did no harm."""
+    if health != "healthy":
+        return findings
+    return tuple(f if f.severity in ("low", "info") else replace(f, severity="low") for f in findings)
 
 
 def is_wasted(run: Run) -> bool:
@@ -146,12 +155,6 @@ def gaps(run: Run, features: Features) -> list[PredictorGap]:
         return []
     both = (predictor_gap(run, features), predictor_gap(run, features, "val/accuracy"))
     return [gap for gap in both if gap is not None]
-
-
-def explains_nothing(features: Features) -> bool:
-    """Whether the model's numbers are further from the targets at the end than their mean is."""
-    explained = at_end(features, "outputs_explained")
-    return explained is not None and explained < 0
 
 
 def at_end(

@@ -17,8 +17,8 @@ from traindx.causes.verdict.harm import (
     ONLY_VALIDATED,
     SLOW,
     accused,
+    at_end,
     does_task,
-    explains_nothing,
     falls_short,
     is_calibrated,
     is_good,
@@ -231,7 +231,8 @@ def is_unknown(case: Case) -> bool:
     short = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
     short = (short and not clearly_improving(case)) or validation_worsens(case)
     poor = poor_and_settled(case.features) is not None or falls_short(case.run, case.features) is not None
-    poor = poor or (explains_nothing(case.features) and case.has("loss-plateaus"))
+    # Its numbers are further from the targets at the end than their mean is.
+    poor = poor or ((at_end(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus"))
     return short or poor or nothing_carries_over(case)
 
 

@@ -41,7 +41,7 @@ LOSS_LIKE = (
     "huber",
 )
 # Of those that stand in for a loss, these are likely not the one that is trained.
-DOUBTFUL = frozenset({"loss", "entropy", "perplexity", "error", "objective", "cost", "merror"})
+DOUBTFUL = frozenset({"loss", "entropy", "perplexity", "error", "objective", "merror"})
 UNNAMED = ("value", "c0", "c1")
 LOSSES = ("train/loss", "val/loss")
 RETRIEVAL = frozenset({"p", "precision", "f1"})  # next to one of these, R is a recall and no reward
@@ -99,7 +99,7 @@ def doubted(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str]
         original = named[signal][1]
         meant = "" if original in UNNAMED else raw.roles.get(original) or role_of(original).signal
         last = meant.rpartition("/")[2].lower()
-        if meant != signal and (last not in LOSS_LIKE or last in DOUBTFUL):
+        if meant != signal and not last.endswith(tuple(w for w in LOSS_LIKE if w not in DOUBTFUL)):
             column = f"numbers without a name ({original})" if original in UNNAMED else f'"{original}"'
             doubts[signal] = f"{signal} is read from {column}"
     if not doubts:

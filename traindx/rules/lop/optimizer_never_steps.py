@@ -39,8 +39,11 @@ def optimizer_never_steps(
     https://docs.pytorch.org/tutorials/beginner/basics/optimization_tutorial.html.
     """
     passes = run.setup.number("backwards_without_step") or 0.0
-    steps, wasted = run.setup.number("optimizer_steps") or 0.0, steps_without_gradients(run)
-    if max(passes, wasted) < least or (steps > wasted or weights_changed(run)):
+    steps, wasted = (
+        run.setup.number("optimizer_steps") or 0.0,
+        run.setup.number("steps_after_zeroing") or 0.0,
+    )
+    if max(passes, wasted) < least or steps > wasted or weights_changed(run):
         return
     missing = "gradients are zeroed before each step" if wasted else "no optimizer step"
     yield Evidence(
@@ -55,9 +58,3 @@ def weights_changed(run: Run) -> bool:
     if updates is not None and bool(np.nan_to_num(updates.values).any()):
         return True
     return norms is not None and len(norms.values) > 1 and bool((norms.values[0] != norms.values[-1]).any())
-
-
-def steps_without_gradients(run: Run) -> float:
-    """The steps before which `zero_grad()` had removed the gradients of all parameters; else 0."""
-    idle, total = run.setup.number("parameters_without_gradient"), run.setup.number("parameters_trainable")
-    return run.setup.number("steps_after_zeroing") or 0.0 if total and idle == total else 0.0

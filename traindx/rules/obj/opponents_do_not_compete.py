@@ -1,8 +1,8 @@
 """OBJ007 opponents-do-not-compete."""
 
-from traindx.features.adversarial import player_of
 from traindx.rules import api
 from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
+from traindx.rules.los.discriminator_wins import player_losses
 
 
 @rule(
@@ -60,7 +60,7 @@ def opponents_do_not_compete(
     """
     if not features.is_duel:
         raise api.CannotJudge("needs the losses of a generator and of a discriminator")
-    makers, judges = (losses_of(features, player, least) for player in ("generator", "discriminator"))
+    makers, judges = (player_losses(features, player, least) for player in ("generator", "discriminator"))
     for maker in makers:
         for judge in judges:
             late, last = tail(maker), tail(judge)
@@ -105,11 +105,6 @@ def levels(curve: Curve) -> list[float]:
         float(median(np.abs(part)))
         for part in (curve.values[:third], curve.values[third:-third], tail(curve))
     ]
-
-
-def losses_of(features: Features, player: str, least: float) -> list[Curve]:
-    named = [n for n in features.run.series if player_of(n) == player and n.endswith(("loss", "_d", "_g"))]
-    return [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
 
 
 def tail(curve: Curve) -> Floats:

@@ -39,10 +39,7 @@ def reference_moves_along(
     ## Sources
     Rafailov et al. (2023), Direct preference optimization, arXiv:2305.18290.
     """
-    names = (
-        name for name in run.series if name.startswith("train/") and "rewards" in name and "margin" in name
-    )
-    curve, rate = features.curve(next(names, "")), features.curve("lr")
+    curve, rate = features.curve_with("rewards", "margin", split="train/"), features.curve("lr")
     if curve is None or curve.n < least:
         raise CannotJudge("needs the margin of the rewards")
     stands = rate is not None and rate.n > 0 and float(rate.values.max()) == 0
