@@ -92,6 +92,9 @@ def fires() -> dict[str, Run]:
 
 def other_epochs() -> dict[str, Run]:
     return {
+        "evaluated once, before the training": make.run(
+            {"train/loss": fall(400, 2.3, 0.01), "val/loss": (np.array([1.0]), np.array([2.3]))}
+        ),
         "three epochs without a trend": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.33, 0.36])),
         "three epochs, hardly worse": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.385, 0.40])),
         "three epochs in which both rise": both(np.array([0.5, 0.6, 0.8]), np.array([0.5, 0.7, 0.9])),

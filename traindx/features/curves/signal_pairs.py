@@ -28,6 +28,12 @@ class Pair(NamedTuple):
             return self.train.oriented
         return np.interp(self.val.steps, self.train.steps, self.train.trend)
 
+    @property
+    def trained(self) -> Floats:
+        """Values of the training curve up to the last evaluation: one of the beginning shows nothing of the end."""
+        before = int(np.searchsorted(self.train.steps, self.val.steps[-1], "right"))
+        return self.train.values[: max(1, before)]
+
     def still_improves(self, part: float) -> bool:
         """Whether validation still gets better over its last half, by more than `part` of its level."""
         y = self.val.oriented

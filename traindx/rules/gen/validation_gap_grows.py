@@ -279,10 +279,10 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
 def wide_gap(
     features: Features, pair: Pair, bounds: tuple[float, float, float, float], part: float
 ) -> Evidence | None:
-    """A wide gap at the end that validation does not close."""
+    """A wide gap at the last evaluation that validation does not close."""
     wide, huge, apart, torn = bounds
     scale = api.scale_of(pair.val.name, pair.val.values)
-    val, train = final_level(pair.val.values), final_level(pair.train.values)
+    val, train = final_level(pair.val.values), final_level(pair.trained)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
         large, grave = gap >= apart, gap >= torn
@@ -292,7 +292,7 @@ def wide_gap(
         if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
             return None
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
-        train = max(train, float(np.mean(pair.train.values[-tail(pair.train.n) :])))
+        train = max(train, float(np.mean(pair.trained[-tail(len(pair.trained)) :])))
         ratio = val / train
         large, grave = ratio >= wide, ratio >= huge
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
