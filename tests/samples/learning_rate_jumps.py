@@ -67,6 +67,9 @@ def stays_quiet() -> dict[str, Run]:
     square_root = 1e-3 * np.minimum(np.arange(1, n + 1) / 20, np.sqrt(20 / np.arange(1, n + 1)))
     return {
         "constant": rates(flat),
+        "a last millionth that is printed as 0": rates(
+            np.where(np.arange(n) < 190, half_cosine(n, floor=1e-6), 0)
+        ),
         "cosine, trained": train(Recipe(samples=20000, schedule=cosine)),
         "step decay by ten": rates(steps),
         "warm-up and cosine to zero": rates(warm * half_cosine(n)),

@@ -21,6 +21,7 @@ def learning_rate_jumps(
     early: float = threshold(0.2, "of the run", "convention", "stepwise warm-up ends by then"),
     left: float = threshold(3, "points", "measured", "the last point of a schedule is often 0"),
     mild: float = threshold(3.0, "x", "convention", "a good rate is known to about this factor"),
+    spent: float = threshold(0.01, "of the peak", "theory", "steps are 1 % as long: see LRS002"),
 ) -> Iterator[Evidence]:
     """The learning rate jumps, and not because of a warm-up, step decay or warm restart.
 
@@ -56,7 +57,8 @@ def learning_rate_jumps(
         calm = warmup_end(curve.values)
         ups = [j for j in found if j.factor > 1 and (j.at > calm or j.at > early * curve.n)]
         ups = [] if ups and restarts(curve.values, ups) else ups
-        downs = [j for j in found if j.factor < 1 and curve.n - j.at >= left and not returns(j, ups)]
+        late = [j for j in found if j.factor < 1 and j.before > spent * curve.values.max()]
+        downs = [j for j in late if curve.n - j.at >= left and not returns(j, ups)]
         kept = [j for j in sorted(ups + downs) if not declared(run, curve, j)]
         if kept:
             yield evidence(run, features, curve, kept, mild)
