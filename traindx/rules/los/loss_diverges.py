@@ -186,7 +186,8 @@ def lasting_jump(
         return None
     long = len(y) >= few
     places = range(1, max(2, int(early * len(y)))) if long else range(2, len(y) - 1)
-    k = next((k for k in places if y[k:].min() >= times * y[:k].max()), None)
+    lowest_after, highest_until = np.minimum.accumulate(y[::-1])[::-1], np.maximum.accumulate(y)
+    k = next((k for k in places if lowest_after[k] >= times * highest_until[k - 1]), None)
     if k is None or y[-1] < y[k:].max() / times:
         return None
     part = len(y) // 4
