@@ -69,6 +69,7 @@ def test_what_a_program_printed_in_whole_trials_is_not_run_again(tmp_path: Path)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="starts are bounded by a keeper, which Linux has")
 def test_a_start_has_the_seed_that_it_is_given(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
     (tmp_path / "draw.py").write_text(
         "import torch\nprint('drawn', torch.rand(1).item())\n", encoding="utf-8"
     )

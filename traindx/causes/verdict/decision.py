@@ -107,7 +107,7 @@ def stop_overfitted(
     best = int(np.argmin(curve.values))
     low, end, first, last = curve.values[best], curve.end, curve.steps[0], curve.steps[-1]
     late = last - curve.steps[best] >= past * (curve.steps[best] - first)
-    if not late or end - low < above * abs(low):
+    if not late or min(end, curve.values[-1]) - low < above * abs(low):
         return None
     where = f"{case.run.axis} {curve.steps[best]:g}"
     return Decision(

@@ -1,5 +1,7 @@
 """OBJ007 opponents-do-not-compete."""
 
+from msgspec.structs import replace
+
 from traindx.rules import api
 from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
 from traindx.rules.los.discriminator_wins import player_losses
@@ -39,7 +41,7 @@ def opponents_do_not_compete(
     - `unbounded`: a loss is beyond 10,000 and twice the level of the third before, as that of a critic whose
       gradient nothing limits. If losses below zero show a critic, one is beyond 1,000 and twice the level of
       the first third;
-    - `apart`: the loss of a critic, which is the negative distance between generated and real samples, is in
+    - `apart` (low): the loss of a critic, which is the negative distance between generated and real samples, is in
       the last third at 90 % of its largest level or more, so the samples come no closer.
 
     ## Why it matters
@@ -95,7 +97,8 @@ def sizes(
             return
     if critic and levels(critic)[2] >= closer * max(levels(critic)):
         size = f"{critic.name} is still at {critic.end:.3g}: the samples come no closer to the real ones"
-        yield evidence(critic, "apart", size)
+        # A critic that works may be level for long, too.
+        yield replace(evidence(critic, "apart", size), severity="low", strength=1 / 4)
 
 
 def levels(curve: Curve) -> list[float]:
