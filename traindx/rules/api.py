@@ -51,11 +51,12 @@ from traindx.features.statistics import (
     slope,
     trend,
 )
-from traindx.vocabulary import EvidencePoint, Floats, Ints, Panel, Run, Severity
+from traindx.vocabulary import SEVERITIES, EvidencePoint, Floats, Ints, Panel, Run, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 
 __all__ = [
     "EXTREMES",
+    "SEVERITIES",
     "TREND_PARTS",
     "CannotJudge",
     "Curve",

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from traindx.features.curves.generalization import Rise, best_long_ago, final_level, rise_after_low, tail
 from traindx.rules import api
 from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, median, np, rule, threshold
-from traindx.vocabulary import SEVERITIES
 
 
 class Seen(NamedTuple):
@@ -102,8 +101,7 @@ def validation_gap_grows(
     signs = [three_times(p, relative) for p in few[: not candidates]]
     signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
     signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
-    known = [sign for sign in signs if sign is not None]
-    yield from sorted(known, key=lambda sign: SEVERITIES.index(sign.severity or "medium"))[:1]
+    yield from sorted(filter(None, signs), key=lambda s: api.SEVERITIES.index(s.severity or "low"))[:1]
 
 
 def measured_rise(pair: Pair) -> Seen | None:
