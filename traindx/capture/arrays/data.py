@@ -157,9 +157,9 @@ class Labels:
         total = float(there.sum())
         # A sample of many words shows too few of them (Miller and Madow's correction).
         entropy = float(-(there / total * np.log(there / total)).sum() + (len(there) - 1) / (2 * total))
-        out["label_entropy"] = entropy
         if len(self.counts) > MOST_CLASSES:
-            return out
+            return out | {"label_entropy": entropy}
+        out["label_entropy"] = min(entropy, math.log(len(there)))  # that of classes in equal numbers
         chance = float(((there / total) * ((there - 1) / max(total - 1, 1))).sum())
         out |= {
             "classes_seen": len(there),
