@@ -98,7 +98,7 @@ def by_hand(name: str) -> Answer:
 
 
 def agrees(label: str, answer: str) -> bool:
-    """A part of a loss is not told apart from an error."""
+    """A part of a loss and an error count as the same."""
     return label == answer or {label, answer} == {"P", "-"}
 
 

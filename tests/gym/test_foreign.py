@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -32,9 +33,9 @@ def test_all_programs_of_a_repository_are_in_one_half_and_those_seen_before_are_
     assert halves["ucoskun/notes"] == halves["shirishbahirat/pytorch"] == "developed"
 
 
-def row(verdict: str, scores: list[float | None], levels: list[float] = []) -> Row:  # noqa: B006
+def row(verdict: str, scores: list[float | None], levels: Sequence[float] = ()) -> Row:
     return Row(
-        verdict=verdict, patch=True, applies=True, scores=scores, levels=levels, seconds=9.0, plain=3.0
+        verdict=verdict, patch=True, applies=True, scores=scores, levels=list(levels), seconds=9.0, plain=3.0
     )
 
 

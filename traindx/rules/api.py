@@ -26,7 +26,7 @@ from traindx.features.curves.gradient_norms import (
     worsened_after,
 )
 from traindx.features.curves.plateaus import Flat, flat_tail, improvement, late_drop
-from traindx.features.curves.progress import by_progress, is_learning, young
+from traindx.features.curves.progress import by_progress, is_learning, searches_within_steps, young
 from traindx.features.curves.score_scales import (
     EXTREMES,
     best_skill,
@@ -101,6 +101,7 @@ __all__ = [
     "scale_of",
     "score",
     "scores",
+    "searches_within_steps",
     "settles",
     "shed",
     "skill",

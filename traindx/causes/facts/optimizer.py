@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.features.curves.progress import searches_within_steps
 from traindx.vocabulary import Run
 
 ADAPTIVE = (
@@ -37,11 +38,6 @@ def comparable_rate(run: Run) -> float | None:
     rate, name = peak_rate(run), run.setup.word("optimizer")
     larger = next((times for kind, times in LARGER.items() if kind in name), 1.0)
     return None if rate is None else rate / larger
-
-
-def searches_within_steps(run: Run) -> bool:
-    """Whether a step makes many updates, as those of L-BFGS do: up to 20 in PyTorch."""
-    return "lbfgs" in run.setup.word("optimizer").lower()
 
 
 def updates(run: Run) -> float | None:

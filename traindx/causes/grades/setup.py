@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable
 
-from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, searches_within_steps, updates
+from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, updates
 from traindx.features.comparisons.outputs_of_loss import is_language
+from traindx.features.curves.progress import searches_within_steps
 from traindx.features.shared import Features
 from traindx.vocabulary import Run, threshold
 

@@ -132,3 +132,8 @@ def by_progress(features: Features, *, stuck: Severity, unknown: Severity, learn
     learns well."""
     learning = is_learning(features)
     return learns if learning else unknown if learning is None else stuck
+
+
+def searches_within_steps(run: Run) -> bool:
+    """Whether a step makes many updates, as those of L-BFGS do: up to 20 in PyTorch."""
+    return "lbfgs" in run.setup.word("optimizer").lower()

@@ -50,7 +50,7 @@ def normalize_inputs(project: Project) -> None:
 
 def first_layer(stack: Found) -> tuple[cst.Call, cst.BaseSmallStatement] | None:
     """The first layer of a stack, by its list or by the first `add`, and the statement before which a new layer can
-    be made. None where it cannot be told."""
+    be made. None where that is not known."""
     listed = stack.given("layers", 0)
     if isinstance(listed, cst.List) and listed.elements:
         first = listed.elements[0].value

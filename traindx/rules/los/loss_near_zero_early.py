@@ -49,7 +49,7 @@ def loss_near_zero_early(
     if (
         not len(below)
         or below[0] > early * curve.n
-        or "lbfgs" in run.setup.word("optimizer").lower()  # a step of it makes up to 20 updates
+        or api.searches_within_steps(run)
         or float(median(curve.values[below[0] :])) > near * curve.start
     ):
         return
