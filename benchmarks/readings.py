@@ -93,9 +93,13 @@ def symptoms(run: RunDiagnosis, says: Mapping[str, Mapping[str, Any]]) -> set[st
 def false_statements(
     run: RunDiagnosis, says: Mapping[str, Mapping[str, Any]], allowed: set[str]
 ) -> set[str]:
-    """Symptoms said by a finding that is more than a note, and that the label does not allow."""
+    """Rules of findings that are more than notes, and none of whose symptoms the label allows."""
+    meant: dict[str, set[str]] = {}
+    for symptom, what in says.items():
+        for slug in what.get("rules", ()):
+            meant.setdefault(slug, set()).add(symptom)
     loud = {f.slug for f in run.findings if f.severity in LOUD}
-    return {s for s, what in says.items() if s not in SOFT | allowed and set(what.get("rules", ())) & loud}
+    return {r for r in loud if meant.get(r, set()) - SOFT and not meant[r] & allowed}
 
 
 def score(

@@ -19,6 +19,8 @@ MOST_FIELDS = 400
 REACH = 300  # characters before a number in which its key is looked for
 LONGEST_BAR = 2000  # characters of a line that may hold a progress bar and a dict
 
+APART = frozenset(("|", ",", ";", "-", "(", "["))
+AT_END = re.compile(r"\s*(?:[|,;)\]]|$)")
 LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
 FRACTIONS = frozenset(("epoch", "epochs", "kimg"))  # counters that may be printed as fractions
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
@@ -280,6 +282,9 @@ class LineReader:
             before = self.fields[-1]
             if not (whole and not before.whole) and evidence(before.name) == 2:
                 return before._replace(name=before.name + "_running_mean")
+        if unit in TIME and bare in APART and self.fields and AT_END.match(self.line, token.end()):
+            timed = any(f.unit in TIME for f in self.fields)
+            return None if timed else Field("duration", "metric", 0, unit)  # `| loss 0.5 | 98.6 ms`
         if not (self.fields or bare or unit) and token.start() > self.start:
             return None
         behind = BEHIND.match(self.line, token.end())

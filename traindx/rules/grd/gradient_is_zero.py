@@ -32,7 +32,7 @@ def gradient_is_zero(
     ## What it sees
     Three or more rows in a row with a norm of exactly 0, next to norms that are not. Severity is high if the
     zeros last to the end of the log and low if gradients come back. A log of zeros only is judged if the
-    objective does not move either (low). Otherwise the norm was not recorded.
+    objective does not move either. Otherwise the norm was not recorded.
 
     ## Why it matters
     Without a gradient nothing is learned: all units are dead, all labels are masked, or the graph is
@@ -72,8 +72,8 @@ def gradient_is_zero(
     yield Evidence(
         onset=norm.step_at(start),
         last=norm.step_at(stop - 1),
-        strength=1.0 if lasting and not absent else 0.5,
-        severity="high" if lasting and not absent else "low",
+        strength=1.0 if lasting else 0.5,
+        severity="high" if lasting else "low",
         aspects=("to-end" if lasting else "comes-back",) + ("from-start",) * (start == 0),
         values={"count": stop - start, "step": norm.step_at(start)},
         points=(EvidencePoint("grad_norm", norm.step_at(start), 0.0, before, "L2"),),
