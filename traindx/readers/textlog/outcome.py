@@ -66,7 +66,7 @@ def events_of(scanner: Scanner, kept: list[Shape], axis: Axis | None) -> list[tu
             step = float(axis.at(np.array([row]))[0])
         if event.kind in ENDINGS and goes_on(row, rows, axis):
             event = Event("note", event.message, step, event.place, f"earlier-{event.kind}")
-        elif event.kind in ENDINGS and is_done(row, rows, axis):
+        elif event.kind == "crash" and is_done(row, rows, axis):
             event = Event(
                 "note", f"after the last step: {event.message}", step, event.place, "after-the-end"
             )
