@@ -35,7 +35,6 @@ def loss_flat_from_start(
     steps: float = threshold(1e4, "steps", "convention", "the same if epochs are not logged"),
     good: float = threshold(0.9, "of the way to perfect", "convention", "a score that is good"),
     many: float = threshold(100, "points", "theory", "a mean of ten is known to a third of the scatter"),
-    updates: float = threshold(50, "steps", "convention", "shorter than a warm-up"),
     some: float = threshold(18, "points", "theory", "a mean of six is known to two fifths of the scatter"),
 ) -> Iterator[Evidence]:
     """The loss is where it started, for the whole run.
@@ -68,7 +67,7 @@ def loss_flat_from_start(
     %.
     """
     curve = features.needed_curve("objective")
-    if why := why_not_shown(run, features, curve, updates):
+    if why := why_not_shown(run, features, curve):
         raise api.CannotJudge(why)
     level = float(api.median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
@@ -90,7 +89,13 @@ def loss_flat_from_start(
     yield evidence(curve, marks, sure=sure, short=short)
 
 
-def why_not_shown(run: Run, features: Features, curve: Curve, updates: float) -> str:
+def why_not_shown(
+    run: Run,
+    features: Features,
+    curve: Curve,
+    *,
+    updates: float = threshold(50, "steps", "convention", "shorter than a warm-up"),
+) -> str:
     """Why the log does not show whether anything is learned ("" if it does)."""
     if any(e.code == "late-start" for e in run.events):
         return "the log does not show the start of the run"
