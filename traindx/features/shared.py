@@ -10,7 +10,7 @@ from traindx.features.curve import Curve, Derived
 from traindx.vocabulary import CannotJudge, Run, direction_of
 
 # Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
-REWARD_WORDS = ("reward", "return", "rew")
+REWARD = re.compile(r"reward|return|(?<![a-z])(?:ep|mean|avg|min|max)?rews?(?:mean|min|max|std)?(?![a-z])")
 INTRINSIC = frozenset(
     {"int", "intrinsic", "curiosity", "bonus"}
 )  # what a net earns by exploring, not by the task
@@ -60,7 +60,7 @@ class Features(Derived):
         """Whether rewards are logged, or the program plays in a simulator: then a loss may rise while the
         agent learns."""
         return bool(self.run.setup.word("simulator")) or any(
-            word in name.lower() for name in self.run.series for word in REWARD_WORDS
+            REWARD.search(name.lower()) for name in self.run.series
         )
 
     @cached_property
@@ -101,9 +101,7 @@ class Features(Derived):
     def objective_name(self) -> str | None:
         series = self.run.series
         if self.is_reinforcement:
-            rewards = [
-                n for n in series if any(w in n.lower() for w in REWARD_WORDS) and "std" not in n.lower()
-            ]
+            rewards = [n for n in series if REWARD.search(n.lower()) and "std" not in n.lower()]
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
             rewards = [n for n in rewards if not INTRINSIC & set(words_of(n))] or rewards
             # Of preferences, the margin goes on rising after all pairs are in the right order.

@@ -12,7 +12,20 @@ from traindx.vocabulary import direction_of
 
 # Two players, each with its own loss: their sum means nothing.
 ADVERSARIAL = frozenset(
-    {"g", "d", "gen", "disc", "generator", "discriminator", "critic", "actor", "policy", "value", "adv"}
+    {
+        "g",
+        "d",
+        "gen",
+        "disc",
+        "generator",
+        "discriminator",
+        "critic",
+        "actor",
+        "policy",
+        "value",
+        "adv",
+        "gan",
+    }
 )
 # Losses of the heads of a detector, as its progress lines head them.
 DETECTOR_PARTS = frozenset({"box", "obj", "cls", "dfl", "giou", "seg", "pose", "kobj", "conf", "xy", "wh"})
