@@ -170,11 +170,12 @@ def unevenness(squares: torch.Tensor) -> float | None:
     squares = squares[squares.sum(1) > 0]  # padding is zero
     if len(squares) < FEW:
         return None
-    beyond = min(float(squares.square().mean() / squares.mean().square()), NORMAL) - 1
+    beyond: float = min(float(squares.square().mean() / squares.mean().square()), NORMAL) - 1
     if not beyond > 0.1:
         return None
     both = ((squares.mean(1), squares.shape[1]), (squares.mean(0), squares.shape[0]))
-    return max(float(means.var() / means.mean().square()) * count / beyond for means, count in both)
+    spreads: list[float] = [float(means.var() / means.mean().square()) * count for means, count in both]
+    return max(spreads) / beyond
 
 
 DEPTH = 3  # of nested containers
