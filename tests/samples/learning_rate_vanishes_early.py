@@ -51,6 +51,9 @@ def stays_quiet() -> dict[str, Run]:
         "one group frozen": make.run({
             "lr/head": np.full(n, 1e-3), "lr/trunk": 1e-3 * 0.9 ** np.arange(n), "train/loss": healthy,
         }),
+        "twenty steps down five decades, over the whole run": make.run({
+            "lr": 1e-3 * 10.0 ** (-0.25 * (t // 20)), "train/loss": frozen(n, n // 2),
+        }),
         "exponential annealing to a thousandth": make.run({
             "lr": 0.035 * 0.001 ** (t / n), "train/loss": fall(n, 6.9, 2.0, 5.0) + noise(n, 0.05),
         }),

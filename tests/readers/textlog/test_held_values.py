@@ -53,3 +53,24 @@ def epochs(last: int) -> str:
 def test_an_error_after_the_last_step_is_no_failed_training() -> None:
     assert [(e.kind, e.code) for e in read(f"{epochs(50)}\n{ERROR}").events] == [("note", "after-the-end")]
     assert [e.kind for e in read(f"{epochs(49)}\n{ERROR}").events] == ["crash"]
+
+
+def test_the_words_of_a_c_exception_are_no_code() -> None:
+    words = "  what():  Error while calling cudaMalloc(&data, n*sizeof(float)). reason: out of memory"
+    log = read(f"{epochs(20)}\nterminate called after throwing an instance of 'dlib::cuda_error'\n{words}")
+    assert {e.kind for e in log.events} == {"crash", "out-of-memory"}
+    listed = '  logger.error("out of memory: %s", what())'
+    assert read(f"{epochs(20)}\n{listed}").events == []
+
+
+def places(period: int) -> str:
+    """A line every fourth epoch, with the place in a data set of six batches (or with all batches so far)."""
+    rows = ((5 + 4 * k, k % period + 1) for k in range(99))
+    return "\n".join(f"(epoch: {e}, iters: {i * 4}) G_GAN: 0.7 G_L1: {20 / e:.3f}" for e, i in rows)
+
+
+def test_where_only_the_epoch_goes_on_it_is_the_axis() -> None:
+    log = read(places(6))
+    assert log.axis_kind == "epoch"
+    assert log.columns["G_L1"].steps.tolist() == list(range(5, 401, 4))
+    assert read(places(1000)).axis_kind == "step"
