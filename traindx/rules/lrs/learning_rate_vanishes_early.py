@@ -24,6 +24,7 @@ def learning_rate_vanishes_early(
     moving: float = threshold(0.05, "of the progress", "convention", "less: converged before"),
     strong: float = threshold(0.3, "of the peak", "convention", "above it the rate still has an effect"),
     frozen: float = threshold(0.2, "of the progress", "convention", "more: it still learns"),
+    batches: float = threshold(50, "recorded steps", "convention", "no schedule of a run is so short"),
 ) -> Iterator[Evidence]:
     """The learning rate is almost zero for a long last part of the run, while the loss still improves.
 
@@ -60,11 +61,12 @@ def learning_rate_vanishes_early(
     length = curve.step_at(curve.n - 1) - curve.step_at(0)
     left = (curve.step_at(curve.n - 1) - curve.step_at(at)) / max(length, np.finfo(np.float64).tiny)
     full = curve.step_at(vanishes_at(curve.values, strong))
+    by_batch = bool(run.panels) and vanishes_at(curve.values, strong) < batches
     gone = float(api.median(curve.values[at:])) < deep * curve.values.max()
     if (
         left < rest
         or not gone
-        or is_exponential(curve)
+        or (is_exponential(curve) and not by_batch)
         or goes_on(objective, curve.step_at(at), sure, frozen)
     ):
         return
