@@ -155,6 +155,7 @@ def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:
     [
         ("detached-graph", {}, "healthy"),
         ("params-not-in-optimizer", {}, "watch"),  # it would be better if all of it were trained
+        ("learning-rate-schedule-fault", {}, "watch"),  # or for the whole run
         ("stale-normalization-statistics", {}, "watch"),  # only other samples would show it
         ("stale-normalization-statistics", {"val__accuracy": 0.84}, "watch"),
         ("stale-normalization-statistics", {"val__accuracy": 0.95}, "healthy"),

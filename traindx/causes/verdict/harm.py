@@ -46,8 +46,8 @@ DECEIVING = frozenset({
     "input-has-no-effect", "labels-make-no-difference", "samples-affect-each-other", "quantization-gap-widens",
 })  # fmt: skip
 
-# With these, part of the model keeps its first values: it could be better, however good it is.
-UNTRAINED = frozenset({"params-not-in-optimizer", "frozen-parameters"})
+# With these, part of the model or of the run trains nothing: it could be better, however good it is.
+UNTRAINED = frozenset({"params-not-in-optimizer", "frozen-parameters", "learning-rate-schedule-fault"})
 
 
 def accused(
