@@ -82,6 +82,14 @@ class Features(Derived):
         """Whether a generator and a discriminator are logged."""
         return not self.is_reinforcement and is_duel(self.run.series)
 
+    @cached_property
+    def is_evaluation(self) -> bool:
+        """Whether scores on held-out data are all there is, without a step: the results of models, of which
+        nothing says that one was trained from the other."""
+        kept = [n for n in self.run.series if n.startswith(("train/", "val/"))]
+        known = all(n.startswith("val/") and direction_of(n) != "lower" for n in kept)
+        return self.run.axis == "row" and "epoch" not in self.run.series and known
+
     @property
     def loss_is_no_score(self) -> bool:
         """Whether no number of this run shows how well it goes: agents without rewards, nets against each
@@ -108,6 +116,8 @@ class Features(Derived):
             rewards = [n for n in rewards if "margin" in n] or rewards
             if rewards:
                 return max(rewards, key=lambda n: len(series[n]))
+        if self.is_evaluation:
+            return None
         # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.
         for name in ("train/loss", "val/loss"):
             if name in series and len(series[name]):

@@ -56,7 +56,7 @@ def loss_flat_from_start(
     Some runs are flat at first and then fall (an S-curve): wait twice the usual flat stretch. A loss that is
     near zero by construction (policy ratios) cannot fall. The rule is silent if a reward or an accuracy
     improves, if another part of the loss falls, if an agent succeeds throughout or still draws most actions
-    at random, and for evaluations without a step.
+    at random.
 
     ## What to try
     Check that the parameters change at all. Overfit one batch. Multiply the learning rate by ten.
@@ -99,8 +99,6 @@ def why_not_shown(
     """Why the log does not show whether anything is learned ("" if it does)."""
     if any(e.code == "late-start" for e in run.events):
         return "the log does not show the start of the run"
-    if curve.sign < 0 and run.axis == "row" and not any(n.startswith("train/") for n in run.series):
-        return "it holds evaluations without a step, and nothing of a training between them"
     done, planned = run.last_step or 0.0, run.setup.planned_steps or 0
     if run.axis == "step" and done < updates < planned and np.ptp(curve.values):
         return f"only {done:.0f} of {planned} steps are logged, which is within the usual warm-up"
