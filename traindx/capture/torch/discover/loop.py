@@ -139,7 +139,8 @@ class Loop:
     def begin_using(self, optimizer: torch.optim.Optimizer) -> None:
         """The first step of an optimizer: it is one of this training."""
         place = next((place for made, place in self.fresh if made() is optimizer), "")
-        self.fresh = [one for one in self.fresh if one[0]() not in (None, optimizer)]
+        gone = (None, optimizer)  # compared by identity: an optimizer may refuse other questions
+        self.fresh = [one for one in self.fresh if not any(one[0]() is other for other in gone)]
         self.stepping.remember(optimizer)
         self.used += 1
         if self.used > 1:
