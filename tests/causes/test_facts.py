@@ -28,6 +28,10 @@ def given_facts(**facts: object) -> dict[str, bool]:
     )  # type: ignore[arg-type]
 
 
+def test_a_net_of_random_draws_is_not_known_to_be_fine_tuned() -> None:
+    assert "finetuning" not in given_facts(initial_weights_drawn=0.9)
+
+
 def test_silence_leaves_set_up_facts_unknown() -> None:
     known = given_facts()
     assert known == {"few-updates": False, "rewards-logged": False, "huge-loss": False}
@@ -84,6 +88,7 @@ def test_silence_leaves_set_up_facts_unknown() -> None:
         ({"model": "resnet-rcnn"}, "recurrent-model", False),
         ({"model": "2-layer LSTM"}, "recurrent-model", True),
         ({"finetuning": "true"}, "finetuning", True),
+        ({"initial_weights_drawn": 0.1}, "finetuning", True),
         ({"workers": 0}, "no-workers", True),
         ({"device": "cpu"}, "on-processor", True),
         ({"device": "cuda:0"}, "on-processor", False),

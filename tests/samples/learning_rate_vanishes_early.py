@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from tests import make
+from tests.causes.verdict.test_decision import PANEL
 from tests.samples.learning_rate_jumps import half_cosine
 from tests.samples.validation_gap_grows import fall, noise
 from tests.trainer import Recipe, cosine, decays_every_batch, train
@@ -26,6 +28,9 @@ def fires() -> dict[str, Run]:
             {"lr": np.append(half_cosine(n // 2), np.full(n // 2, 1e-9)), "train/loss": frozen(n, n // 2)}
         ),
         "0.9 to the power of the step": make.run({"lr": 0.1 * 0.9 ** np.arange(n), "train/loss": frozen(n, 50)}),
+        "0.95 to the power of the step, over all of a short recording": msgspec.structs.replace(
+            make.run({"lr": 0.1 * 0.95 ** np.arange(200), "train/loss": frozen(200, 60)}), panels={"grad_norm": PANEL},
+        ),
         "all groups": make.run({
             "lr/0": 1e-3 * 0.95 ** np.arange(n), "lr/1": 1e-4 * 0.95 ** np.arange(n), "train/loss": frozen(n, 120),
         }),
@@ -50,6 +55,12 @@ def stays_quiet() -> dict[str, Run]:
         }),
         "one group frozen": make.run({
             "lr/head": np.full(n, 1e-3), "lr/trunk": 1e-3 * 0.9 ** np.arange(n), "train/loss": healthy,
+        }),
+        "0.95 to the power of the epoch, over the whole run": make.run({
+            "lr": 0.1 * 0.95 ** np.arange(200), "train/loss": frozen(200, 60),
+        }),
+        "twenty steps down five decades, over the whole run": make.run({
+            "lr": 1e-3 * 10.0 ** (-0.25 * (t // 20)), "train/loss": frozen(n, n // 2),
         }),
         "exponential annealing to a thousandth": make.run({
             "lr": 0.035 * 0.001 ** (t / n), "train/loss": fall(n, 6.9, 2.0, 5.0) + noise(n, 0.05),

@@ -18,6 +18,18 @@ def fires() -> dict[str, Run]:
         "exactly constant": run({"train/loss": np.full(50, 37.2)}),
         "noisy, long, level": run({"train/loss": 1.5 + 0.08 * noise.standard_normal(3000)}),
         "no rate": run({"train/loss": 1.5 + 0.05 * noise.standard_normal(400), "lr": np.zeros(400)}),
+        "parts of a loss": run(
+            {
+                "train/box_loss": 0.8 + 0.01 * noise.standard_normal(100),
+                "train/mask_loss": 1.2 + 0.01 * noise.standard_normal(100),
+            }
+        ),
+        "an agent that often fails": run(
+            {
+                "train/reward": 279 + 100 * noise.standard_normal(400),
+                "train/success": (noise.random(400) < 0.5).astype(float),
+            }
+        ),
         "an agent that has explored": run(
             {
                 "train/reward": -300 + 20 * noise.standard_normal(60),
@@ -40,6 +52,21 @@ def stays_quiet() -> dict[str, Run]:
         ),
         "little in few points, and surely": run(
             {"train/loss": np.linspace(0.695, 0.686, 130) + 0.003 * noise.standard_normal(130)}
+        ),
+        "one part of a loss, while another falls": run(
+            {
+                "train/pull_loss": 0.1 + 0.03 * noise.standard_normal(100),
+                "train/rebuild_loss": 22 * healthy_loss(100),
+            }
+        ),
+        "an agent that succeeds throughout": run(
+            {
+                "train/reward": 279 + 100 * noise.standard_normal(400),
+                "train/success": (noise.random(400) < 0.98).astype(float),
+            }
+        ),
+        "accuracies after editing a fact": run(
+            {"train/loss": healthy_loss(), "val/rewrite_acc": np.zeros(200)}
         ),
         "fine-tune": run({"train/loss": fine_tune(200)}),
         "a score that is good from the start": run(

@@ -27,6 +27,10 @@ def fires() -> dict[str, Run]:
                 "train/success_rate": np.ones(7),
             }
         ),
+        "one class for every sample": run(
+            {"train/loss": LOSS, "val/accuracy": np.full(60, 0.9), "val/auc": np.linspace(0.5, 0.8, 60)}
+        ),
+        "a validation loss of zero": run({"train/loss": LOSS, "val/loss": np.zeros(60)}),
         "an absurd loss": run({"train/loss": np.full(60, 5e26)}),
         "a player that died": run(
             {"train/g_loss": dead, "train/d_loss": np.where(np.arange(60) < 20, 0.03, 0.5)}
@@ -42,6 +46,12 @@ def stays_quiet() -> dict[str, Run]:
         "perfect in percent": run({"train/loss": LOSS, "val/accuracy": 100 * solved}),
         "nothing found yet": run(
             {"train/loss": LOSS, "val/mAP_0.5": np.zeros(60), "epoch": np.arange(60) / 30}
+        ),
+        "a setting of the detector": run(
+            {"train/loss": LOSS, "val/iou": np.full(60, 0.7), "val/map50": 1 - 0.3 * LOSS}
+        ),
+        "a share of few samples": run(
+            {"train/loss": LOSS[:5], "val/recall": np.full(5, 0.648), "val/precision": 1 - 0.3 * LOSS[:5]}
         ),
         "a running best": run({"train/loss": LOSS, "val/best_accuracy": np.full(60, 0.91)}),
         "constant at the end": run(

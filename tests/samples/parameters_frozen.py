@@ -7,7 +7,11 @@ from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
-    return several("frozen_trunk", "healthy_frozen_base")
+    never_trained = {"parameters_frozen": 9000, "frozen_weights_drawn": 1.0}
+    return {
+        **several("frozen_trunk", "healthy_frozen_base"),
+        "random draws": with_facts("healthy", **never_trained),
+    }
 
 
 def stays_quiet() -> dict[str, Run]:

@@ -21,6 +21,9 @@ def fires() -> dict[str, Run]:
         "by another name": autoencoder(GONE, "train/kld"),
         "from the start": autoencoder(0.09 * np.exp(-T / 2) + 1e-3),
         "late": autoencoder(np.where(T < 25, 5.0, 1e-4)),
+        "its weight is one": run(
+            {"KL-Weight": np.ones(60), "train/kl_loss": GONE, "train/recon_loss": RECONSTRUCTION}
+        ),
         "weights of the network are logged": autoencoder(
             GONE, weight_norm=20 + T, weight_decay=0 * T + 0.01
         ),

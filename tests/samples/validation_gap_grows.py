@@ -80,6 +80,9 @@ def fires() -> dict[str, Run]:
             "train/accuracy": np.array([0.88, 0.99, 0.994, 0.995, 0.995, 0.996]),
             "val/accuracy": np.array([0.26, 0.24, 0.36, 0.35, 0.33, 0.35]),
         }),
+        "far above, and not from the beginning": both(
+            fall(60, 2.3, 0.05), np.maximum(1.9 * np.exp(-np.arange(60.0) / 20), 0.9) + noise(60, 0.005)
+        ),
         "one validation, at the end": make.run({
             "train/loss": np.array([0.9, 0.5, 0.3, 0.2, 0.1, 0.08, 0.07, 0.06, 0.06]), "val/loss": ([8.0], [1.9])
         }),

@@ -50,8 +50,12 @@ def player_of(name: str) -> str:
 
 
 def is_duel(names: Iterable[str]) -> bool:
-    """Whether both a generator and a discriminator have names of their own."""
-    return {"generator", "discriminator"} <= {player_of(n) for n in names}
+    """Whether both a generator and a discriminator have names of their own, or a discriminator is logged with the
+    penalty on its gradient."""
+    named = list(names)
+    players = {player_of(n) for n in named}
+    penalty = any("gp" in words_of(n) for n in named)
+    return "discriminator" in players and ("generator" in players or penalty)
 
 
 def is_term(name: str) -> bool:

@@ -10,7 +10,7 @@ from traindx.features.curve import Curve, Derived
 from traindx.vocabulary import CannotJudge, Run, direction_of
 
 # Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
-REWARD_WORDS = ("reward", "return", "rew")
+REWARD = re.compile(r"reward|return|(?<![a-z])(?:ep|mean|avg|min|max)?rews?(?:mean|min|max|std)?(?![a-z])")
 INTRINSIC = frozenset(
     {"int", "intrinsic", "curiosity", "bonus"}
 )  # what a net earns by exploring, not by the task
@@ -60,7 +60,7 @@ class Features(Derived):
         """Whether rewards are logged, or the program plays in a simulator: then a loss may rise while the
         agent learns."""
         return bool(self.run.setup.word("simulator")) or any(
-            word in name.lower() for name in self.run.series for word in REWARD_WORDS
+            REWARD.search(name.lower()) for name in self.run.series
         )
 
     @cached_property
@@ -82,6 +82,14 @@ class Features(Derived):
         """Whether a generator and a discriminator are logged."""
         return not self.is_reinforcement and is_duel(self.run.series)
 
+    @cached_property
+    def is_evaluation(self) -> bool:
+        """Whether scores on held-out data are all there is, without a step: the results of models, of which
+        nothing says that one was trained from the other."""
+        kept = [n for n in self.run.series if n.startswith(("train/", "val/"))]
+        known = all(n.startswith("val/") and direction_of(n) != "lower" for n in kept)
+        return self.run.axis == "row" and "epoch" not in self.run.series and known
+
     @property
     def loss_is_no_score(self) -> bool:
         """Whether no number of this run shows how well it goes: agents without rewards, nets against each
@@ -101,15 +109,15 @@ class Features(Derived):
     def objective_name(self) -> str | None:
         series = self.run.series
         if self.is_reinforcement:
-            rewards = [
-                n for n in series if any(w in n.lower() for w in REWARD_WORDS) and "std" not in n.lower()
-            ]
+            rewards = [n for n in series if REWARD.search(n.lower()) and "std" not in n.lower()]
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
             rewards = [n for n in rewards if not INTRINSIC & set(words_of(n))] or rewards
             # Of preferences, the margin goes on rising after all pairs are in the right order.
             rewards = [n for n in rewards if "margin" in n] or rewards
             if rewards:
                 return max(rewards, key=lambda n: len(series[n]))
+        if self.is_evaluation:
+            return None
         # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.
         for name in ("train/loss", "val/loss"):
             if name in series and len(series[name]):

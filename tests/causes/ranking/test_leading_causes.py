@@ -205,3 +205,11 @@ def test_a_reported_symptom_counts_where_no_rule_could_look() -> None:
     assert reported > 2 * silent
     looked = clear("validation-gap-grows")
     assert leak(*looked, symptoms="validation-gap-grows") == leak(*looked)
+
+
+def test_weights_that_collapse_without_decay_have_nothing_to_learn() -> None:
+    """Targets that do not depend on the inputs shrink weights as a penalty does."""
+    collapsed = fired("weights-collapse", severity="high")
+    assert faults(collapsed, setup={"weight_decay": 0.5})[0] == "weight-decay-too-high"
+    found = faults(collapsed, fired("loss-at-chance", severity="high"), setup={"weight_decay": 0})
+    assert found.index("misaligned-labels") <= 1

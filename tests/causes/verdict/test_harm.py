@@ -10,9 +10,11 @@ from tests import make
 from tests.causes.made import fired
 from tests.causes.verdict.test_decision import recorded, verdict
 from tests.reports.made import finding
+from traindx.causes import decide, without_harm
 from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good, without_alarm
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Health
+from traindx.rules.findings import findings
+from traindx.vocabulary.diagnosis import Health, Hypothesis
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
 
@@ -152,6 +154,8 @@ def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:
     ("cause", "more", "health"),
     [
         ("detached-graph", {}, "healthy"),
+        ("params-not-in-optimizer", {}, "watch"),  # it would be better if all of it were trained
+        ("learning-rate-schedule-fault", {}, "watch"),  # or for the whole run
         ("stale-normalization-statistics", {}, "watch"),  # only other samples would show it
         ("stale-normalization-statistics", {"val__accuracy": 0.84}, "watch"),
         ("stale-normalization-statistics", {"val__accuracy": 0.95}, "healthy"),
@@ -160,6 +164,27 @@ def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:
 )
 def test_a_good_score_excuses_what_it_would_show(cause: str, more: dict[str, float], health: str) -> None:
     assert verdict(trained(0.98, **more), {cause: 0.99, "healthy": 0.01}) == health
+
+
+@pytest.mark.parametrize(
+    ("device", "frozen", "first", "health"),
+    [
+        ("cpu", 0.35, "frozen-parameters", "watch"),
+        ("cpu", 0.02, "healthy", "healthy"),
+        ("cuda:0", 0.35, "data-loader-bottleneck", "sick"),
+    ],
+)
+def test_lost_time_hides_no_other_fault(device: str, frozen: float, first: str, health: str) -> None:
+    """Whether time is lost on a processor and what is wrong with the learning are two questions."""
+    run = recorded({"device": device}, train__loss=np.linspace(2.3, 1.5, 300))
+    causes = {"data-loader-bottleneck": 0.63, "frozen-parameters": frozen, "healthy": 0.37 - frozen}
+    outcomes = (fired("step-waits-for-data", severity="medium", code="SYS001"),)
+    hypotheses = [Hypothesis(cause=c, title=c, probability=p) for c, p in causes.items()]
+    found, features = findings(outcomes, run), Features(run)
+    ranked = without_harm(found, hypotheses, outcomes, run, features)
+    assert ranked[0].cause == first
+    assert sum(h.probability for h in ranked) == pytest.approx(1)
+    assert decide(found, ranked, outcomes, run, features)[0] == health
 
 
 @pytest.mark.parametrize(("explained", "health"), [(-3.0, "watch"), (0.4, "healthy")])

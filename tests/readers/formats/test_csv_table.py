@@ -259,3 +259,33 @@ def test_a_large_table_equals_what_was_written(tmp_path_factory: pytest.TempPath
     log = csv_table.read(source(path))[0]
     assert_values(log.columns["d"], np.delete(values[:, 3], 70_000))
     assert log.events[0].place == "line 70002"
+
+
+def experiments(epochs: list[int]) -> str:
+    """Results of nets of several depths, with the epoch at which each was best."""
+    grid = [
+        (deep, wide, kind) for deep in (2, 4, 6) for wide in (1, 2) for kind in ("sum", "stack", "concat")
+    ]
+    rows = (
+        f"{deep},{wide},{kind},{epoch},{1 / (i + 1):.4f}"
+        for i, ((deep, wide, kind), epoch) in enumerate(zip(grid, epochs, strict=True))
+    )
+    return "\n".join(["layers,heads,kind,epoch,loss", *rows])
+
+
+def test_a_grid_of_settings_is_no_log_of_a_run() -> None:
+    for epochs in ([199] * 18, [35, 48, 40, 20, 137, 173] * 3):
+        with pytest.raises(NotALog, match="kind is shared by rows with other settings"):
+            read(experiments(epochs))
+    assert len(read(experiments(list(range(18)))).columns["loss"].values) == 18
+
+
+def test_the_sides_of_a_log_are_no_settings() -> None:
+    rows = (
+        f"{e},{side},{b},{b % 2},{1 / (e + b):.4f}"
+        for e in (1, 2, 3)
+        for side in ("train", "val")
+        for b in (1, 2, 3)
+    )
+    columns = read("\n".join(["epoch,phase,batch,odd,loss", *rows])).columns
+    assert any("loss" in name for name in columns)

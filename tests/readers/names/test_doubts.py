@@ -64,3 +64,9 @@ def test_a_number_without_a_name_is_named_so(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("".join(f"epoch {i}: {v:.4f}\n" for i, v in enumerate(FALLS)))
     page = process.traindx("diagnose", tmp_path / "train.log", cwd=tmp_path).out
     assert f"train/loss {SAID} numbers without a name" in page
+
+
+def test_a_score_that_falls_while_the_accuracy_rises_is_a_loss(tmp_path: Path) -> None:
+    assert "train/loss" in traindx.read(table(tmp_path, {"score": FALLS, "accuracy": RISES})).series
+    assert "train/score" in traindx.read(table(tmp_path, {"score": RISES, "accuracy": RISES})).series
+    assert "train/score" in traindx.read(table(tmp_path, {"score": FALLS, "accuracy": FALLS})).series

@@ -21,6 +21,7 @@ START_SECONDS, SHARE = 0.05, 0.001  # time for reading batches: at the start, an
 FEWEST = 16  # parts of batches, in training and of each data set evaluated, that are read in any case
 MOST_SOURCES = 16  # evaluated data sets that are distinguished in that
 HASHED = 2000  # batches whose samples are hashed
+COMPARED = 50  # samples that were evaluated; the moments of fewer are far from those of all by chance
 
 
 class Data:
@@ -188,7 +189,7 @@ class Data:
             out["val_class_majority_share"] = majority
         if held.sizes:
             out["val_inputs_absmax_median"] = outward(float(np.median(held.sizes)))
-        if train.rows and held.rows and len(train.total) == len(held.total):
+        if train.rows and held.rows >= COMPARED and len(train.total) == len(held.total):
             varied = ~train.constant
             if varied.any():
                 spread = train.std[varied]

@@ -99,8 +99,7 @@ class Watched:
         self.layout.add(parts)
         for fact, value in self.backend.architecture(model).items():
             self.facts_seen.setdefault(fact, value)
-        places = [place for place, p in self.layout.alive() if self.backend.trainable(p)]
-        self._small = sorted(places, key=self.layout.size)[:SMALLEST]
+        self._find_small()
         for listener in self.observers.models:
             listener.add_model(model, name)
 
@@ -108,12 +107,17 @@ class Watched:
         """Whether it was not known before."""
         before = len(self.optimizers)
         self.measures.add_optimizer(optimizer)
+        self._find_small()  # without a module, these are all parameters
         self._announce(optimizer)
         return len(self.optimizers) > before
 
     def _announce(self, optimizer: Any) -> None:
         for listener in self.observers.models:
             listener.add_optimizer(optimizer)
+
+    def _find_small(self) -> None:
+        places = [place for place, p in self.layout.alive() if self.backend.trainable(p)]
+        self._small = sorted(places, key=self.layout.size)[:SMALLEST]
 
     def stale(self) -> bool | None:
         """Whether gradients of the step before are still there as a backward pass begins."""

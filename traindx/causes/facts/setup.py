@@ -176,11 +176,21 @@ def large_batch(
     return samples / (batch * (run.setup.number("accumulation") or 1.0)) < few
 
 
-def finetuning(run: Run, features: Features) -> bool | None:
-    """Starts from trained weights: known from the user, from adapters, or from the model's name."""
-    given = run.setup.flag("finetuning")
+def finetuning(
+    run: Run,
+    features: Features,
+    *,
+    most: float = threshold(
+        0.5, "of the weights", basis="convention", source="the smaller part may be a new head"
+    ),
+) -> bool | None:
+    """Starts from trained weights: known from the user, from adapters, from the model's name, or because most
+    weights are no random draws when the training starts."""
+    given, drawn = run.setup.flag("finetuning"), run.setup.number("initial_weights_drawn")
     if given is not None:
         return given
+    if drawn is not None and drawn < most:
+        return True
     names = " ".join((run.setup.word("model"), run.setup.word("adapter"), run.setup.word("peft")))
     return True if any(w in names for w in ("lora", "adapter", "pretrained", "finetun")) else None
 

@@ -176,6 +176,7 @@ information.""",
             "loss-diverges": W(-1.0), "loss-plateaus:metric-good": W(-2.0),
             "fact:rewards-logged": W(-3.0), "input-has-no-effect": W(-2.0),
             "activations-collapse": W(-1.5),
+            "weights-collapse": W(2.5),  # targets that do not depend on the inputs
         },
         settles=(
             ("whether permuted labels learn as fast as the real ones", "traindx check -- python train.py"),

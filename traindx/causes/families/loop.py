@@ -74,7 +74,7 @@ Mistaken for: a detached graph, too little capacity.
 
 Settled by: the list of trainable parameters.""",
         weights={
-            "parameters-frozen": W(4.5, -2.5), "updates-too-small": W(0.5),
+            "parameters-frozen": W(4.5, -2.5), "parameters-frozen:random": W(4.0), "updates-too-small": W(0.5),
             "parameters-never-change": W(2.5, -1.0), "loss-plateaus:high": W(0.5),
             "losses-stay-high": W(0.7, -0.2), "loss-flat-from-start": W(0.7, -0.2),
             "loss-flat-from-start:never-moved": W(0.6), "loss-flat-from-start:lr-zero": W(-3.0),

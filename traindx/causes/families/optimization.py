@@ -155,6 +155,7 @@ Mistaken for: a converged run, too little capacity, a rate that is too low throu
 Settled by: plotting the rate. With a constant rate from the step where the loss stopped, it falls again.""",
         weights={
             "learning-rate-is-zero": W(5.5, -0.7, "theory"), "learning-rate-vanishes-early": W(3.8, -0.7),
+            "learning-rate-vanishes-early:most-of-the-run": W(3.0),
             "learning-rate-jumps": W(2.9, -0.4), "learning-rate-jumps:loss-reacts": W(1.0),
             "loss-flat-from-start:lr-zero": W(4.5, 0.0, "theory"), "loss-plateaus:lr-decayed": W(1.8),
             "loss-plateaus:after-lr-drop": W(0.5), "loss-falls-slowly": W(0.2),

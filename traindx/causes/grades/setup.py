@@ -69,6 +69,12 @@ def share_of_parameters(run: Run, field: str) -> float | None:
     return quotient(run, field, "parameters_total")
 
 
+def frozen(run: Run, features: Features) -> float | None:
+    """Parameters that are frozen, without those that were trained before, as a share of all."""
+    share, drawn = share_of_parameters(run, "parameters_frozen"), run.setup.number("frozen_weights_drawn")
+    return share if share is None or drawn is None else share * drawn
+
+
 def rate(
     run: Run,
     features: Features,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -45,6 +46,9 @@ DECEIVING = frozenset({
     "input-has-no-effect", "labels-make-no-difference", "samples-affect-each-other", "quantization-gap-widens",
 })  # fmt: skip
 
+# With these, part of the model or of the run trains nothing: it could be better, however good it is.
+UNTRAINED = frozenset({"params-not-in-optimizer", "frozen-parameters", "learning-rate-schedule-fault"})
+
 
 def accused(
     leading: Hypothesis,
@@ -67,6 +71,48 @@ def without_alarm(findings: tuple[Finding, ...], health: Health) -> tuple[Findin
 def is_wasted(run: Run) -> bool:
     """Whether lost time costs little: a recording on the CPU alone."""
     return bool(run.panels) and run.setup.word("device").startswith("cpu")
+
+
+def besides_lost_time(
+    hypotheses: Sequence[Hypothesis],
+    run: Run,
+    *,
+    least: float = threshold(
+        0.05, "probability", basis="convention", source="what is left of less is mostly rounding"
+    ),
+) -> tuple[Hypothesis, ...]:
+    """The hypotheses, given that time may be lost as well: where it costs little, it is a question of its own.
+    If hardly anything else is possible, it counts as health."""
+    rest = tuple(h for h in hypotheses if h.cause not in FOR_NOTHING)
+    share = sum(h.probability for h in rest)
+    if not is_wasted(run) or len(rest) == len(hypotheses):
+        return tuple(hypotheses)
+    if share >= least:
+        return tuple(replace(h, probability=h.probability / share) for h in rest)
+    well = (h for h in rest if h.cause == "healthy")
+    return tuple(replace(h, probability=h.probability + 1 - share) for h in well)
+
+
+def ahead_of_lost_time(
+    hypotheses: tuple[Hypothesis, ...],
+    run: Run,
+    *,
+    likely: float = threshold(
+        0.65, "P(cause)", basis="convention", source="from here on a report says 'probably'"
+    ),
+) -> tuple[Hypothesis, ...]:
+    """The hypotheses, where a fault that is probable apart from lost time changes places with it."""
+    fault = besides_lost_time(hypotheses, run)[0]
+    first = hypotheses[0]
+    if first.cause in (fault.cause, "healthy") or fault.cause == "healthy" or fault.probability < likely:
+        return hypotheses
+    second = next(h for h in hypotheses if h.cause == fault.cause)
+    swapped = {
+        first.cause: replace(first, probability=second.probability, interval=None),
+        second.cause: replace(second, probability=first.probability, interval=None),
+    }
+    changed = (swapped.get(h.cause, h) for h in hypotheses)
+    return tuple(sorted(changed, key=lambda h: -h.probability))
 
 
 def is_note(finding: Finding, run: Run, features: Features) -> bool:

@@ -10,14 +10,16 @@ from msgspec.structs import replace
 
 from traindx.causes.verdict.ending import ENDED_BADLY, ended_badly, shortened
 from traindx.causes.verdict.harm import (
-    FOR_NOTHING,
     GENERALIZATION,
     HIDDEN,
     KEPT,
     ONLY_VALIDATED,
     SLOW,
+    UNTRAINED,
     accused,
+    ahead_of_lost_time,
     at_end,
+    besides_lost_time,
     does_task,
     falls_short,
     is_calibrated,
@@ -64,22 +66,19 @@ class Case(Struct, frozen=True):
         return bool(self.run.panels)
 
     @property
-    def harmless(self) -> frozenset[str]:
-        """The causes that do no harm to this run."""
-        return FOR_NOTHING if is_wasted(self.run) else frozenset()
-
-    @property
     def healthy(self) -> float:
         """Probability that nothing harmful is wrong."""
-        return sum(
-            h.probability for h in self.hypotheses if h.cause == "healthy" or h.cause in self.harmless
-        )
+        return next((h.probability for h in self.judged if h.cause == "healthy"), 0.0)
 
     @property
     def leading(self) -> Hypothesis | None:
         """The most probable cause that is a fault."""
-        wrong = (h for h in self.hypotheses if h.cause != "healthy" and h.cause not in self.harmless)
-        return next(wrong, None)
+        return next((h for h in self.judged if h.cause != "healthy"), None)
+
+    @property
+    def judged(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses without the causes that do no harm to this run."""
+        return besides_lost_time(self.hypotheses, self.run)
 
 
 def without_harm(
@@ -99,8 +98,9 @@ def without_harm(
     """The hypotheses after judging harm: where a recording shows none, `healthy` comes first, and the
     other causes share the rest of the probability."""
     case = Case(
-        tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes)
-    )
+        tuple(findings), ahead_of_lost_time(tuple(hypotheses), run), run, features,
+        pattern(outcomes, run, features), fired(outcomes),
+    )  # fmt: skip
     well = next((h for h in case.hypotheses if h.cause == "healthy"), None)
     if not case.recorded or well is None or well.probability >= least or health_of(case) != "healthy":
         return case.hypotheses
@@ -145,7 +145,8 @@ def health_of(
     if "medium" in gravest and not (done and healthy >= sure):
         return "sick" if healthy < unlikely else "watch"
     if done:
-        unsound = is_doubtful(case) and not is_calibrated(case.run, case.features)
+        untrained = leading is not None and leading.cause in UNTRAINED and leading.probability >= sure
+        unsound = untrained or (is_doubtful(case) and not is_calibrated(case.run, case.features))
         return "watch" if unsound or is_unknown(case) or is_slow(case) else "healthy"
     if case.recorded and healthy < hardly and leading is not None and leading.probability >= likely:
         sound = learns_well(case.run, case.features) or is_good(case.run, case.features)

@@ -34,6 +34,13 @@ class Pair(NamedTuple):
         before = int(np.searchsorted(self.train.steps, self.val.steps[-1], "right"))
         return self.train.values[: max(1, before)]
 
+    @property
+    def first_ratio(self) -> float:
+        """Validation loss over training loss at the first of four evaluations or more, else 0. A ratio from
+        before anything was learned is one of units: a sum and a mean, or another head."""
+        trained = float(self.train.at_steps(self.val.steps[:1])[0])
+        return float(self.val.values[0]) / trained if self.val.n >= 4 and trained > 0 else 0.0
+
     def still_improves(self, part: float) -> bool:
         """Whether validation still gets better over its last half, by more than `part` of its level."""
         y = self.val.oriented

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of
-from traindx.readers.names.aliases import role_of
+from traindx.readers.names.aliases import role_of, split_of, words_of
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
 from traindx.vocabulary import direction_of
@@ -57,11 +57,15 @@ def read(source: Source) -> list[RawLog]:
             hint="give the log that was written while it trained",
             final=True,
         )
-    if not counts(log, axis) and (naming := of_things(table.layout, axis)):
+    uncounted = not counts(log, axis)
+    naming = of_things(table.layout, axis) if uncounted else ""
+    naming = f"{naming} differs in every row" if naming else ""
+    if not naming and (uncounted or goes_back(log.columns[axis or ""].values)):
+        naming = of_methods(table.layout)
+    if naming:
         raise NotALog(
             source.name,
-            f"no column counts steps, and {naming} differs in every row: "
-            "this is a table of results, not the log of a run",
+            f"no column counts steps, and {naming}: this is a table of results, not the log of a run",
             hint="give the log that was written while it trained",
             final=True,
         )
@@ -72,6 +76,34 @@ def counts(log: RawLog, axis: str | None) -> bool:
     """Whether the axis counts rows: two values and fewer in many rows (10 epochs or 100) are settings."""
     values = log.columns[axis].values if axis in log.columns else np.empty(0)
     return axis is not None and not (len(values) >= SOME and distinct(values) < 3)
+
+
+def goes_back(values: Floats) -> bool:
+    """Whether an axis falls back from row to row too often to be a counter, even of several runs."""
+    return bool(len(values) >= SOME and np.mean(np.diff(values) < 0) > 0.2)
+
+
+def of_methods(layout: Layout) -> str:
+    """What is said of a column of words that rows share (a method, a kind of layer) next to at least two settings
+    that repeat, such as numbers of layers; "" for none. The sides of a log (train, val) are no methods."""
+    cells = {
+        name: [c.strip() for c in layout.samples[i]]
+        for i, name in enumerate(layout.names)
+        if i in layout.text
+    }
+    shared = [n for n, c in cells.items() if 1 < len({*c}) <= len(c) / 2 and not any(map(split_of_word, c))]
+    whole = [
+        c
+        for i, c in enumerate(layout.samples)
+        if i not in layout.text and all(v.strip().isdigit() for v in c)
+    ]
+    settings = [c for c in whole if 1 < len({*c}) <= len(c) / 3]
+    return f"{shared[0]} is shared by rows with other settings" if shared and len(settings) >= 2 else ""
+
+
+def split_of_word(cell: str) -> bool:
+    """Whether a cell names a side of the data."""
+    return bool(split_of(words_of(cell)))
 
 
 def set_by_hand(axis: str, values: Floats) -> bool:

@@ -6,13 +6,28 @@ import numpy as np
 
 from traindx.errors import ConfigError
 from traindx.features.adversarial import is_duel, is_term
+from traindx.features.statistics import median
 from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, words_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary import direction_of
+from traindx.vocabulary import Floats, direction_of
 
 # Two players, each with its own loss: their sum means nothing.
 ADVERSARIAL = frozenset(
-    {"g", "d", "gen", "disc", "generator", "discriminator", "critic", "actor", "policy", "value", "adv"}
+    {
+        "g",
+        "d",
+        "gen",
+        "dis",
+        "disc",
+        "generator",
+        "discriminator",
+        "critic",
+        "actor",
+        "policy",
+        "value",
+        "adv",
+        "gan",
+    }
 )
 # Losses of the heads of a detector, as its progress lines head them.
 DETECTOR_PARTS = frozenset({"box", "obj", "cls", "dfl", "giou", "seg", "pose", "kobj", "conf", "xy", "wh"})
@@ -75,7 +90,28 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         if wanted == "train/loss" and wanted in chosen and is_evaluation(name, chosen, raw):
             wanted = "val/loss"
         chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
+    if not any("loss" in name for name in chosen) and score_is_loss(chosen, raw):
+        chosen["train/loss"] = chosen.pop("train/score")
     return promote(chosen)
+
+
+def score_is_loss(chosen: Mapping[str, str], raw: RawLog) -> bool:
+    """Whether what is called a score falls while an accuracy or an F1 does not (DL4J calls its loss so)."""
+    if "train/score" not in chosen:
+        return False
+    others = [n for n in chosen if n not in ("train/score", "val/score") and direction_of(n) == "higher"]
+    ends = {n: both_ends(raw.columns[chosen[n]].values) for n in (*others, "train/score")}
+    first, last = ends.pop("train/score")
+    return last < 0.9 * first and any(late >= early for early, late in ends.values())
+
+
+def both_ends(values: Floats) -> tuple[float, float]:
+    """The medians of the first few of the finite values, and of their last third."""
+    known = values[np.isfinite(values)]
+    part = max(1, len(known) // 3)
+    return (
+        (float(median(known[:part][:5])), float(median(known[-part:]))) if len(known) else (np.nan, np.nan)
+    )
 
 
 def bare_sides(raw: RawLog) -> dict[str, str]:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 from msgspec.structs import replace
 
-from traindx.readers.names.aliases import role_of
+from traindx.readers.names.aliases import role_of, split_of, words_of
 from traindx.readers.raw import RawColumn
 from traindx.readers.textlog.shapes import Shape, joined
 from traindx.readers.textlog.tokens import in_common_unit
@@ -21,6 +21,8 @@ BOOST = re.compile(
 )
 
 
+BAR = re.compile(r"\d%\|[^|]*\| *\d+/\d+ \[")
+EPOCH = 3  # the rank of an epoch among the counters
 MANY = 20  # rows after which an unknown name with one value only is no measurement
 
 
@@ -32,7 +34,7 @@ def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawCol
         for i in shape.metrics():
             parts.setdefault(shape.fields[i].name, []).append((shape, i))
         for i, field in enumerate(shape.fields):
-            if field.kind == "counter" and field.rank == 3 and not by_epoch and shape.side != "val":
+            if field.kind == "counter" and field.rank == EPOCH and not by_epoch and shape.side != "val":
                 parts.setdefault("epoch", []).append((shape, i))
     columns, units = {}, {}
     frames: dict[tuple[int, ...], RawColumn] = {}
@@ -44,7 +46,7 @@ def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawCol
         fraction = any(s.sample and not s.fields[i].whole for s, i in places)
         if len(parts) > 1 and not fraction and is_label(name, values):
             continue  # a line number, a size: it never says anything
-        columns[name] = replace(frames[key], values=values)
+        columns[name] = without_echoes(replace(frames[key], values=values), name, places)
         if unit:
             units[name] = unit
     return columns, units
@@ -58,6 +60,22 @@ def frame(shapes: list[Shape]) -> RawColumn:
         order = np.argsort(rows, kind="stable")
         rows, steps, times = rows[order], steps[order], None if times is None else times[order]
     return RawColumn(np.empty(0), rows, steps, times)
+
+
+def without_echoes(column: RawColumn, name: str, places: list[tuple[Shape, int]]) -> RawColumn:
+    """A held-out metric of a progress bar, which shows the last validation again at every step: the rows where
+    it changes, and the last of each epoch, because two validations may agree."""
+    bars = [s for s, _ in places if BAR.search(s.sample)]
+    counters = [next((i for i, f in enumerate(s.fields) if f.rank == EPOCH), None) for s in bars]
+    if len(bars) < len(places) or None in counters or split_of(words_of(name)) != "val":
+        return column
+    epochs, _ = values_of("epoch", [(s, i) for s, i in zip(bars, counters, strict=True) if i is not None])
+    kept = np.append(np.diff(epochs) != 0, True)
+    kept[1:] |= ~np.isclose(column.values[1:], column.values[:-1], rtol=0, atol=0, equal_nan=True)
+    kept[0] = True
+    times = None if column.times is None else column.times[kept]
+    steps = None if column.steps is None else column.steps[kept]
+    return RawColumn(column.values[kept], column.rows[kept], steps, times)
 
 
 def values_of(name: str, places: list[tuple[Shape, int]]) -> tuple[Floats, str]:

@@ -79,12 +79,12 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
         for i, f in enumerate(shape.fields)
         if f.kind in ("counter", "within") and i != epoch and counts(shape, i)
     ]
-    if not others:
+    best = min(others, key=lambda i: shape.fields[i].rank, default=-1)
+    if best < 0 or (epoch is not None and only_epochs_go_on(shape, epoch, best)):
         if epoch is None or not counts(shape, epoch):
             return None
         total = total_of(shape, epoch)
         return Count("epoch", "epoch", shape.data[:, epoch], total, total, 3)
-    best = min(others, key=lambda i: shape.fields[i].rank)
     values, field = shape.data[:, best], shape.fields[best]
     total = total_of(shape, best)
     planned = None if epoch is None else total_of(shape, epoch)
@@ -100,6 +100,13 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
     return Count(
         field.name or ("row" if field.rank > 2 else "count"), "global", values, total, planned, field.rank
     )
+
+
+def only_epochs_go_on(shape: Shape, epoch: int, best: int) -> bool:
+    """Whether a counter falls back again and again, only where the epoch rises, and each row has an epoch of its
+    own: a loop that prints every few epochs, with the place in its data set."""
+    falls, rises = np.diff(shape.data[:, best]) < 0, np.diff(shape.data[:, epoch])
+    return bool(np.sum(falls) > 1 and (rises > 0).all() and np.mean(falls) <= 0.5)
 
 
 def mended(steps: Floats, of: Floats, ends: Floats) -> Floats:

@@ -63,6 +63,7 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
             r"Check failed:",
             r"bus error",
             r"killed by signal",
+            r"^terminate called after throwing",
             r"^(?:\S+: line \d+: +\d+ )?killed\b",
         ),
     ),
@@ -112,7 +113,7 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
 WORDS = (
     "traceback", "memory", "oom", "nan", "infinit", "finite", "is inf", "fault", "*** ", "check failed", "sig",
     "bus error", "core dumped", "overflow", "skip", "resum", "restor", "loaded", "loading", "interrupt", "stop",
-    "cancel", "limit", "exhausted", "killed", "error:", "exception", "during handling", "loss scale",
+    "cancel", "limit", "exhausted", "killed", "error:", "terminate called", "exception", "during handling", "loss scale",
 )  # fmt: skip
 
 
@@ -132,7 +133,7 @@ class EventLog:
     def claims(self, line: str) -> Callable[[str, int], None] | None:
         """The handler for a line that reports an event, if it does. Source code that only
         mentions one does not count."""
-        line = line[:MESSAGE]
+        line = line[:MESSAGE].strip().removeprefix("what():")  # how C++ announces the words of an exception
         small = line.lower()
         if not any(word in small for word in WORDS):
             return None

@@ -56,7 +56,8 @@ def framework_of(scanner: Scanner, columns: list[str]) -> str | None:
 
 def events_of(scanner: Scanner, kept: list[Shape], axis: Axis | None) -> list[tuple[int, Event]]:
     """All events in the order of the file, with the step they happened at. An ending after which
-    the same run goes on was none, and an attempt that died before the first record is a note."""
+    the same run goes on was none, and an attempt that died before the first record is a note. So is an
+    error after the last planned step: of a worker that is shut down, or of what comes after training."""
     found = []
     rows = np.sort(np.concatenate([s.rows for s in kept]), kind="stable") if kept else np.empty(0, np.int64)
     for row, event in scanner.events.all():
@@ -65,6 +66,10 @@ def events_of(scanner: Scanner, kept: list[Shape], axis: Axis | None) -> list[tu
             step = float(axis.at(np.array([row]))[0])
         if event.kind in ENDINGS and goes_on(row, rows, axis):
             event = Event("note", event.message, step, event.place, f"earlier-{event.kind}")
+        elif event.kind == "crash" and is_done(row, rows, axis):
+            event = Event(
+                "note", f"after the last step: {event.message}", step, event.place, "after-the-end"
+            )
         found.append((row, msgspec.structs.replace(event, step=step)))
     return sorted([*found, *suspects(kept)], key=lambda item: item[0])
 
@@ -77,6 +82,18 @@ def goes_on(row: int, rows: np.ndarray[tuple[int], np.dtype[np.int64]], axis: Ax
     if after == 0 or axis is None:
         return True
     return bool(axis.at(rows[after : after + 1])[0] > axis.at(rows[after - 1 : after])[0])
+
+
+def is_done(row: int, rows: np.ndarray[tuple[int], np.dtype[np.int64]], axis: Axis | None) -> bool:
+    """Whether the last planned step has all its records before a line: as many as the step before it has."""
+    if axis is None or not axis.total or not len(rows):
+        return False
+    steps = axis.at(rows[rows < row])
+    last = axis.total - (0 if axis.steps[0] else 1)
+    before = steps[steps < last]
+    if len(before) == 0 or steps[-1] < last:
+        return False
+    return bool(np.sum(steps >= last) >= np.sum(before == before[-1]))
 
 
 def suspects(kept: list[Shape]) -> list[tuple[int, Event]]:

@@ -8,6 +8,7 @@ from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, np, rule
 
 SOME, PERCENT = 5, 100  # points that distinguish shares from percentages
 TOTALS = ("train/loss", "val/loss")
+RANKS = frozenset({"auc", "auroc", "rocauc", "auprc", "aucpr", "prauc", "roc", "pr"})
 
 
 @rule(
@@ -38,7 +39,8 @@ def metric_constant_or_impossible(
     Losses, perplexities and scores with a scale (accuracy, AUC, F1, mAP, BLEU, error rates ...). Reported
     are:
 
-    - a metric that repeats one value in four points or more, and not the perfect one;
+    - a metric that repeats one value in four points or more, and not the perfect one, while no other score
+      moves;
     - a loss that falls to exactly 0 from one point to the next and stays there, or that is 0 while another
       loss is not;
     - two parts of a loss that are 0 throughout;
@@ -51,7 +53,7 @@ def metric_constant_or_impossible(
     chosen by it is chosen at random.
 
     ## When it is wrong
-    A small validation set in a converged run. A metric that is computed rarely and printed in between.
+    A metric that is computed rarely and printed in between.
     Detectors that score 0 in their first epochs (not reported before the fifth). Scores of fewer than 100
     steps (not reported).
 
@@ -90,16 +92,29 @@ def stuck(
     if vanished(curve, tail, fell):
         text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
         yield evidence(curve, text, "high", ("zero",))
-    if repeats(curve) and (late or curve.values[-1] != 0) and (total or not api.young(run)):
+    if not repeats(curve) or predictions_change(features, curve):
+        return
+    if (late or curve.values[-1] != 0) and (total or not api.young(run)):
         values = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
         yield evidence(curve, None, None, ("constant", "loss") if total else ("constant",), values)
 
 
+def predictions_change(features: Features, curve: Curve) -> bool:
+    """Whether another score of the split moves, so that the predictions do. Then a constant one is a setting
+    (the IoU of a detector's suppression) or a share of few samples. A rank, such as the AUC, moves although
+    every sample gets one class; a score of 0 says that one kind of answer is never right."""
+    split = curve.name[: curve.name.find("/") + 1]
+    others = (c for c in scores(features, split, 2) if not api.words_of(c.name) & RANKS)
+    return bool(curve.values[-1] != 0 and any(np.ptp(c.values) for c in others))
+
+
 def zeros(features: Features, curve: Curve, least: float) -> Iterator[Evidence]:
-    """The evidence of a loss that is 0 throughout, or of parts of it that are."""
+    """The evidence of a loss that is 0 throughout, or of parts of it that are. Where the scores move, the loss
+    was just not computed: nothing is lost but the column."""
     if not np.any(curve.values):
+        computed = not any(np.ptp(c.values) for c in scores(features, curve.name.split("/")[0] + "/", 2))
         text = f"{curve.name} is exactly 0 in all of its {curve.n} points"
-        yield evidence(curve, text, "medium", ("zero",))
+        yield evidence(curve, text, "medium" if computed else "low", ("zero",))
     elif found := no_parts(features, least):
         yield found
 

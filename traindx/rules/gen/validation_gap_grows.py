@@ -59,8 +59,8 @@ def validation_gap_grows(
     - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
       it or less (low; medium from a tenth).
     - `wide`: the validation loss is at least 3 times the training loss, or the accuracy at least 0.15 lower,
-      and the gap does not close (low; medium from 10 times or 0.4). If a validation score is within 0.15 of
-      perfect, the ratio of the losses stays low, because a training loss near zero makes any ratio large.
+      and the gap does not close (low; medium from 10 times, unless it was there at the first of four
+      evaluations, or from 0.4). Within 0.15 of a perfect score, the ratio of the losses stays low.
 
     A gap that grows while validation still improves is not reported.
 
@@ -294,7 +294,7 @@ def wide_gap(
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
         train = max(train, float(np.mean(pair.trained[-tail(len(pair.trained)) :])))
         ratio = val / train
-        large, grave = ratio >= wide, ratio >= huge
+        large, grave = ratio >= wide, ratio >= max(huge, 2 * pair.first_ratio)
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
     if not large or pair.still_improves(part):
         return None

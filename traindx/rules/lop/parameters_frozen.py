@@ -18,12 +18,14 @@ def parameters_frozen(
     features: Features,
     *,
     share: float = threshold(0.05, "of the parameters", "convention", "many models have a few constants"),
+    most: float = threshold(0.5, "of the frozen weights", "convention", "the rest may have been trained"),
 ) -> Iterator[Evidence]:
     """Some parameters do not require a gradient.
 
     ## What it sees
     Their share of all parameters. Medium where the run does not learn, low where this is unknown,
-    information where it learns: a frozen pretrained base is no fault.
+    information where it learns: a frozen pretrained base is no fault. Weights that are as even as random
+    draws were never trained: medium, and low where the run learns.
 
     ## Why it matters
     Parameters that are frozen before they were trained stay random.
@@ -42,12 +44,16 @@ def parameters_frozen(
     if total <= 0 or frozen < share * total:
         return
     listed = run.setup.known("parameters_frozen_names")
-    tuned = bool(run.setup.flag("finetuning"))
-    severity = by_progress(features, stuck="medium", unknown="low", learns="info")
+    drawn = run.setup.number("frozen_weights_drawn")
+    raw = drawn is not None and drawn >= most
+    tuned = bool(run.setup.flag("finetuning")) or (drawn is not None and not raw)
+    severity = by_progress(
+        features, stuck="medium", unknown="medium" if raw else "low", learns="low" if raw else "info"
+    )
     yield Evidence(
         severity="info" if tuned else severity,
-        strength=1 / 4 if severity == "info" or tuned else 1.0 if severity == "medium" else 0.5,
-        aspects=(*("finetuning",) * tuned, *("all",) * (frozen >= total)),
+        strength=1 / 4 if severity == "info" or tuned else 1.0 if severity == "medium" or raw else 0.5,
+        aspects=(*("finetuning",) * tuned, *("random",) * raw, *("all",) * (frozen >= total)),
         values={"share": frozen / total, "names": f" ({listed})" if listed else ""},
         points=(EvidencePoint("parameters_frozen", None, frozen, 0.0, "parameters"),),
     )

@@ -4,6 +4,8 @@ from traindx.features.curves.chance_level import chance_classes
 from traindx.rules import api
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, best_skill, np, rule, threshold
 
+DIVERGENCES = frozenset({"kl", "kld", "kldiv", "mmd"})
+SUCCESS = frozenset({"success", "successes", "win", "wins", "winrate", "solved"})
 EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
 
 
@@ -52,8 +54,9 @@ def loss_flat_from_start(
 
     ## When it is wrong
     Some runs are flat at first and then fall (an S-curve): wait twice the usual flat stretch. A loss that is
-    near zero by construction (policy ratios) cannot fall. If a reward or an accuracy improves, the rule is
-    silent. An agent that still draws most actions at random is not judged.
+    near zero by construction (policy ratios) cannot fall. The rule is silent if a reward or an accuracy
+    improves, if another part of the loss falls, if an agent succeeds throughout or still draws most actions
+    at random.
 
     ## What to try
     Check that the parameters change at all. Overfit one batch. Multiply the learning rate by ten.
@@ -64,11 +67,11 @@ def loss_flat_from_start(
     %.
     """
     curve = features.needed_curve("objective")
-    if why := why_not_shown(run, features):
+    if why := why_not_shown(run, features, curve):
         raise api.CannotJudge(why)
     level = float(api.median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
-    if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
+    if another_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
     if (constant and curve.sign > 0 and best_skill(features) >= good) or begins_well(features, curve, good):
         return  # a plateau at a good level, or a score that was good from the start
@@ -86,10 +89,19 @@ def loss_flat_from_start(
     yield evidence(curve, marks, sure=sure, short=short)
 
 
-def why_not_shown(run: Run, features: Features) -> str:
+def why_not_shown(
+    run: Run,
+    features: Features,
+    curve: Curve,
+    *,
+    updates: float = threshold(50, "steps", "convention", "shorter than a warm-up"),
+) -> str:
     """Why the log does not show whether anything is learned ("" if it does)."""
     if any(e.code == "late-start" for e in run.events):
         return "the log does not show the start of the run"
+    done, planned = run.last_step or 0.0, run.setup.planned_steps or 0
+    if run.axis == "step" and done < updates < planned and np.ptp(curve.values):
+        return f"only {done:.0f} of {planned} steps are logged, which is within the usual warm-up"
     return "the agent still draws most of its actions at random" if exploring(features) else ""
 
 
@@ -97,7 +109,16 @@ def begins_well(features: Features, curve: Curve, good: float) -> bool:
     """Whether the curve is a score that is near perfect throughout."""
     scale = api.scale_of(curve.name, curve.values, features.run.setup.classes)
     known = None if scale is None else api.skill(float(api.median(curve.values)), scale)
-    return known is not None and known >= good
+    return (known is not None and known >= good) or (curve.sign < 0 and succeeds(features, good))
+
+
+def succeeds(features: Features, good: float) -> bool:
+    """Whether an agent's logged rate of success is near one throughout."""
+    rates = (features.curve(n) for n in features.run.series if api.words_of(n) & SUCCESS)
+    halves = [np.array_split(c.values, 2) for c in rates if c is not None and c.n > 2]
+    return any(
+        max(float(b.max()) for b in h) <= 1 and min(float(np.mean(b)) for b in h) >= good for h in halves
+    )
 
 
 def exploring(
@@ -184,16 +205,19 @@ def trend_error(curve: Curve) -> float:
     return api.median_error(curve.noise, max(3, curve.n // api.TREND_PARTS) / 2)
 
 
-def metric_improves(features: Features, curve: Curve, clearly: float, share: float) -> bool:
-    """Whether another measure of success on training or validation data clearly improved."""
+def another_improves(features: Features, curve: Curve, clearly: float, share: float) -> bool:
+    """Whether another measure of success on training or validation data clearly improved. Where no total is
+    logged, another part of the loss is such a measure, except a divergence, which others pull against."""
+    part = curve.sign > 0 and curve.name not in ("train/loss", "val/loss")
     for name in features.run.series:
-        if name == curve.name or not name.startswith(("train/", "val/")):
+        if name == curve.name or not name.startswith(("train/", "val/")) or api.words_of(name) & DIVERGENCES:
             continue
         other = features.curve(name)
-        if other is not None and other.sign < 0 and other.n >= 4:
-            gained, error = api.improvement(other)
-            if gained > clearly * error and gained > share * max(abs(other.end), abs(other.start)):
-                return True
+        if other is None or other.n < 4 or not (other.sign < 0 or (part and "loss" in name)):
+            continue
+        gained, error = api.improvement(other)
+        if gained > clearly * error and gained > share * max(abs(other.end), abs(other.start)):
+            return True
     return False
 
 

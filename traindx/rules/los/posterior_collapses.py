@@ -24,6 +24,7 @@ def posterior_collapses(
     *,
     least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
     rising: float = threshold(1.5, "x the first third", "convention", "it may still be used"),
+    full: float = threshold(0.5, "of its weight in the bound", "convention", "the divergence counts"),
     little: float = threshold(
         1e-3, "of the reconstruction", "convention", "its share in VAEs that work is above 1 %"
     ),
@@ -38,7 +39,8 @@ def posterior_collapses(
     The encoder gives every input the same distribution. Samples and reconstructions no longer depend on it.
 
     ## When it is wrong
-    The weight of the divergence is still (almost) zero; a run that logs such a weight is not reported.
+    The weight of the divergence is still (almost) zero; a run that logs a weight below one half in its last
+    third is not reported.
 
     ## What to try
     Raise the weight of the divergence slowly from zero, allow some free bits, or weaken the decoder.
@@ -52,10 +54,10 @@ def posterior_collapses(
     other = named(run, features, RECONSTRUCTIONS, DIVERGENCES)
     if other is None or other.n < least:
         raise CannotJudge("needs a reconstruction loss next to the divergence")
-    if any(words_of(name) & WEIGHTS and not words_of(name) & OTHERS for name in run.series):
+    if any(weighs_less(features, name, full) for name in run.series):
         return
     level = float(api.median(np.abs(other.values[-(other.n // 3) :])))
-    curve = named(run, features, DIVERGENCES, frozenset())
+    curve = named(run, features, DIVERGENCES, frozenset(WEIGHTS))
     if curve is None or curve.n < least:
         raise CannotJudge("needs the divergence")
     late, first = curve.values[-(curve.n // 3) :], float(api.median(curve.values[: curve.n // 3]))
@@ -76,6 +78,14 @@ def posterior_collapses(
             },
             points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), last, limit),),
         )
+
+
+def weighs_less(features: Features, name: str, full: float) -> bool:
+    """Whether a signal is a weight of the divergence that is small in the last third of the run."""
+    if not words_of(name) & WEIGHTS or words_of(name) & OTHERS:
+        return False
+    curve = features.curve(name)
+    return curve is None or not curve.n or bool(np.min(curve.values[-(curve.n + 2) // 3 :]) < full)
 
 
 def named(run: Run, features: Features, words: frozenset[str], without: frozenset[str]) -> api.Curve | None:

@@ -24,6 +24,7 @@ def learning_rate_vanishes_early(
     moving: float = threshold(0.05, "of the progress", "convention", "less: converged before"),
     strong: float = threshold(0.3, "of the peak", "convention", "above it the rate still has an effect"),
     frozen: float = threshold(0.2, "of the progress", "convention", "more: it still learns"),
+    batches: float = threshold(50, "recorded steps", "convention", "no schedule of a run is so short"),
 ) -> Iterator[Evidence]:
     """The learning rate is almost zero for a long last part of the run, while the loss still improves.
 
@@ -36,7 +37,8 @@ def learning_rate_vanishes_early(
     The rest of the run is wasted, and the loss stays higher than necessary.
 
     ## When it is wrong
-    A last phase at a tiny rate can be intended (weight averaging, annealing).
+    A last phase at a tiny rate can be intended (weight averaging, annealing). An exponential decay over the
+    whole run is, and is not reported.
 
     ## What to try
     Check whether the scheduler counts epochs but is stepped per batch, and whether its planned length is
@@ -59,11 +61,32 @@ def learning_rate_vanishes_early(
     length = curve.step_at(curve.n - 1) - curve.step_at(0)
     left = (curve.step_at(curve.n - 1) - curve.step_at(at)) / max(length, np.finfo(np.float64).tiny)
     full = curve.step_at(vanishes_at(curve.values, strong))
+    by_batch = bool(run.panels) and vanishes_at(curve.values, strong) < batches
     gone = float(api.median(curve.values[at:])) < deep * curve.values.max()
-    if left < rest or not gone or goes_on(objective, curve.step_at(at), sure, frozen):
+    if (
+        left < rest
+        or not gone
+        or (is_exponential(curve) and not by_batch)
+        or goes_on(objective, curve.step_at(at), sure, frozen)
+    ):
         return
     if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):
         yield evidence(curve, at, left, objective, share)
+
+
+def is_exponential(
+    curve: Curve,
+    *,
+    straight: float = threshold(0.07, "of the decades", "theory", "fifteen steps or more"),
+    lowest: float = threshold(1e-6, "of the peak", "convention", "less: it decays by the batch"),
+) -> bool:
+    """Whether the logarithm of the rate falls along one line to the end of the run, as interatomic potentials are
+    trained: the schedule was stretched over the run, and its last decades are wanted."""
+    if curve.values[-1] < lowest * curve.values.max():
+        return False
+    decades, steps = np.log10(curve.values), curve.steps
+    line = decades[0] + (decades[-1] - decades[0]) * (steps - steps[0]) / max(steps[-1] - steps[0], 1.0)
+    return bool(np.abs(decades - line).max() <= straight * abs(decades[-1] - decades[0]))
 
 
 def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
 from traindx.capture.torch.measure.batches.answers import READ, Matched  # noqa: E402
 from traindx.capture.torch.measure.gradients.norms_and_updates import Grid  # noqa: E402
-from traindx.capture.torch.measure.models.as_built import initial_gains  # noqa: E402
+from traindx.capture.torch.measure.models.as_built import FirstWeights, initial_gains  # noqa: E402
 
 SCRIPT = """
 import torch
@@ -210,3 +211,48 @@ def test_gains_are_those_of_theory() -> None:
         1 / math.sqrt(3), rel=0.05
     )  # uniform to 1 / sqrt(n)
     assert initial_gains([nn.Embedding(10, 4)]) == {}
+
+
+def classes(net: nn.Module, steps: int) -> None:
+    """Train `net` on whether the first inputs are larger than the others."""
+    optimizer = torch.optim.Adam([p for p in net.parameters() if p.requires_grad], 0.01)
+    for _ in range(steps):
+        x = torch.randn(64, 32)
+        loss = nn.functional.cross_entropy(net(x), (x[:, :4].sum(1) > x[:, 4:8].sum(1)).long())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize(
+    ("trained", "moves", "drawn"), [(False, False, 1.0), (True, False, 0.0), (False, True, 0.0)]
+)
+def test_weights_that_were_never_trained_are_as_even_as_random_draws(
+    trained: bool, moves: bool, drawn: float
+) -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 2))
+    classes(net, 300 if trained else 0)
+    net[0].requires_grad_(False)
+    first = FirstWeights()
+    first.inspect(dict(enumerate(net.parameters())))
+    if moves:  # an average of other weights
+        net[0].weight.mul_(0.9)
+    facts = first.facts(dict(enumerate(net.parameters())))
+    assert facts == {"initial_weights_drawn": 0.0 if trained else 1.0, "frozen_weights_drawn": drawn}
+
+
+@pytest.mark.parametrize("weight", [nn.init.orthogonal_, nn.init.xavier_normal_, nn.init.kaiming_uniform_])
+def test_every_initialization_is_a_random_draw(weight: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    torch.manual_seed(0)
+    first = FirstWeights()
+    first.inspect({0: weight(torch.empty(16, 3, 5, 5).flatten(1)), 1: nn.LSTM(20, 30).weight_ih_l0})
+    assert first.facts({}) == {"initial_weights_drawn": 1.0}
+
+
+def test_masks_and_padding_are_no_weights() -> None:
+    first = FirstWeights()
+    mask = nn.Parameter(torch.ones(16, 16), requires_grad=False)
+    padded = nn.Embedding(20, 16, padding_idx=0).weight
+    first.inspect({0: mask, 1: padded, 2: torch.ones(4)})
+    assert first.facts({0: mask}) == {"initial_weights_drawn": 1.0, "frozen_weights_drawn": 0.0}

@@ -24,7 +24,12 @@ from traindx.capture.torch.measure.gradients.exchange import Directions, Exchang
 from traindx.capture.torch.measure.loss.curvature import Curvature
 from traindx.capture.torch.measure.loss.graph import FirstGraphs
 from traindx.capture.torch.measure.loss.retained_graphs import RetainedGraphs
-from traindx.capture.torch.measure.models.as_built import EqualUnits, initial_gains, unregistered_layers
+from traindx.capture.torch.measure.models.as_built import (
+    EqualUnits,
+    FirstWeights,
+    initial_gains,
+    unregistered_layers,
+)
 from traindx.capture.torch.measure.models.tree import Tree, compiled, unwrapped
 from traindx.capture.torch.measure.quantized.loss_gap import LossGap
 from traindx.capture.torch.measure.quantized.weights import Quantized
@@ -49,7 +54,7 @@ class SampledStep:
         self.curvature = Curvature() if view.curvature else None
         self.shards, self.exchange, self.retained = Shards(), Exchange(), RetainedGraphs()
         self.answers, self.graphs = Answers(data), FirstGraphs()
-        self._equal_units, self._comparisons = EqualUnits(), 0
+        self._equal_units, self._comparisons, self._first = EqualUnits(), 0, FirstWeights()
         self._directions: Directions | None = None
         self._paired = -APART
         self._facts: dict[str, Fact] = {}
@@ -199,6 +204,7 @@ class SampledStep:
         if first:
             self._facts |= attempt("initial gains", initial_gains, self._tree.models) or {}
             self._facts |= attempt("unregistered layers", self._unregistered) or {}
+            attempt("first weights", self._first.inspect, dict(self._view.layout.alive()))
         if first or (sampled and units.due and self._comparisons < COMPARISONS):
             layout = self._view.layout
             attempt("equal units", units.inspect, dict(layout.alive()), layout.names)
@@ -254,6 +260,8 @@ class SampledStep:
         """Of the facts in docs/capture.md, those that something is known of."""
         found = {name: value for name, value in (self._facts | self.graphs.facts).items() if value != ""}
         found |= self._equal_units.facts(self._view.layout.names) | self.quantized.facts()
+        layout = self._view.layout
+        found |= self._view.attempt("first weights", self._first.facts, dict(layout.alive())) or {}
         found |= self.retained.facts
         if self.shards.processes > 1:
             found |= {"grad_norm_is_local": True, "grad_norm_processes": self.shards.processes}

@@ -11,6 +11,9 @@ sqrt(n). Their root mean square times sqrt(n) is the gain. He initialization has
 2015, arXiv:1502.01852), Xavier's 1 (Glorot and Bengio 2010), PyTorch's default 0.6, a small transformer
 0.15.
 
+Random draws spread a weight evenly over its rows: their mean squares differ as those of independent values do.
+Training makes some rows much larger than others. So it shows whether weights were ever trained.
+
 Layers that are not registered are parameters in plain lists, tuples and dicts of its modules."""
 
 from __future__ import annotations
@@ -112,6 +115,67 @@ def gain(weight: torch.Tensor) -> float:
     inputs = values[0].numel() if len(values) else 0
     flat = values.reshape(-1)[:READ].float()
     return float(flat.square().mean().sqrt()) * math.sqrt(inputs) if flat.numel() and inputs else 0.0
+
+
+ROWS, COLUMNS = 256, 256  # of a matrix that are read
+FEW = 8  # rows and columns; of fewer, the spread is not known
+NORMAL = 3.0  # the kurtosis of normal values; that of uniform ones is 1.8
+UNEVEN = (
+    2.5  # x the spread of independent values; measured: 1.7 at most as built, 4 and more after five epochs
+)
+
+
+class FirstWeights:
+    """Which weights are random draws when the training starts, and which of the frozen ones remain so."""
+
+    def __init__(self) -> None:
+        self._values = {True: 0, False: 0}  # of weights that are random draws, and of others
+        self._frozen: dict[int, tuple[int, float]] = {}  # place -> values, and the mean square where drawn
+
+    def inspect(self, parameters: Mapping[int, torch.Tensor]) -> None:
+        """`parameters` of all models by their place."""
+        for place, parameter in parameters.items():
+            squares = corner(parameter)
+            if min(squares.shape) < FEW:
+                continue
+            uneven = unevenness(squares)
+            drawn = uneven is not None and uneven < UNEVEN
+            self._values[drawn] += parameter.numel() if uneven is not None else 0
+            if not parameter.requires_grad:
+                self._frozen[place] = parameter.numel(), float(squares.mean()) if drawn else math.nan
+
+    def facts(self, parameters: Mapping[int, torch.Tensor]) -> dict[str, Fact]:
+        """A frozen weight that changed is an average, or a copy of another one, not one left out."""
+        out: dict[str, Fact] = {}
+        if any(self._values.values()):
+            out["initial_weights_drawn"] = self._values[True] / sum(self._values.values())
+        here = [(parameters[place], *found) for place, found in self._frozen.items() if place in parameters]
+        if here:
+            same = (count for p, count, first in here if float(corner(p).mean()) == first)
+            out["frozen_weights_drawn"] = sum(same) / sum(count for _, count, _ in here)
+        return out
+
+
+def corner(weight: torch.Tensor) -> torch.Tensor:
+    """Squares of some values of a matrix, in its rows; no value of anything else."""
+    if weight.dim() < 2 or not weight.is_floating_point():
+        return torch.empty(0, 0)
+    rows = local(weight.detach())[:ROWS]
+    return rows.reshape(len(rows), -1)[:, :COLUMNS].float().square()
+
+
+def unevenness(squares: torch.Tensor) -> float | None:
+    """The variance of the means of rows, or of columns, relative to that of independent values with this kurtosis
+    (at most a normal one's); None for constants."""
+    squares = squares[squares.sum(1) > 0]  # padding is zero
+    if len(squares) < FEW:
+        return None
+    beyond: float = min(float(squares.square().mean() / squares.mean().square()), NORMAL) - 1
+    if not beyond > 0.1:
+        return None
+    both = ((squares.mean(1), squares.shape[1]), (squares.mean(0), squares.shape[0]))
+    spreads: list[float] = [float(means.var() / means.mean().square()) * count for means, count in both]
+    return max(spreads) / beyond
 
 
 DEPTH = 3  # of nested containers
