@@ -104,7 +104,9 @@ def stands_alone(process: RecordedProcess, before: Discovery, module: torch.nn.M
         return False
     inside = {id(p) for p in module.parameters()}
     alive = [root for root in before.roots() if root is not None]
-    if not inside & before.models.wanted or any(id(p) in inside for root in alive for p in root.parameters()):
+    if not inside & before.models.wanted or any(
+        id(p) in inside for root in alive for p in root.parameters()
+    ):
         return False
     freed = before.stream.scene.primary == 0 and not loop.stepping
     return freed or left_for_good(loop.at, places(before.stream.lines))

@@ -44,7 +44,9 @@ def completed(run: Run, folder: Path, read_file: Read) -> Run:
     home, turn, records = trainings(folder)
     for file in files(run, home):
         printed = runs_in(file, read_file)
-        if records > 1:  # of several trainings, each has the lines that it printed, where they are as many runs
+        if (
+            records > 1
+        ):  # of several trainings, each has the lines that it printed, where they are as many runs
             printed = printed[turn : turn + 1] if len(printed) == records else ()
         for other in printed:
             for name, curve in laid_over(other, own).items():
