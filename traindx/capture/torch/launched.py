@@ -38,7 +38,7 @@ def found(process: RecordedProcess) -> Discovery:
     request, stream = process.request, process.stream(TorchBackend)
     stream.apart = isolated
     alone = not any(request.get(name) for name in OF_ONE_TRAINING)
-    discovery = Discovery(stream, partial(another, process, lambda: discovery) if alone else None)
+    discovery: Discovery = Discovery(stream, partial(another, process, lambda: discovery) if alone else None)
     if request.get("probes"):
         from traindx.capture.torch.checks.last_step import Live
         from traindx.capture.torch.checks.probes import run_probes
