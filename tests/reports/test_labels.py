@@ -70,6 +70,7 @@ def test_sentences() -> None:
     assert labels.sentence("too short to judge") == "Too short to judge."
     assert labels.sentence("train/loss is flat") == "train/loss is flat."
     assert labels.sentence("") == ""
+    assert labels.sentence("lr falls") == "The learning rate falls."
 
 
 def test_pages_have_limits() -> None:

@@ -72,6 +72,8 @@ def sentence(text: object, limit: int = TEXT_LIMIT) -> str:
     """A message made harmless, with a capital at its beginning (unless that is a signal's name) and a
     full stop at its end."""
     words = clean(text, limit).strip()
+    if words.startswith("lr "):
+        words = "The learning rate" + words[2:]
     if words.partition(" ")[0].rstrip(",;:").isalpha():
         words = words[:1].upper() + words[1:]
     return words + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""

@@ -159,7 +159,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.sys.copies_take_time', 'SYS012', ('operator_time/*', 'time/step'), 1, 'low', '{share:.0%} of a step goes to copying tensors', (), 'brief'),
     ('traindx.rules.sys.optimizer_takes_time', 'SYS013', ('time/optimizer', 'time/forward', 'time/backward', 'operator_time/*'), 1, 'low', 'updating the weights takes {share:.0%} of the computation of a step', (), 'brief'),
     ('traindx.rules.sys.step_compiles_again', 'SYS014', ('calls/compile', 'time/compile', 'time/step'), 1, 'medium', 'functions are compiled again in {count} later steps, which takes {share:.0%} of the time since{why}', (), 'brief'),
-    ('traindx.rules.sys.graph_is_kept', 'SYS015', ('setup:graphs_kept',), 1, 'low', '{what} keeps the graph of each step: {count:.0f} so far', (), 'brief'),
+    ('traindx.rules.sys.graph_is_kept', 'SYS015', ('setup:graphs_kept',), 1, 'low', 'the graph of each step is kept in {what}: {count:.0f} so far', (), 'brief'),
     ('traindx.rules.sys.first_steps_take_time', 'SYS016', ('time/step',), 8, 'info', 'the first steps took {excess:.3g} s more than later ones, {share:.0%} of the run so far; this happens once', (), 'brief'),
     ('traindx.rules.wgt.updates_too_large', 'WGT001', ('update_ratio/*', 'objective'), 1, 'high', '{when}, an optimizer step changes the weights by {ratio:.0%} of their norm', (), 'steady'),
     ('traindx.rules.wgt.updates_too_small', 'WGT002', ('update_ratio/*', 'objective'), 1, 'high', 'an optimizer step changes the weights by {ratio:.1e} of their norm, and the loss does not improve', ('learning-rate-is-zero', 'learning-rate-vanishes-early', 'gradients-vanish-with-depth'), 'brief'),

@@ -82,3 +82,31 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: that is no fault.
     assert not {finding.slug for finding in found.findings if finding.severity in BAD}
     assert_as_declared("keras", run, but=("scaling", "quantized", "quantization gap"))  # nothing is rounded
+
+
+SEVERAL = """
+import keras
+import numpy as np
+
+keras.utils.set_random_seed(0)
+x = np.random.default_rng(0).normal(size=(400, 6)).astype("f4")
+given = keras.Input((6,))
+hidden = keras.layers.Dense(16, "relu")(given)
+kind = keras.layers.Dense(2, "softmax", name="kind")(hidden)
+size = keras.layers.Dense(1, name="size")(hidden)
+model = keras.Model(given, [kind, size])
+model.compile("adam", loss={"size": "mse", "kind": "sparse_categorical_crossentropy"}, metrics={"kind": "accuracy"})
+model.fit(x, {"kind": (x[:, 0] > 0).astype(int), "size": x.sum(1, keepdims=True)}, epochs=6, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_of_several_outputs_the_first_is_described_by_its_own_layer_and_loss(
+    backend: str, tmp_path: Path
+) -> None:
+    run_it = (sys.executable, "-m", "traindx", "run", "--out", "run", "--every", "4", "--quiet", "--")
+    started(backend, SEVERAL, tmp_path, *run_it)
+    setup = traindx.read(tmp_path / "run").setup
+    assert setup.word("loss_name") == "cross_entropy"
+    assert setup.word("outputs_last_activation") == "none"  # the softmax belongs to the loss
+    assert setup.flag("loss_input_looks_like_probabilities") is False

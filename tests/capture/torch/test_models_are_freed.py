@@ -78,8 +78,9 @@ def test_everything_goes_at_the_line_at_which_it_goes_without_us(tmp_path: Path)
     assert done.out.decode().splitlines() == alone.out.decode().splitlines()
     assert done.status == alone.status == 0
     assert alone.out.decode().count("is gone") == 48
-    run = done.run()
-    assert len(run.series["train/loss"]) == 24  # those of the first model
+    runs = list(traindx.read_all(tmp_path / "run"))
+    assert [len(run.series["train/loss"]) for run in runs] == [24] * 8
+    run = runs[0]
     assert run.setup.known("parameters") == 16 * 64 + 64 + 64 * 3 + 3
     assert float(run.setup.known("mode_effect") or 0) > 0  # asked just before that model went
 

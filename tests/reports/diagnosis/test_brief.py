@@ -8,7 +8,7 @@ import pytest
 from tests.reports.made import finding, healthy
 from traindx.reports.diagnosis.brief import brief
 from traindx.reports.digest import digest
-from traindx.vocabulary.diagnosis import EvidenceTerm
+from traindx.vocabulary.diagnosis import EvidenceTerm, Health, Severity
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,27 @@ def test_a_fault_without_harm_is_named_where_a_finding_shows_it(log_odds: float,
     page = brief(changed, digest(changed), run)
     assert ("The model works, although:" in page.cause) == shown
     assert any("65536" in fact for fact in page.facts) == shown
+
+
+@pytest.mark.parametrize(("where", "severity", "shown"), [
+    ("train.py:15", "low", True), ("train.py:15", "info", False), ("layers.0", "low", False), (None, "low", False),
+])  # fmt: skip
+def test_a_healthy_page_notes_a_small_fault_that_names_its_line(
+    where: str | None, severity: Severity, shown: bool
+) -> None:
+    diagnosis, run = healthy()
+    said = finding("SYS015", "graph-is-kept", severity, None, "the graph is kept in total", where=where)
+    changed = msgspec.structs.replace(diagnosis, findings=(said,), health="healthy")
+    assert any("kept in total" in fact for fact in brief(changed, digest(changed), run).facts) == shown
+
+
+@pytest.mark.parametrize("health", ["watch", "sick", "healthy"])
+def test_only_a_healthy_page_says_that_nothing_is_wrong(health: Health) -> None:
+    diagnosis, run = healthy()
+    fine, fault = (
+        msgspec.structs.replace(diagnosis.hypotheses[0], cause=cause, title=title, probability=p)
+        for cause, title, p in (("healthy", "Nothing is wrong", 0.6), ("detached-graph", "A cut", 0.08))
+    )
+    changed = msgspec.structs.replace(diagnosis, hypotheses=(fine, fault), health=health)
+    page = brief(changed, digest(changed), run)
+    assert ("nothing is wrong" in page.cause) == (health == "healthy")

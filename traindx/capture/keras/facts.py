@@ -110,8 +110,11 @@ class Loss:
     a cross-entropy of scores gets elsewhere, so the facts are those of the logarithm."""
 
     def __init__(self, model: Any) -> None:
+        names = list(getattr(model, "output_names", None) or ())
+        first = names[0] if len(names) > 1 else ""  # of several outputs, the first is looked at
         given = model.loss
-        given = next(iter(given.values())) if isinstance(given, dict) and given else given
+        if isinstance(given, dict) and given:
+            given = given.get(first, next(iter(given.values())))
         given = given[0] if isinstance(given, list | tuple) and given else given
         found = keras.losses.get(given) if isinstance(given, str) else given
         config = found.get_config() if isinstance(found, keras.losses.Loss) else {}
@@ -127,7 +130,8 @@ class Loss:
         if name == "BinaryCrossentropy" and self.logits:
             self.name = "binary_cross_entropy_with_logits"
         last = plain_layers(model)
-        self.last = activation_of(last[-1]) if last else ""
+        named = [layer for layer in model.layers if layer.name == first]
+        self.last = activation_of((named or last)[-1]) if last else ""
 
     @property
     def of_probabilities(self) -> bool:

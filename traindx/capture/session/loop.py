@@ -47,6 +47,7 @@ class RecordedProcess(Protocol):
     request: dict[str, Any]
     out: Path
     session: Session | None  # of the framework that trains; None until one does
+    records: int  # that are closed
     ends: list[Callable[[], None]]  # called in this order before the record is closed
     experiments: dict[Stream, Callable[[], None]]  # each removes the interventions of its framework
     last_check: Callable[[Session], None] | None  # called once, after the last step of `--steps`

@@ -11,7 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from traindx.capture.interventions import parse
+from traindx.capture.process.places import left_for_good, places
 from traindx.capture.session import RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
@@ -19,14 +22,23 @@ from traindx.capture.torch.experiment.experiment import Experiment
 from traindx.capture.torch.measure.tensors.views import isolated
 
 VARIABLE = "TRAINDX_CAPTURE"
+OF_ONE_TRAINING = ("with", "probes", "keep", "slices", "steps")  # requests that are about the first training
+OF_THE_SCRIPT = ("seed", "deterministic", "log_file/")  # facts that hold for every training of a script
+FEW, MOST = 16, 32  # steps that are no record by themselves; records of one script
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
 
 
 def attach(process: RecordedProcess) -> None:
     """Look for trainings in PyTorch from here on."""
+    found(process)
+
+
+def found(process: RecordedProcess) -> Discovery:
+    """Look for a training, with what was asked for."""
     request, stream = process.request, process.stream(TorchBackend)
     stream.apart = isolated
-    discovery = Discovery(stream)
+    alone = not any(request.get(name) for name in OF_ONE_TRAINING)
+    discovery: Discovery = Discovery(stream, partial(another, process, lambda: discovery) if alone else None)
     if request.get("probes"):
         from traindx.capture.torch.checks.last_step import Live
         from traindx.capture.torch.checks.probes import run_probes
@@ -50,6 +62,54 @@ def attach(process: RecordedProcess) -> None:
     for home in (starter, sys.modules.get("torch.multiprocessing")):
         if home is not None:
             stream.patches.around(home, "start_processes", partial(start_ranks, request))
+    return discovery
+
+
+def another(
+    process: RecordedProcess,
+    current: Callable[[], Discovery],
+    module: torch.nn.Module,
+    inputs: tuple[Any, ...],
+    named: dict[str, Any],
+) -> bool:
+    """A model is called. Where it is trained after what is recorded (another fold, another setting), it gets a
+    record of its own."""
+    before = current()
+    if not before.stream.active or not before.stream.safely(stands_alone, process, before, module):
+        return False
+    try:
+        before.end()
+        process.begin_anew()
+        after = found(process)
+    except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
+        before.stream.left_out("the record of another training", error)
+        return True
+    for name, value in before.stream.known.items():
+        if name.startswith(OF_THE_SCRIPT):
+            after.stream.fact(name, value)
+    for made, place in before.loop.fresh:
+        optimizer = made()
+        if optimizer is not None:
+            after.stream.fact("where/optimizer", place)
+            after.stream.safely(after.loop.add, None, optimizer)
+    after.stream.safely(after.models.see, module, inputs, named)
+    return True
+
+
+def stands_alone(process: RecordedProcess, before: Discovery, module: torch.nn.Module) -> bool:
+    """Whether a model is about to be trained after what is recorded: that has enough steps, its optimizers were
+    freed or the script has left their loop for good, and no parameter is shared with it."""
+    session, loop = process.session, before.loop
+    if session is None or session.step < FEW or process.records >= MOST or not torch.is_grad_enabled():
+        return False
+    inside = {id(p) for p in module.parameters()}
+    alive = [root for root in before.roots() if root is not None]
+    if not inside & before.models.wanted or any(
+        id(p) in inside for root in alive for p in root.parameters()
+    ):
+        return False
+    freed = before.stream.scene.primary == 0 and not loop.stepping
+    return freed or left_for_good(loop.at, places(before.stream.lines))
 
 
 def start_ranks(request: dict[str, Any], original: Callable[..., Any], *args: Any, **named: Any) -> Any:

@@ -41,14 +41,29 @@ def completed(run: Run, folder: Path, read_file: Read) -> Run:
     for name, original, curve in logged_signals(logged):
         if name not in found:
             found[name], originals[name] = curve, original
-    for file in files(run, folder):
-        for other in runs_in(file, read_file):
+    home, turn, records = trainings(folder)
+    for file in files(run, home):
+        printed = runs_in(file, read_file)
+        if (
+            records > 1
+        ):  # of several trainings, each has the lines that it printed, where they are as many runs
+            printed = printed[turn : turn + 1] if len(printed) == records else ()
+        for other in printed:
             for name, curve in laid_over(other, own).items():
                 # A printed sum of terms has the samples of the printed terms; the recorded loss may have others.
                 kept = SUM if name == LOSS and any(n.endswith(TERMS) for n in other.series) else name
                 if kept not in found:
                     found[kept], originals[kept] = curve, f"{other.originals.get(name, name)} ({file.name})"
     return msgspec.structs.replace(run, series=dict(sorted(found.items())), originals=originals)
+
+
+def trainings(folder: Path) -> tuple[Path, int, int]:
+    """(folder of the script, number of this record from 0, number of records): a script that trains several
+    models one after the other has a record of each, the later ones in `model-2` and so on."""
+    home = folder.parent if re.fullmatch(r"model-\d+", folder.name) else folder
+    later = sorted(int(one.name[6:]) for one in home.glob("model-*") if one.name[6:].isdigit())
+    turn = 0 if home == folder else later.index(int(folder.name[6:])) + 1
+    return home, turn, len(later) + 1
 
 
 def logged_signals(logged: Mapping[str, Series]) -> Iterator[tuple[str, str, Series]]:

@@ -9,7 +9,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     needs=("setup:graphs_kept",),
     min_points=1,
     severity="low",
-    message="{what} keeps the graph of each step: {count:.0f} so far",
+    message="the graph of each step is kept in {what}: {count:.0f} so far",
 )
 def graph_is_kept(
     run: Run,

@@ -38,11 +38,11 @@ from traindx.capture.torch.hooks import CALLS, traced
 class Discovery:
     """All parts, put in place and taken away."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, another: Callable[..., bool] | None = None) -> None:
         self.stream = stream
-        self.loop, self.losses = Loop(stream), Losses(stream)
+        self.models, self.loop, self.losses = Models(stream, another), Loop(stream), Losses(stream)
         others = (Loaders(stream), Extras(stream), Resumes(stream), Waits(stream))
-        self.parts = (Models(stream), self.loop, Grads(stream, self.loop), self.losses, *others)
+        self.parts = (self.models, self.loop, Grads(stream, self.loop), self.losses, *others)
 
     def attach(self, between: Callable[[], None] = lambda: None) -> None:
         """Put every hook in place. torch must have been imported. `between` is called before the one
@@ -54,6 +54,10 @@ class Discovery:
         between()
         self.loop.attach_last()
         self.stream.mind_forks()
+
+    def roots(self) -> list[torch.nn.Module | None]:
+        """The models that were found; None for one that was freed."""
+        return [root() for root in self.stream.scene.roots]
 
     def listen_again(self) -> None:
         CALLS.deaf = None

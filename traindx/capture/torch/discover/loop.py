@@ -9,6 +9,7 @@ import torch
 from torch.optim import optimizer as optim
 
 from traindx.capture.process.patches import LiveIds, remove_all
+from traindx.capture.process.places import Place, places
 from traindx.capture.session import REPLACED, Stream
 from traindx.capture.session.events import (
     BackwardBegins,
@@ -50,6 +51,9 @@ class Loop:
         self.stream, self.scene = stream, stream.scene
         self.manual = Manual(stream, self.hand_on)
         self.stepping = LiveIds()  # of optimizers that the session knows
+        self.used = 0  # optimizers that made a step
+        self.fresh: list[tuple[weakref.ref[Any], str]] = []  # optimizers without a step yet, and their lines
+        self.at: tuple[Place, ...] = ()  # where the script was at a step of the optimizer that counts them
         self.held: list[Held] = []
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_step = False
@@ -97,10 +101,8 @@ class Loop:
         given = [p for group in optimizer.param_groups for p in group["params"]]
         self.stream.tell(ParametersTrained(given))
         self.scene.trained |= {id(p) for p in given}
-        number = self.scene.optimizers = self.scene.optimizers + 1
-        if number > 1:
-            self.stream.fact("optimizers", number)
-            self.stream.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
+        self.fresh.append((weakref.ref(optimizer), place))
+        self.scene.optimizers += 1
 
     def zero_grad(self, _done: None, owner: Any, *_args: Any, **_named: Any) -> None:
         if self.stream.opened is not None and not self.scene.held_back:
@@ -123,15 +125,28 @@ class Loop:
             self.count_by(optimizer)
             scene.main = {id(p) for group in optimizer.param_groups for p in group["params"]}
             self.stream.line("step")
+        if id(optimizer) == scene.primary and not scene.steps & (scene.steps - 1):
+            self.at = places(self.stream.lines)
         self.stream.tell(StepDue(optimizer))
         if id(optimizer) not in self.stepping:
-            self.stepping.remember(optimizer)
-            self.stream.tell(OptimizerFound(optimizer))
+            self.begin_using(optimizer)
         if self.undecided:
             self.decide()
         self.hand_on()
         self.inside_step = True
         self.stream.tell(StepBegins(optimizer))
+
+    def begin_using(self, optimizer: torch.optim.Optimizer) -> None:
+        """The first step of an optimizer: it is one of this training."""
+        place = next((place for made, place in self.fresh if made() is optimizer), "")
+        gone = (None, optimizer)  # compared by identity: an optimizer may refuse other questions
+        self.fresh = [one for one in self.fresh if not any(one[0]() is other for other in gone)]
+        self.stepping.remember(optimizer)
+        self.used += 1
+        if self.used > 1:
+            self.stream.fact("optimizers", self.used)
+            self.stream.fact(f"optimizer/{self.used}", f"{type(optimizer).__name__} at {place}")
+        self.stream.tell(OptimizerFound(optimizer))
 
     def count_by(self, optimizer: torch.optim.Optimizer) -> None:
         """The optimizer that steps first counts the steps. Once it is freed none does, even if another gets

@@ -35,8 +35,10 @@ WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel
 class Models:
     """Observes every module call until the roots are known, then only those of the roots."""
 
-    def __init__(self, stream: Stream) -> None:
-        self.stream, self.scene = stream, stream.scene
+    def __init__(self, stream: Stream, another: Callable[..., bool] | None = None) -> None:
+        """`another(module, inputs, named)` is asked, outside of any measuring, when a model is called while
+        one is looked for after the first step: True where another discovery has taken over."""
+        self.stream, self.scene, self.another = stream, stream.scene, another
         self.wanted: set[int] = set()  # ids of trained parameters whose module is not known yet
         self.passed: set[int] = set()  # ids of modules that hold none of them
         self.unfed: dict[int, int] = {}  # ids of parts of roots that were never called -> ids of the roots
@@ -74,7 +76,7 @@ class Models:
     def listen(self) -> None:
         """Observe every module call."""
         if self.handle is None and not self.blocked:
-            self.handle = CALLS.hear_all(partial(self.stream.safely, self.see))
+            self.handle = CALLS.hear_all(self.call_comes)
 
     def disarm(self) -> None:
         if self.handle is not None:
@@ -88,8 +90,13 @@ class Models:
         self.scene.within_function |= function
         self.disarm()
 
+    def call_comes(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A module is about to be called."""
+        if self.another is None or not self.scene.steps or not self.another(module, inputs, named):
+            self.stream.safely(self.see, module, inputs, named)
+
     def see(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
-        """A module is about to be called; outer ones come first."""
+        """A module is about to be called, whose parameters may be trained; outer ones come first."""
         if id(module) in self.passed:
             return
         inside = {id(p) for p in module.parameters()}

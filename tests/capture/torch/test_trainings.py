@@ -1,0 +1,161 @@
+"""Several trainings in one script of PyTorch: each has a record of its own, and the script notices nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import traindx
+from traindx import pipeline
+from traindx.vocabulary.run import Run
+
+pytest.importorskip("torch")
+
+HEAD = """
+import json
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+x = torch.randn(240, 8)
+y = (x @ torch.randn(8, 3)).argmax(1)
+losses = []
+
+def net(width=16):
+    return nn.Sequential(nn.Linear(8, width), nn.ReLU(), nn.Linear(width, 3))
+
+def step(model, optimizer, rows):
+    loss = F.cross_entropy(model(x[rows]), y[rows])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses[-1].append(loss.item())
+"""
+ENDS = "\nprint(json.dumps(losses))\n"
+FOLDS = """
+for fold in range(3):
+    losses.append([])
+    model = net()
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2 / (1 + fold))
+    for epoch in range(5):
+        for rows in torch.randperm(240)[80:].split(40):
+            step(model, optimizer, rows)
+"""
+FUNCTION = """
+def train(width):
+    losses.append([])
+    model = net(width)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for epoch in range(5):
+        for rows in torch.randperm(240).split(40):
+            step(model, optimizer, rows)
+
+[train(width) for width in (4, 64)]
+"""
+PHASES = """
+small = net(4)
+first = torch.optim.SGD(small.parameters(), 0.1)
+losses.append([])
+for i in range(30):
+    step(small, first, torch.arange(i, i + 40))
+large = net(64)
+second = torch.optim.Adam(large.parameters(), 1e-2)
+losses.append([])
+for i in range(40):
+    step(large, second, torch.arange(i, i + 40))
+"""
+MAIN = "\ndef main():" + PHASES.replace("\n", "\n    ") + "\nmain()\n"
+PROBED = """
+losses.append([])
+model = net()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for epoch in range(10):
+    for rows in torch.randperm(240).split(40):
+        step(model, optimizer, rows)
+    if epoch % 3 == 2:
+        probe = nn.Linear(16, 3)
+        other = torch.optim.SGD(probe.parameters(), 0.1)
+        for i in range(20):
+            other.zero_grad()
+            F.cross_entropy(probe(model[:2](x).detach()), y).backward()
+            other.step()
+"""
+TUNED = """
+losses.append([])
+model = net()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for i in range(30):
+    step(model, optimizer, torch.arange(i, i + 40))
+optimizer = torch.optim.SGD(model[2:].parameters(), 0.01)
+for i in range(30):
+    step(model, optimizer, torch.arange(i, i + 40))
+"""
+TINY = """
+for i in range(4):
+    losses.append([])
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for i in range(40 if len(losses) == 1 else 5):
+        step(model, optimizer, torch.arange(i, i + 40))
+"""
+
+
+def started(script: str, folder: Path, *under: str) -> str:
+    (folder / "train.py").write_text(script)
+    home = str(Path(traindx.__file__).parents[1])
+    done = subprocess.run(
+        [*under, sys.executable, "train.py"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": home},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert "traindx" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def recorded(script: str, folder: Path, *options: str) -> tuple[list[list[float]], list[Run]]:
+    """(losses of each training as the script had them, the runs of the record)."""
+    plain = started(HEAD + script + ENDS, folder)
+    under = (sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", *options, "--")
+    seen = started(HEAD + script + ENDS, folder, *under)
+    assert options or seen.startswith(plain)
+    return json.loads(plain), list(pipeline.read_all(folder / "run"))
+
+
+@pytest.mark.parametrize("script", [FOLDS, FUNCTION, PHASES, MAIN])
+def test_each_training_has_its_record(script: str, tmp_path: Path) -> None:
+    losses, runs = recorded(script, tmp_path)
+    assert len(runs) == len(losses) > 1
+    for known, run in zip(losses, runs, strict=True):
+        np.testing.assert_allclose(run.series["train/loss"].values, known, rtol=2e-7)
+        assert run.series["lr"].steps.tolist() == list(range(1, len(known) + 1))
+        assert run.setup.word("seeds_set") == "torch"
+        assert run.setup.number("optimizers") is None  # of which each training has one
+
+
+@pytest.mark.parametrize("script", [PROBED, TUNED])
+def test_what_goes_on_stays_one_record(script: str, tmp_path: Path) -> None:
+    losses, runs = recorded(script, tmp_path)
+    assert len(runs) == 1
+    assert len(runs[0].series["train/loss"]) >= len(losses[0]) // 2
+
+
+def test_an_experiment_is_about_the_first_training(tmp_path: Path) -> None:
+    _, runs = recorded(FOLDS, tmp_path, "--steps", "10")
+    assert len(runs) == 1
+
+
+def test_a_few_steps_are_no_record(tmp_path: Path) -> None:
+    losses, runs = recorded(TINY, tmp_path)
+    assert [len(run.series["train/loss"]) for run in runs] == [40, 5]
+    assert len(losses) == 4
