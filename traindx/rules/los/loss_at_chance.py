@@ -97,13 +97,14 @@ def frequencies_alone(
     enough: float = threshold(24, "points", "convention", "fewer have no slope"),
     many: float = threshold(9, "highest label", "convention", "of few classes, little is left to learn"),
     fallen: float = threshold(1.1, "x the level", "convention", "else it is still the first guess"),
+    share: float = threshold(0.1, "updates a label", "measured", "models of words learn frequencies first"),
 ) -> Iterator[Evidence]:
     """A cross-entropy that has fallen to the entropy of the labels, and stays there."""
     entropy, highest = (run.setup.number(name) or 0.0 for name in ("label_entropy", "label_max"))
     mean = run.setup.word("loss_reduction_seen") == "mean" and run.setup.word("loss_name") in OF_LABELS
     settled = not moves(curve.values[-(curve.n // 3) :], still * level)
     near = counted * entropy <= level <= missed * entropy and curve.values[0] >= fallen * level
-    if mean and near and settled and highest >= many and curve.n >= enough:
+    if mean and near and settled and highest >= many and curve.n >= max(enough, share * highest):
         last = float(curve.steps[-1])
         yield Evidence(
             onset=curve.step_at(2 * curve.n // 3),
