@@ -34,7 +34,7 @@ SETTINGS = frozenset(
         "dims",
         "dimension",
     }
-    | {"seed", "init", "kernel", "heads", "warmup", "mixup", "mosaic", "augmentation"}
+    | {"proportion", "seed", "init", "kernel", "heads", "warmup", "mixup", "mosaic", "augmentation"}
 )
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
 RATE = re.compile(

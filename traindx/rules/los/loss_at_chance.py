@@ -36,7 +36,7 @@ def loss_at_chance(
     ## What it sees
     The last third of the run stays close to ln k for k classes: within 1 % if the number of classes is
     known. If it is not known, only ln 2, ln 10, ln 100 and ln 1000 are tried, and only within 0.3 %. An
-    accuracy of 1.5 / k or more overrules it. Scores are compared with their own value of guessing: an AUC of
+    accuracy of 1.5 / k or more overrules it, and so do three logged parts of the loss. Scores are compared with their own value of guessing: an AUC of
     0.5, a word error rate of 100 %, a BLEU, mAP, F1 or reward of 0 late in the run.
 
     Also a cross-entropy of ten classes (or words) and more that falls to the entropy of the labels (3 % less to
@@ -61,7 +61,13 @@ def loss_at_chance(
     yield from scores_know_nothing(run, features, nothing, epochs, steps)
     name = "train/loss" if features.curve("train/loss") is not None else "val/loss"
     curve = features.curve(name)
-    if curve is None or curve.n < 3 or features.is_game or features.is_reinforcement:
+    if (
+        curve is None
+        or curve.n < 3
+        or features.is_game
+        or features.is_reinforcement
+        or is_sum(features, name)
+    ):
         return
     tail = curve.values[-max(3, int(stretch * curve.n)) :]
     level = float(median(tail))
@@ -84,6 +90,12 @@ def loss_at_chance(
         values={"name": name, "level": level, "classes": found, "chance": chance_loss(found)},
         points=(api.EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
     )
+
+
+def is_sum(features: Features, name: str) -> bool:
+    """Whether a loss is logged with three parts or more: their sum is near ln k by coincidence."""
+    split = name.split("/")[0] + "/"
+    return sum(n.startswith(split) and "loss" in n and n != name for n in features.run.series) >= 3
 
 
 def frequencies_alone(
@@ -192,12 +204,12 @@ def guessed_by_accuracy(features: Features, level: float, near: float) -> int | 
 
 
 def accuracies(features: Features) -> Iterator[float]:
-    """The last level of each accuracy on training or validation data, as a share."""
-    for name in ("train/accuracy", "val/accuracy"):
-        curve = features.curve(name)
-        if curve is not None and curve.n:
-            scale = scale_of(name, curve.values)
-            yield float(median(curve.values[-3:])) / (scale.perfect if scale else 1.0)
+    """The last level of each accuracy on training or validation data (also of one part of the answer, such as a
+    detector's classes), as a share."""
+    for curve in (c for split in ("train/", "val/") for c in scores(features, split, 1)):
+        scale = scale_of(curve.name, curve.values)
+        if scale is not None and api.words_of(curve.name) & {"accuracy", "acc", "acc1", "top1"}:
+            yield float(median(curve.values[-3:])) / scale.perfect
 
 
 def first_at(values: np.ndarray, level: float, steady: float) -> int:
