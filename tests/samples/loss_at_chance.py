@@ -54,6 +54,16 @@ def stays_quiet() -> dict[str, Run]:
             {"train/loss": np.linspace(0.692, 0.684, 130) + 0.002 * noise.standard_normal(130)},
             setup=Setup(classes=2),
         ),
+        "the accuracy of one part knows better": run(
+            {"train/loss": 4.605 + 0.004 * noise.standard_normal(100), "train/cls_acc": np.full(100, 0.96)}
+        ),
+        "a sum of three parts": run(
+            {"train/loss": 4.605 + 0.004 * noise.standard_normal(100)}
+            | {
+                f"train/{part}_loss": 1.535 + 0.001 * noise.standard_normal(100)
+                for part in ("box", "mask", "cls")
+            }
+        ),
         "the accuracy knows better": run(
             {"train/loss": 0.693 + 0.004 * noise.standard_normal(100), "val/accuracy": np.full(100, 0.93)}
         ),
