@@ -7,8 +7,6 @@
 The names below are imported when they are first used, so that `import traindx` costs nothing.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from traindx.version import VERSION

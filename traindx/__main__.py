@@ -1,7 +1,5 @@
 """`python -m traindx`, and the command `traindx`."""
 
-from __future__ import annotations
-
 
 def main() -> None:
     """Ctrl-C ends it as silently while Python still loads its modules as it does later."""

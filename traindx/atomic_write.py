@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, and what is said where they cannot be."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterable, Iterator

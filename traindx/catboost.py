@@ -5,8 +5,6 @@ model.fit(x, y, eval_set=(held, wanted), callbacks=[watch])
 print(watch.diagnose().to_text())
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

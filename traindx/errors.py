@@ -9,8 +9,6 @@ TraindxError                     everything traindx raises on purpose
 └── MissingExtra                 an optional dependency is needed and not installed
 """
 
-from __future__ import annotations
-
 
 class TraindxError(Exception):
     """Base of every error that traindx raises on purpose."""

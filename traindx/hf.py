@@ -4,8 +4,6 @@ records a training, writes findings to the trainer's own log, and stops on reque
 trainer = transformers.Trainer(model, args, callbacks=[traindx.hf.Watch(out="runs/exp1", stop=True)])
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 

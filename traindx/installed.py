@@ -3,8 +3,6 @@
 Names are looked up each time a command starts, without importing anything: by plain listings, not `pkgutil` and
 `importlib.metadata`, unless a package is not in a folder (a zip), which only those can read."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -5,8 +5,6 @@ model.fit(x, y, epochs=10, validation_data=held_out, callbacks=[watch])
 print(watch.diagnose().to_text())
 """
 
-from __future__ import annotations
-
 import weakref
 from pathlib import Path
 from typing import Any

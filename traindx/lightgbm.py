@@ -6,8 +6,6 @@ held_out], valid_names=["train", "val"], callbacks=[watch]) print(watch.diagnose
 Also `LGBMClassifier().fit(x, y, eval_set=[(x, y), (held, wanted)], callbacks=[watch])`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

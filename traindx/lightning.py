@@ -4,8 +4,6 @@ trainer's own log, and stops on request.
 trainer = lightning.Trainer(callbacks=[traindx.lightning.Watch(out="runs/exp1", stop=True)])
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """Locks of files: held by one process until it closes them or ends in any way (kill -9 included)."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

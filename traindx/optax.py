@@ -11,8 +11,6 @@
 A script under `traindx run` needs none of this: there the compiled step itself reports more.
 """
 
-from __future__ import annotations
-
 from traindx.capture.jax.monitor import MonitorState, monitor
 
 __all__ = ["MonitorState", "monitor"]

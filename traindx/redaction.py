@@ -6,8 +6,6 @@ value is hidden: that costs a look at the command, a shown password costs a pass
 (`--max-tokens 512`, `pad_token_id`) or measures them (`password_accuracy`) is no secret.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

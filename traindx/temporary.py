@@ -3,8 +3,6 @@ which is removed.
 
 Only folders of this user with a lock that nobody holds are removed. Links are not followed."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

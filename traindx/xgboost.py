@@ -7,8 +7,6 @@ print(watch.diagnose().to_text())
 Also `XGBClassifier(..., callbacks=[watch]).fit(x, y, eval_set=[(x, y), (held, wanted)])`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@ or several rules.
 
 `source` is the fact whose absence, with the survey's reason for it, explains why a check was not run."""
 
-from __future__ import annotations
-
 from traindx.vocabulary import Check, Group
 
 FIRST, AGAIN, ONE_BATCH = "first steps", "again", "one batch"

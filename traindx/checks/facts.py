@@ -1,7 +1,5 @@
 """What the experiments of a check show, as facts that rules read (pure: runs in, facts out)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

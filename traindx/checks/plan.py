@@ -1,8 +1,6 @@
 """Which experiments the checks need, how long each may take, and which are dropped for lack of time
 (pure)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

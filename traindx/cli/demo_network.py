@@ -5,8 +5,6 @@ the usual one (mini-batches, SGD with momentum, cross-entropy, validation every 
 writes the usual log, a CSV. A fault changes the recipe, never the log.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """stdout carries the document, stderr the progress: colours, width, whole files, progress bars."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -3,8 +3,6 @@
 The package is walked (nothing registers itself).
 """
 
-from __future__ import annotations
-
 import importlib
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Which changes to try on a script, in which order: the posterior of a cause x what is known of a fix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple
 

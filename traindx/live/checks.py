@@ -1,7 +1,5 @@
 """Checks of a record while its training goes on in this process: what `traindx.watch` and the callbacks have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

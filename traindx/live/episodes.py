@@ -5,8 +5,6 @@ so a finding must hold at every look while the run grows by a share of its lengt
 often this alarms on healthy runs, and how late it is on sick ones, is measured by `python -m benchmarks.streams`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

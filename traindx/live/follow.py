@@ -1,7 +1,5 @@
 """Follow paths: find runs, notice what is appended, judge when due, and hand out events."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime

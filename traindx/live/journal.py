@@ -4,8 +4,6 @@ An event is written and flushed to the disk before it is printed. After `kill -9
 but was not printed; whoever gives the last cursor back receives it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence

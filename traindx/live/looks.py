@@ -6,8 +6,6 @@ of a run is what `diagnose` says of its beginning at the last look, and the next
 last for many times as many rows as are written between two looks (`persistence`).
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -1,7 +1,5 @@
 """How long a finding must last before it is reported while a run trains."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import cache

@@ -1,8 +1,6 @@
 """What the callbacks of boosting libraries have in common: a record of rounds, opened with the first of them, and
 checks of it."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Mapping
 from pathlib import Path

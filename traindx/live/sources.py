@@ -1,7 +1,5 @@
 """Sources that are still being written: what is there, what has changed, and everything that is whole so far."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -4,8 +4,6 @@ A diagnosis of a long run is made every minute or so. What changes faster is rea
 much is planned from the script's own words: "Epoch 3/10".
 """
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where a run is going, and what it costs to wait: until more can be said of it, or until its planned end."""
 
-from __future__ import annotations
-
 import math
 
 import msgspec

@@ -14,8 +14,6 @@ The package is walked: a new format is one new file. An index of these constants
 lets a reader be chosen without importing those that cannot win.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys

@@ -5,8 +5,6 @@ Reading is two steps. A format file turns bytes into a `RawLog` (this module's s
 and builds frozen `Run`s. A format file therefore knows only its format.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from pathlib import Path

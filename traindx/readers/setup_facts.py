@@ -1,7 +1,5 @@
 """Setup facts out of the configuration in or next to a log."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from math import isfinite

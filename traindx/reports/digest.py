@@ -3,8 +3,6 @@
 Text, Markdown and HTML all show this digest; the JSON shows the diagnosis itself.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

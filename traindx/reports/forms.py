@@ -1,7 +1,5 @@
 """The form in which a document is asked for, or the sentence that it has none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from traindx.errors import ConfigError

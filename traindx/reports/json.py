@@ -1,7 +1,5 @@
 """The JSON document of the contract, strict, and its JSON Schema."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys

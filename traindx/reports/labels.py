@@ -1,7 +1,5 @@
 """Words and numbers as people read them, and text from logs made harmless. Shared by all reports."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable

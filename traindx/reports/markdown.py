@@ -1,7 +1,5 @@
 """Foreign text in Markdown: no character of it can form markup, a link, a mention or HTML."""
 
-from __future__ import annotations
-
 import re
 
 from traindx.reports import labels

@@ -1,7 +1,5 @@
 """A terminal page: wrapping by columns, styles, glyphs with plain stand-ins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -5,8 +5,6 @@ The package is walked, so nothing registers itself. Other packages add rules thr
 evaluated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cache
 

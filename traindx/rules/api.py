@@ -6,8 +6,6 @@ them use, because `traindx diagnose` loads only the rules that apply to a log an
 others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

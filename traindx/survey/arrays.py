@@ -1,8 +1,6 @@
 """Arrays, however they are stored, as chunks: samples flattened, and thinned if they have too many
 features."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 The classes are the folders directly below, if every file is in one. Files are read with Pillow and
 soundfile, where these are installed."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

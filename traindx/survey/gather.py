@@ -1,7 +1,5 @@
 """One pass over a table: some statistics need every row, and a uniform sample of the rows is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -3,8 +3,6 @@
 Of very many samples only those whose hash is in a share of all hashes are kept, the same share for
 training and validation. What is counted among these holds for the whole."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -2,8 +2,6 @@
 where that format says. Sources: the specifications of PNG, JFIF, GIF, BMP, RIFF (WebP, WAV), TIFF, FLAC,
 Ogg and MP3."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from typing import Literal

@@ -1,7 +1,5 @@
 """Facts about the features: what is missing, their scale, extreme values, constants and copies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.redaction import outward

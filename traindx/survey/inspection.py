@@ -1,7 +1,5 @@
 """Check data before training: survey, judge, and report on one page."""
 
-from __future__ import annotations
-
 import time
 
 import msgspec

@@ -1,7 +1,5 @@
 """Facts about the targets: classes or numbers, how many of each, and how they are written."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

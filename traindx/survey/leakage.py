@@ -1,7 +1,5 @@
 """Whether one feature alone predicts the target."""
 
-from __future__ import annotations
-
 from traindx.survey.api import Fact, Floats, Gathered, Kind, Measured, Sample, Task, escaped, listing, np
 
 LEAST = 50  # samples

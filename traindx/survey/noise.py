@@ -4,8 +4,6 @@ probabilities that are cross-validated with scikit-learn.
 A classifier takes the features of a sample as a matrix: numbers standardized, words as indicators, text as
 weighted counts of hashed words."""
 
-from __future__ import annotations
-
 import os
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Facts about whole samples: copies, overlap with the validation data, their order."""
 
-from __future__ import annotations
-
 from traindx.survey import hashes
 from traindx.survey.api import Fact, Floats, Gathered, Measured, Sample, Task, np
 

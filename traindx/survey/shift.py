@@ -1,7 +1,5 @@
 """How the validation data differ from the training data."""
 
-from __future__ import annotations
-
 import math
 
 from traindx.survey.api import Fact, Floats, Gathered, Measured, Sample, Task, listing, np

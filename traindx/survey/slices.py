@@ -1,7 +1,5 @@
 """Whether labels, and the errors of a model, are spread evenly over the slices of a sensitive column."""
 
-from __future__ import annotations
-
 from traindx.survey.api import Codes, Fact, Floats, Gathered, Measured, NDArray, Sample, Task, escaped, np
 from traindx.survey.noise import Predicted
 

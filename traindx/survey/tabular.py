@@ -1,8 +1,6 @@
 """Columns of text and numbers (from CSV, Parquet, data frames) as chunks: what each column holds is
 settled on the first block, and kept to."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -6,8 +6,6 @@ finding's strength, when it holds; `clear` when the rule was evaluated and did n
 that was not evaluated adds nothing.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -3,8 +3,6 @@
 Field names are those of the JSON document `traindx.check/1`.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -4,8 +4,6 @@ Field names are the contract's. NaN and infinities are allowed in memory; the JS
 writes them as strings.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

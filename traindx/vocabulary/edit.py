@@ -1,7 +1,5 @@
 """An edit of the user's source: the changed files, or what to write where."""
 
-from __future__ import annotations
-
 import msgspec
 
 

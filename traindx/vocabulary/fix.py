@@ -1,7 +1,5 @@
 """What a fix is: what to do about a cause, how it can be applied, and what to expect of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What is reported of a run while it trains: the shape behind the JSON contract `traindx.event/1`."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a training step needs of memory, and what would fit."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Where the time of a training step goes, as a trace shows it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -3,8 +3,6 @@
 Field names are those of the JSON document `traindx.find-lr/1`.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 RATES_SCHEMA = "traindx.find-lr/1"

@@ -1,7 +1,5 @@
 """A training run as it was recorded: frozen, its arrays write-protected."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

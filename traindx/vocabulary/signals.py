@@ -4,8 +4,6 @@ Names that are not here keep the name their log gave them. `train/` and `val/` m
 by their last part, so that any split of any metric has a direction.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Literal

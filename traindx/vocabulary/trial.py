@@ -5,8 +5,6 @@ is the natural logarithm of before over after (of the loss, of the errors left, 
 of it, 0 nothing, below 0 worse.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

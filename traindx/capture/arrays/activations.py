@@ -2,8 +2,6 @@
 
 At most SAMPLE values of an output are read (whole samples, beginning further on each time)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -1,8 +1,6 @@
 """Measures of a model's outputs, alone and against their targets, from arrays on the host (names:
 docs/capture.md)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.capture.arrays.batch import Data

@@ -3,8 +3,6 @@
 A few of the training samples are kept while a run is recorded, so that simple predictors can be fitted when
 it is over. Nothing of them is written: only how well those predictors do."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """Facts about the data from the batches that pass by. Nothing of a sample is kept but hashes (see
 `reservoir`)."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections import deque

@@ -1,8 +1,6 @@
 """Levels that the values of a quantized weight lie on, and what is left of what is kept: of arrays on the
 host."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.capture.arrays.data import Array

@@ -4,8 +4,6 @@ A pass over the training data with gradients off (a training accuracy) is no lea
 one: it is recognized by the data set object where the loader is seen, else by stretches of batches that
 are training samples throughout while others are not, or that cover the training set."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 """How a step changes weights, seen through a part of each that moves on from sample to sample. A framework
 copies the parts before the step and after it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

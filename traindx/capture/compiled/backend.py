@@ -1,7 +1,5 @@
 """A session's backend for compiled steps, which report to the host what they computed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Leaves of a tree of parameters whose arrays are others after each step."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 """What all steps have in common that are reported after they were made: those of Keras's `fit`, and compiled
 ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Puts what compiled steps report into order, and hands it to a session."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a framework does for the interventions that it implements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What becomes of an experiment whose intervention fails: it ends the script."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any

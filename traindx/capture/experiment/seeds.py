@@ -1,7 +1,5 @@
 """The script's own seeds, moved so that the first of them is the one wanted."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Callable

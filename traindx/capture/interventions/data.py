@@ -1,7 +1,5 @@
 """Loaders, inputs and targets."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.capture.interventions.kinds import Intervention

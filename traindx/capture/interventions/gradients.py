@@ -1,7 +1,5 @@
 """Gradients: how they add up, and what is done to them before the optimizer uses them."""
 
-from __future__ import annotations
-
 import math
 
 from traindx.capture.interventions.kinds import Intervention

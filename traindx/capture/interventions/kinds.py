@@ -1,7 +1,5 @@
 """What an intervention is: a name, a stage, and how the text of its value is read."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

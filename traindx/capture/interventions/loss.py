@@ -1,7 +1,5 @@
 """What the loss computes, and in which precision."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.capture.interventions.kinds import Intervention

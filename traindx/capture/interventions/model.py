@@ -1,7 +1,5 @@
 """Modules and parameters."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.capture.interventions.kinds import Intervention

@@ -1,7 +1,5 @@
 """Settings of the optimizer, and another optimizer."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import NamedTuple
 

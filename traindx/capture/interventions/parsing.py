@@ -1,7 +1,5 @@
 """The catalogue of interventions, and NAME=VALUE specifications of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Quantization-aware training."""
 
-from __future__ import annotations
-
 from traindx.capture.interventions.kinds import Intervention
 from traindx.capture.interventions.values import Change, Span, change, span
 from traindx.errors import ConfigError

@@ -1,7 +1,5 @@
 """The run as a whole: its length and its seed."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.capture.interventions.kinds import Intervention

@@ -1,7 +1,5 @@
 """Reading the text of an intervention's value. All readers take the text and the name, and raise ConfigError."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

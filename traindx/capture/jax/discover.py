@@ -4,8 +4,6 @@ that it returned.
 A session knows the leaves of a tree, by name. Their arrays are others after each step, and are
 not kept."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Weights in the host's memory, read where a step is sampled: a part of each, before the step and after it,
 which moves on from sample to sample; and on some samples all of them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The norm of an array of JAX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jax.numpy as jnp

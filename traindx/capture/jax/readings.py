@@ -6,8 +6,6 @@ given: a gradient or an update that the host is given has to be written to memor
 larger computation before, and the training is not the same to the last bit (nor where `lax.cond` reads it at
 some steps only). So gradients are summed up within the step. `far`: elsewhere all of it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Optimizers of Keras in custom loops on JAX (`stateless_apply`): their settings, rate and variables."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is known of optax's optimizers and losses, and of JAX's activations, by their names."""
 
-from __future__ import annotations
-
 from traindx.capture.arrays.activations import Kind
 
 OPTIMIZERS = ("sgd", "adam", "adamw", "adamax", "adagrad", "adadelta", "rmsprop", "lion", "lamb", "nadam", "nadamw",

@@ -1,8 +1,6 @@
 """Trees of JAX: their leaves with names, as Flax, Equinox and plain trees have them, and the batch of a step among
 what a loss function was given or has from around it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jax

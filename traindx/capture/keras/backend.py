@@ -1,7 +1,5 @@
 """What a session knows of Keras: variables by layer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Setup facts of a Keras model, its optimizer and the arguments of `compile` and `fit`, under the names of
 docs/capture.md."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import keras

@@ -2,8 +2,6 @@
 
 The model that a training ends with is kept as a file that Keras loads: what `fit` left, once it has ended."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import inspect

@@ -7,8 +7,6 @@ which nothing that is computed depends on. Functions compiled by XLA, which cann
 replicas are not recorded, and a sentence says so. `capture/jax` records loops on JAX, `capture/torch` those
 whose optimizer is one of PyTorch."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Callable, Iterator

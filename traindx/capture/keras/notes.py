@@ -5,8 +5,6 @@ backend: on JAX the optimizer runs in its own scope, and the metrics in one afte
 where the optimizer gets its gradients waits until the loss tracker gets the loss, in the same step; the
 other backends, where the loss comes first, assign it at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

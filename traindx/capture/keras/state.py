@@ -1,8 +1,6 @@
 """The values of variables during an epoch. On JAX the variables do not hold them then, and syncing is
 expensive."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One model as it is fitted: its batches, steps and epochs, reported to a session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Several models in one script, and which of them is recorded."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """`traindx.watch(model)` and the callback of `traindx.keras.Watch`: a training of a given model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ passes through unchanged and is kept, up to a bound, next to the store: what the
 evidence, too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The folder's diary, from which the launcher learns what happened in the script's process."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from json import dumps  # the function itself: a script may replace it in its module

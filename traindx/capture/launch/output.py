@@ -1,8 +1,6 @@
 """The script's output: a separate process (relay.py) passes it on byte by byte, and keeps a copy next to the
 store."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

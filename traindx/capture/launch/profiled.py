@@ -1,7 +1,5 @@
 """In the script's process, for `traindx profile`: a trace of a few steps instead of a record of all."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import sys

@@ -13,8 +13,6 @@ H a signal ("did you receive it?": one byte comes back), E the script has ended 
 has been passed on and its copy is closed).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

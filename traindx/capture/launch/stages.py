@@ -1,7 +1,5 @@
 """How far the processes of a launched command got, and why nothing was recorded."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

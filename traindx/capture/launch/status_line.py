@@ -5,8 +5,6 @@ The line is drawn only where the script has ended its own last line, so its outp
 draws bars or a whole screen has the terminal to itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

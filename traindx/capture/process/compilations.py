@@ -2,8 +2,6 @@
 graphs of `torch.compile` (and their recompilations), programs that JAX gives to XLA, traces of
 `tf.function`."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

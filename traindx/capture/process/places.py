@@ -3,8 +3,6 @@
 The statements of a module, or of one call of a function, run one after the other, except in loops. So a statement
 that was left comes back only if a loop holds both it and what runs now, or if the function is called again."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from functools import lru_cache

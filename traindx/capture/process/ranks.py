@@ -1,7 +1,5 @@
 """Which of several processes of a training this one is, and how many there are."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -4,8 +4,6 @@ A wrapper in a function's place is another object: who compares functions sees i
 them takes it along, and each call has one more frame in tracebacks. A function that is given other code
 stays the same function, with its name, file and lines, and is given back its own later."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import inspect

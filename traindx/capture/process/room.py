@@ -3,8 +3,6 @@
 Without room, libraries written in C++ end the process (std::bad_alloc) where Python would raise: what
 a plain run survives must not die of being recorded."""
 
-from __future__ import annotations
-
 import os
 import resource
 

@@ -1,7 +1,5 @@
 """A session of rounds: names of evaluated sets and metrics as signals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ optimizer's parameters and the sums of squares, and is recorded from the first s
 (`observers.py`) record what only hooks inside of a framework can see: activations, batches, graphs. A
 backend without observers records everything else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol

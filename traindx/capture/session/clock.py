@@ -1,7 +1,5 @@
 """Where the time of a step goes, and the memory in use."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

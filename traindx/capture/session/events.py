@@ -4,8 +4,6 @@ A part of discovery knows one place of a framework. It emits what happens there,
 others. Parts that listen receive an event first, the session (`stream.METHODS`) last. Tensors, models and
 optimizers are the framework's own objects; only its backend reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

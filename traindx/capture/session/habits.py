@@ -1,7 +1,5 @@
 """How the loop is written: how batches, backward passes and steps relate."""
 
-from __future__ import annotations
-
 from traindx.vocabulary import Fact
 
 

@@ -1,8 +1,6 @@
 """Which parameters there are, by the modules that own them. Of a framework it knows that parameters have
 identities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,8 +1,6 @@
 """What a framework and the session have to do with each other: what it does for a `Watch`, and how its room sees
 the process of a recorded script (`launch/attach.Process` is one)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The losses of the micro-batches since the last step, by the line that they come from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 KEPT = 64  # values of a line that are kept while it is not known what a step is

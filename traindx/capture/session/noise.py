@@ -4,8 +4,6 @@ From squared gradient norms at two batch sizes (McCandlish et al. 2018, An Empir
 Large-Batch Training, appendix A.1), which micro-batches of gradient accumulation give for free; or from
 the products of gradients of steps in a row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 readings of modules. Each protocol is one occasion. An observer implements those that it has something to do
 at, and no others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 

@@ -5,8 +5,6 @@ comes first, and samples get what that leaves of their own share. While the budg
 signals are left out or measured less often. The first to go are those that cost most for each cause that
 they can show."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Models and optimizers of a session: what is measured of them in a step, in the words of any framework."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

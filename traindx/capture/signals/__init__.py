@@ -15,8 +15,6 @@ How to add one that is read from every parameter, such as the share of weights t
 The package is walked; nothing registers itself.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from traindx.capture.signals.family import Family

@@ -1,7 +1,5 @@
 """Activations of the modules that a sampled forward pass calls."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What the outputs of training batches and of evaluations say by themselves."""
 
-from __future__ import annotations
-
 from traindx.capture.signals.family import Cost, Family
 
 FAMILY = Family(

@@ -1,7 +1,5 @@
 """The largest attention logits of a sampled pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Where the time of a step goes. The whole is recorded of every step, its phases where hooks for them
 pay."""
 
-from __future__ import annotations
-
 from traindx.capture.signals.family import Cost, Family
 
 FAMILY = Family(

@@ -1,7 +1,5 @@
 """Directions of gradients in steps that follow each other, and the noise that follows from them."""
 
-from __future__ import annotations
-
 from traindx.capture.signals.family import Cost, Family
 
 FAMILY = Family(

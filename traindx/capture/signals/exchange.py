@@ -1,8 +1,6 @@
 """What a process's own backward passes made of a gradient, and what its step uses: where several train
 together."""
 
-from __future__ import annotations
-
 from traindx.capture.signals.family import Cost, Family
 
 FAMILY = Family("exchange", ("exchange/own", "exchange/used"), "scalar", "sample", Cost(200.0))

@@ -1,7 +1,5 @@
 """A family of signals that are measured together, and the modules that parameters belong to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple

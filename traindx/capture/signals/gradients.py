@@ -1,8 +1,6 @@
 """Gradient norms: the global one and those of modules, of every step; written by module where it is
 sampled."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

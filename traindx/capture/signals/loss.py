@@ -1,7 +1,5 @@
 """The losses of a step, as the loop computed them."""
 
-from __future__ import annotations
-
 from traindx.capture.signals.family import Cost, Family
 
 FAMILY = Family(

@@ -1,7 +1,5 @@
 """What quantization leaves of weights that are used rounded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What quantization costs of the loss."""
 
-from __future__ import annotations
-
 from traindx.capture.signals.family import Cost, Family
 
 FAMILY = Family(

@@ -1,7 +1,5 @@
 """What the range of a quantizer cuts off of the inputs of layers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,8 +1,6 @@
 """How a step changes the weights, seen through a part of each parameter that moves on from sample to
 sample."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

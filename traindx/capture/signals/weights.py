@@ -1,7 +1,5 @@
 """Sizes of weights, which change slowly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

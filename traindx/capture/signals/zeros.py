@@ -1,8 +1,6 @@
 """Shares of gradients that are exactly zero, in a part of each parameter that moves on from sample to
 sample."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from traindx.capture.signals.family import Cost, Family, Modules, Panel

@@ -1,7 +1,5 @@
 """What a session knows of PyTorch."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache

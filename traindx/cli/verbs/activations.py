@@ -1,7 +1,5 @@
 """`traindx activations`: the outputs of every module."""
 
-from __future__ import annotations
-
 from traindx.cli.api import Config, Output, click
 from traindx.cli.module_tables import show, table_options
 

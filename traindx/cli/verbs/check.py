@@ -1,7 +1,5 @@
 """`traindx check`: an unmodified script before its long run."""
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`traindx compare`: several runs compared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from traindx import pipeline

@@ -1,7 +1,5 @@
 """`traindx gradients`: every module's gradient, weights and updates."""
 
-from __future__ import annotations
-
 from traindx.cli.api import Config, Output, click
 from traindx.cli.module_tables import show, table_options
 

@@ -1,7 +1,5 @@
 """`traindx investigate`: experiments on an unmodified script until one cause is clear."""
 
-from __future__ import annotations
-
 from traindx.atomic_write import naming
 from traindx.cli.api import (
     Config,

@@ -1,7 +1,5 @@
 """`traindx memory`: the memory that a training step of an unmodified script needs, and what would fit."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

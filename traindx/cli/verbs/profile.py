@@ -1,7 +1,5 @@
 """`traindx profile`: a few steps of an unmodified script under torch.profiler, and where their time goes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

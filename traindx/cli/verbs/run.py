@@ -1,7 +1,5 @@
 """`traindx run`: an unmodified training script under capture, then its diagnosis."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

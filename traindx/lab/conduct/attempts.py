@@ -1,7 +1,5 @@
 """Starts of an unmodified script that are recorded and read back: joins the experiment with capture."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 import time

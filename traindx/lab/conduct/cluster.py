@@ -3,8 +3,6 @@
 A task is one call of `work`, which runs the script under capture as usual, bounded and confined, on a
 node where Ray has room for its threads. Output and records go to the same places. Needs the extra `ray`."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

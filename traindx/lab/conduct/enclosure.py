@@ -7,8 +7,6 @@ machine from one that leaves it. Here every mount is read-only except for the pl
 may write to, which prevents those changes. Folders of caches get a layer on top that takes the changes.
 /dev/shm is a new one that ends with the experiment."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import itertools

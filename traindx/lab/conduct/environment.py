@@ -1,8 +1,6 @@
 """What is known about the environment of a run without starting it: pins, memory, disk, accelerators,
 checkpoints."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import json

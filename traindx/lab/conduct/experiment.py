@@ -5,8 +5,6 @@ enforce that (fence.py, enclosure.py), and is ended together with everything it 
 it prints is kept, up to a limit, in `stdout.log` next to the record, or goes where the caller's `output`
 puts it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ and neither can those that it starts. Reading, running and the network are unaff
 would change a file or folder elsewhere fails with "Permission denied", and so does a signal to a process
 that was not started here (Linux 6.12). For the rest see enclosure.py."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -12,8 +12,6 @@ A fork undoes in itself what a fresh start would not have: numbers drawn from th
 remembered folders, the list of loaded modules. What decides a result is as in a fresh start: the same
 options, libraries and threads."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import fcntl

@@ -5,8 +5,6 @@ whole project counts, and what its texts and its command name elsewhere: sources
 content, so that a checkout of the same content changes nothing, data by size and time. So do the packages
 installed with the program, and the variables that libraries read or that a text of the project names."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

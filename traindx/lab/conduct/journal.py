@@ -5,8 +5,6 @@ again. The first line says what the diary is of; one of another command, setting
 is not gone on with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What a command prints: its beginning goes into a file, its end is kept in memory."""
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess

@@ -1,7 +1,5 @@
 """Several experiments at a time, as many as there are cores for."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence

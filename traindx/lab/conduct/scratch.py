@@ -10,8 +10,6 @@ surroundings.py). A copied file belongs to the experiment. A link leads to the o
 writing is refused where the system can do that (see fence.py). Where it cannot, `changes` reports it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

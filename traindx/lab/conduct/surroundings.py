@@ -4,8 +4,6 @@ The nearest parents are recreated, with links to what else is in them, so that `
 found. That takes a link for every neighbor at every start, so it is only done if the project, or the
 command, refers to paths outside."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -5,8 +5,6 @@ what it must; comments and formatting stay. The same edit a second time changes 
 module of `kinds/<subject>/` (the folders are walked) declares which interventions, and which fixes
 without one, it writes."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache

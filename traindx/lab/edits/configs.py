@@ -3,8 +3,6 @@
 The text around a value is never rewritten. A change is made at the one place whose change, read back by
 the format's parser, changes that value and nothing else."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,8 +1,6 @@
 """A project's texts from its folder, a patch as a unified diff, and a patch written in place with a
 backup."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import shutil

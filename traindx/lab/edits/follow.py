@@ -1,7 +1,5 @@
 """From a name to its value: assignments, arguments and defaults, attributes, imports, returns."""
 
-from __future__ import annotations
-
 import libcst as cst
 from libcst.metadata import Assignment, ImportAssignment
 

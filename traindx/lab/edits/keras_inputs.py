@@ -1,7 +1,5 @@
 """A Keras model that normalizes its inputs itself, so that a saved one takes them as they are."""
 
-from __future__ import annotations
-
 import libcst as cst
 
 from traindx.lab.edits.follow import made_before, origin

@@ -1,7 +1,5 @@
 """A Keras model in its source: its last activation, and the loss that `compile` is given."""
 
-from __future__ import annotations
-
 import math
 
 import libcst as cst

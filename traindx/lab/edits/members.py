@@ -1,8 +1,6 @@
 """Options of a training by name: arguments' defaults, fields of classes, entries of dicts, and
 assignments."""
 
-from __future__ import annotations
-
 import libcst as cst
 
 from traindx.lab.edits.follow import Expression, assigned

@@ -1,7 +1,5 @@
 """The parts of a model in its source: layers in sequences, and calls in forward passes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import libcst as cst

@@ -1,8 +1,6 @@
 """Where a value of the training comes from: the literal, constant, default or configuration that holds
 it."""
 
-from __future__ import annotations
-
 import ast
 import math
 import operator

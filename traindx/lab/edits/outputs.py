@@ -1,8 +1,6 @@
 """The activation that a PyTorch model ends with: where it is in the source, and how it is removed or
 exchanged; and the losses of a training, with what goes into them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import libcst as cst

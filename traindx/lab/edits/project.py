@@ -3,8 +3,6 @@
 Its sources are limited in length and nesting: LibCST's parser overflows its stack and ends the process at a
 few thousand open brackets, and it spends about a tenth of a millisecond on each token."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """One parsed Python file: its names, positions and parents, and the changes to make in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property

@@ -1,8 +1,6 @@
 """The parts of a training in its source: optimizers, schedules, steps, backward passes, loaders, the
 model, and the loop of epochs with what is known at its end."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

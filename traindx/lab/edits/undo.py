@@ -1,7 +1,5 @@
 """Taking a written fix back: what was edited is kept by its digest, so nothing newer is overwritten."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

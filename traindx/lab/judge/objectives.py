@@ -4,8 +4,6 @@ The order of preference: a validation metric, the validation loss, what capture 
 outputs (whatever the loss is: accuracy, share of explained variance), the training loss. A signal whose
 meaning a change alters is not used for that change. Speed and memory have separate objectives."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev

@@ -19,8 +19,6 @@ The bootstrap interval is exact as well: all n**n resamples of n <= 5 pairs, wit
 
 An edited script behaves like its intervention where the first losses of both are equal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product

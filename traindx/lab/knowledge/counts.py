@@ -3,8 +3,6 @@
 Basis: convention. The weight of an outcome halves in half a year, because libraries and habits change.
 Together they count as eight trials at most, so that a long past never outweighs what a run itself shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated
 

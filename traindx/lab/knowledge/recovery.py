@@ -3,8 +3,6 @@
 The path in `TRAINDX_KB` may be anything: a model, a log, another program's database. A file is changed
 only if it carries our application id, or our table (made before there was an id)."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

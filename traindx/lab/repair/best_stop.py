@@ -1,7 +1,5 @@
 """The step at which a run should have stopped: where its validation was best."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The run under the first change is diagnosed again, and its likeliest cause suggests the second. Otherwise
 two changes that were tried are combined."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """Whether a run needs a repair, and whether interventions are possible."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from traindx.capture.interventions import parse

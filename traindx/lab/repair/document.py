@@ -1,7 +1,5 @@
 """The document of a proof: what the search found, with the ablation and the check at full length."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from functools import reduce

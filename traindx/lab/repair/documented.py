@@ -1,8 +1,6 @@
 """Faults that the run itself shows, whatever their effect on it: what the documentation of the library says
 to write instead."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The folder of a proof: what is in it, and how an interrupted proof continues."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -3,8 +3,6 @@ run.
 
 None of it was tried. It is advice, and never counts as a fix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 
 Next is the one with the largest expected information gain about the cause. They all cost two starts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple

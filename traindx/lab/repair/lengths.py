@@ -1,7 +1,5 @@
 """How many steps the arms of a proof make."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.lab.plan import steps_for

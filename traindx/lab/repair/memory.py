@@ -1,7 +1,5 @@
 """What earlier proofs say about fixes, and what this one adds."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the user asked of a search."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from traindx.lab.judge.significance import FIRST, MIN_EFFECT

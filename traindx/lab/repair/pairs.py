@@ -1,7 +1,5 @@
 """Arms in pairs: gains of a change over what it builds on, seed by seed, and the trial that they make."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 """What was proven from outside, written into the source: fix.patch, the edited tree, and whether it behaves
 like the intervention."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Groups of the held-out data before and after a fix: whether one of them gets worse while others gain."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

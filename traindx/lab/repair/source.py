@@ -3,8 +3,6 @@ returned in the end.
 
 A fix that is tried in the source is `source=<slug>` among the interventions of an arm."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """When to stop debugging: what the most promising remaining change may gain, against what its proof
 costs."""
 
-from __future__ import annotations
-
 import math
 
 from traindx.causes.experiments.belief import CHANCES

@@ -1,7 +1,5 @@
 """A change in one of its doses, with its first pair, and what it is judged by."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ again and marked: no sender can know whether they arrived. A channel that can fi
 command runs to its end without the watch and leaves a receipt.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """One message of several events, for people; the events themselves are in it for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Where messages go. A secret comes from the environment or from a file, and is never part of what is shown or kept."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Several files of one run: their records in one order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ A log may say 1e308 or count its steps with 400 digits. The sum of two such loss
 difference of two infinite steps is not a number.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec.structs import replace
 

@@ -5,8 +5,6 @@ step falls back, either another run begins or this one was resumed from a checkp
 
 Several processes may write into one log: a column says whose each record is."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

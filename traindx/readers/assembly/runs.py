@@ -1,7 +1,5 @@
 """From what a format's reader found to frozen runs: split, join, name, convert."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

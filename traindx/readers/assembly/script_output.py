@@ -4,8 +4,6 @@ The record counts steps; a script's own lines count epochs, steps or nothing. Th
 record's steps, and only what the record lacks is taken: it is the better witness of all it has.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The step axis of a log: which column it is, and where it goes backwards."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Numbers out of pyarrow's memory without its to_numpy, which imports pandas where it is installed
 (0.4 s and 50 MB)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 https://protobuf.dev/programming-guides/encoding/
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5

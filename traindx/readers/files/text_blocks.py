@@ -1,7 +1,5 @@
 """Bytes of a log in pieces that end at a line end, and the refusal of bytes that are no text."""
 
-from __future__ import annotations
-
 import codecs
 import io
 from collections import deque

@@ -8,8 +8,6 @@
 https://github.com/google/leveldb/blob/main/doc/log_format.md (there with CRC32C, masked).
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple

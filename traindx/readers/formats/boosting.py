@@ -1,7 +1,5 @@
 """Boosted trees: evals_result of XGBoost and LightGBM, CatBoost's catboost_info folder and files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

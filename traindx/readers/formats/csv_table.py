@@ -1,7 +1,5 @@
 """Any table of numbers: CSV, TSV, semicolons with decimal commas, blanks, with or without a header."""
 
-from __future__ import annotations
-
 import re
 from math import isfinite
 

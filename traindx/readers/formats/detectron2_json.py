@@ -1,7 +1,5 @@
 """detectron2's metrics.json: JSON Lines, always appended to, evaluation and training rows mixed."""
 
-from __future__ import annotations
-
 from traindx.readers.api import RawLog, Source
 from traindx.readers.assembly.restarts import back_at_start
 from traindx.readers.json.document import peek_records

@@ -1,7 +1,5 @@
 """Hugging Face Trainer: trainer_state.json and folders of checkpoints, each with a prefix of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from math import isfinite

@@ -1,8 +1,6 @@
 """JSON documents that hold a history: a dict of lists (Keras), a list of records, or either of
 them one level down; also the [wall time, step, value] triples of TensorBoard's download."""
 
-from __future__ import annotations
-
 from traindx.readers.api import Any, Event, NotALog, RawColumn, RawLog, Source, np
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.json.lines import columns_of

@@ -6,8 +6,6 @@ rises within 0..1 where the first run fell, on another level, while another colu
 run's loss.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from traindx.features.statistics import median

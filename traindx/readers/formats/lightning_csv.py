@@ -1,7 +1,5 @@
 """Lightning's CSVLogger: a wide, sparse metrics.csv in a version_N folder, hparams.yaml next to it."""
 
-from __future__ import annotations
-
 import re
 
 from traindx.features.statistics import median

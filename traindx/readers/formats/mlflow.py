@@ -1,7 +1,5 @@
 """MLflow: mlruns folders, and the SQLite store that newer servers keep."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

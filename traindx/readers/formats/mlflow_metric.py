@@ -1,7 +1,5 @@
 """One metric's file out of an MLflow folder: lines of `time value step`, named after the metric."""
 
-from __future__ import annotations
-
 import re
 
 from traindx.readers.api import Event, Path, RawLog, Source

@@ -4,8 +4,6 @@ Tables that a progress display drew (fastai, the Hugging Face Trainer) are kept 
 lines of a table. Other tables are the data that was looked at, and are left out.
 """
 
-from __future__ import annotations
-
 import html
 import re
 

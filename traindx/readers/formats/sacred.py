@@ -1,7 +1,5 @@
 """Sacred's FileStorageObserver: metrics.json, with run.json and config.json next to it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Stable-Baselines: progress.csv of its logger, and monitor files, one for each environment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

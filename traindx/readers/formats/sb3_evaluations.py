@@ -6,8 +6,6 @@ standard deviation as a separate signal. Nothing is unpickled: arrays of Python 
 older versions wrote when evaluations had different numbers of episodes, are refused by name.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import zipfile

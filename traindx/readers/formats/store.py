@@ -5,8 +5,6 @@ One folder per run: `setup.json`, one Arrow stream `steps-<rank>-<pid>.arrows` p
 batches and whole lines count, an unfinished last one is noted.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ counter they share, and keeps what goes with it; a few forms that no grammar can
 tables under headings, detector summaries) are in separate modules of `textlog`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_left

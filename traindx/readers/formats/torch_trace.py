@@ -1,7 +1,5 @@
 """Chrome traces of torch.profiler (`*.pt.trace.json`, also .gz): how a step of training spends its time."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import suppress

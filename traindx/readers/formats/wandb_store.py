@@ -7,8 +7,6 @@ The step axis is `_step`, W&B's own count of rows, unless the run declared anoth
 `define_metric("*", step_metric=...)`, as the Hugging Face and Lightning integrations do.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from array import array

@@ -4,8 +4,6 @@ One point per name cannot show a curve; the log says so in an event, so that rul
 "not evaluated" for a stated reason.
 """
 
-from __future__ import annotations
-
 import json
 
 from traindx.readers.api import Event, Iterator, NotALog, RawLog, ReadError, Source, column, np

@@ -1,7 +1,5 @@
 """Chrome traces that JAX and TensorFlow write next to a profile (`*.trace.json.gz`): the same events."""
 
-from __future__ import annotations
-
 from traindx.readers.api import Any, Event, Iterator, RawLog, Source
 from traindx.readers.files.text_blocks import is_text
 from traindx.readers.formats.torch_trace import LIST

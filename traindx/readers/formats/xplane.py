@@ -1,7 +1,5 @@
 """Profiles of JAX, TensorFlow and XLA (`*.xplane.pb`, also .gz): how a step of training spends its time."""
 
-from __future__ import annotations
-
 import re
 
 from traindx.readers.api import Event, Iterator, NotALog, Path, RawLog, Source, source_of

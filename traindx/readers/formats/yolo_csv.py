@@ -1,7 +1,5 @@
 """YOLO's results.csv (v5 and v8 on) and the results.txt of early versions."""
 
-from __future__ import annotations
-
 import re
 
 from traindx.readers.api import Event, NotALog, RawLog, Source, column, np

@@ -1,7 +1,5 @@
 """JSON values: documents with bare NaN, damage or a cut tail, and what a file's first bytes say."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import deque

@@ -1,7 +1,5 @@
 """JSON Lines as columns. Regular stretches of large files go through pyarrow, all else by record."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -6,8 +6,6 @@ under `train/` or `val/`, or stay as they are when the split is unknown and the 
 
 Words that are not English are put into English first."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Units of logged values, brought to the vocabulary's: seconds, bytes, fractions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.statistics import median

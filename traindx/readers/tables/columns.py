@@ -1,7 +1,5 @@
 """Numbers out of cells and JSON values, and their collection by name, chunk by chunk."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """How a table is laid out: delimiter, decimal sign and header, by its first lines."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ Both ways give the same columns. A block that pyarrow cannot take as it is (a re
 word among numbers, a cut line) is split by hand, so the fast way needs no separate rules.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass

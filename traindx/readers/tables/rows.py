@@ -5,8 +5,6 @@ A program that logs a number more since it was changed, and appends to the same 
 header. The columns keep their order, and their values go on from where they were, or begin again as they
 began."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb

@@ -1,7 +1,5 @@
 """The step axis of a text: the counter that most records carry, and the step of all other lines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

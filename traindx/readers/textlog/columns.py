@@ -1,7 +1,5 @@
 """Selected lines to columns, by name; and what the names of a few tools mean."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the counters of one kind of line count: steps over the run, epochs, or steps within one."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a log reports in addition to numbers: crashes, running out of memory, skipped steps, resumes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """What a log prints of its setup before it trains: options, configurations, solver files."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from bisect import bisect_left, bisect_right

@@ -5,8 +5,6 @@ bracket, tab, double blank or number; between them is `=`, `:`, a blank or a bra
 (`step`, `Epoch: [24] [1230/1251]`, a leading integer) are distinguished from metrics by their words.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The key of a number: which words before it name it, and whether they name a metric."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Of progress that is reported again and again on one pass only the end is a result. A Keras bar redraws the
 running mean of the epoch, an evaluation prints `Test: [100/625]`; the last of each pass is kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import msgspec

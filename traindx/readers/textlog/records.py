@@ -1,7 +1,5 @@
 """Records that special forms deliver: a few fields with values, on one line of the log."""
 
-from __future__ import annotations
-
 from array import array
 
 from traindx.readers.textlog.grammar import Field

@@ -1,7 +1,5 @@
 """Which kinds of lines are the record of training, and which are options, code or prose."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

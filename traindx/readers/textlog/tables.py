@@ -1,7 +1,5 @@
 """Tables of bare numbers under a line of headings (fastai, skorch, spaCy, YOLO, markdown)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

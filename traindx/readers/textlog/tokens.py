@@ -4,8 +4,6 @@ One regular expression cuts a line into tokens: dates, clock times and durations
 311541`) and plain numbers with the unit glued to or standing behind them. It is used only when a line of a
 new shape is met; known lines are read by their template."""
 
-from __future__ import annotations
-
 import re
 
 from traindx.readers.names.aliases import COUNTING_WORDS

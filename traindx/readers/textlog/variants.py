@@ -4,8 +4,6 @@ The pattern is made from a sample line: numbers become groups, other digits that
 without being kept, everything else must be the same but for blanks. It holds no alternatives and no nested
 repeats, so matching is linear in the line."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable

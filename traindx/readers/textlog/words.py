@@ -1,7 +1,5 @@
 """The words of log lines: counters, sides (train, held out), and names that are never metrics."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -8,8 +8,6 @@ second table that moves a register over whole blocks of zeros.
 Polynomial and masking: https://www.tensorflow.org/tutorials/load_data/tfrecord and RFC 3720, B.4.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 
 import numpy as np

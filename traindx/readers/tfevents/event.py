@@ -6,8 +6,6 @@ applies to thousands of records of the same layout.
 Schemas: tensorflow/core/util/event.proto, framework/summary.proto, framework/tensor.proto.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass, field
 

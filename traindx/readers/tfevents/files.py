@@ -1,7 +1,5 @@
 """Decode a stream of TensorBoard events: every checksum checked, scalars split by name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 

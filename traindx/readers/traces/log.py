@@ -1,7 +1,5 @@
 """A trace that was split into its steps, as a log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 

@@ -4,8 +4,6 @@ A compiled program is one call to the host, and its operations run on threads or
 while the host prepares the next step. So the parts follow from what is computed: any operation at all; where
 none is, what the host does meanwhile (compiles, fetches data), and what is unknown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

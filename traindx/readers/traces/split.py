@@ -1,7 +1,5 @@
 """What a step of a traced training does with its time, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

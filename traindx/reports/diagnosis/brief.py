@@ -1,7 +1,5 @@
 """The first screen of one run: the verdict, the leading cause with its evidence, and one thing to do."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The report as one self-contained HTML page with zoomable charts."""
 
-from __future__ import annotations
-
 from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import html_page as page
 from traindx.reports import labels

@@ -1,7 +1,5 @@
 """The report as Markdown, short enough for a pull request or an issue."""
 
-from __future__ import annotations
-
 from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import labels
 from traindx.reports.diagnosis.brief import Brief, brief, cannot_tell

@@ -1,7 +1,5 @@
 """The report that a person reads in a terminal."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.shared import Features

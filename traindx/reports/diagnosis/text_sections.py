@@ -1,7 +1,5 @@
 """The sections of the terminal report behind its first screen (`--full`)."""
 
-from __future__ import annotations
-
 from traindx.reports import labels
 from traindx.reports.digest import Digest, Seen, term_words
 from traindx.reports.labels import clean, estimate, name, number, percent, since, step

@@ -1,7 +1,5 @@
 """A comparison of several runs as text, Markdown, JSON or HTML."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Literal

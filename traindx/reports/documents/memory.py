@@ -1,7 +1,5 @@
 """The memory that a step needs and what would fit, in every form."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from traindx.reports.labels import number, percent

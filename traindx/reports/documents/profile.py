@@ -1,7 +1,5 @@
 """Where a step's time goes, in every form: one list of rows that text, Markdown and HTML show."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from traindx.reports.labels import name, number, percent

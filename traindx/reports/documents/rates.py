@@ -1,7 +1,5 @@
 """The search for a learning rate as text, Markdown or JSON."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """What is drawn of a run, computed once for every medium: HTML pages and PNG figures."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import msgspec

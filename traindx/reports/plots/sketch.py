@@ -1,7 +1,5 @@
 """A curve drawn with characters. `plan` computes what to draw, `draw` turns it into lines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -12,8 +12,6 @@ noticing, and the autograd graph of what came out tells what each activation's r
 Activations inside of PyTorch's own recurrent layers are not Python calls and are never seen.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Chance of our own: what an intervention draws never moves the script's random numbers."""
 
-from __future__ import annotations
-
 import random
 import sys
 import zlib

@@ -1,7 +1,5 @@
 """Labels that belong to other samples."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

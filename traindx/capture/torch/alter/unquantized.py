@@ -1,7 +1,5 @@
 """Weights that are used quantized, used as they are kept instead."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

@@ -4,8 +4,6 @@ Format: safetensors (https://huggingface.co/docs/safetensors, "Format"): eight b
 JSON header, the header, and the bytes of the tensors. Tensors that share their memory are all written in
 full."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

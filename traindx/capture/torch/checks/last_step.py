@@ -1,7 +1,5 @@
 """The last training step, recorded for the probes of `traindx check`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

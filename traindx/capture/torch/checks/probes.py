@@ -4,8 +4,6 @@ The run is discarded afterwards. Even so, modes, buffers, gradients and random s
 may catch the exception that ends it, and go on. The fact `<probe>_not_checked` says why a probe gave no
 result."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 For `traindx.check(model, loss, loader)`. The model, the loader's samples and the random state of the caller
 are not changed."""
 
-from __future__ import annotations
-
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator

@@ -1,8 +1,6 @@
 """Probes of how a model treats the samples of a batch: leaks between samples, growth of the loss with their
 number, and the loss in training and evaluation mode."""
 
-from __future__ import annotations
-
 import torch
 
 from traindx.capture.torch.checks.last_step import Live

@@ -3,8 +3,6 @@
 Read from losses that are computed without gradients, in the last evaluation of a run: the accuracy where
 targets are classes, else the mean squared error."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Data loaders: how long the loop waits for them, and how they are set up. No batch is drawn here."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 import weakref

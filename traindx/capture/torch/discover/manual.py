@@ -1,7 +1,5 @@
 """Training without an optimizer object: parameters are changed by hand after each backward pass."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Finds the root modules: the outermost modules that are called and whose parameters are trained."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Where the interventions of a run have hooked in."""
 
-from __future__ import annotations
-
 import weakref
 from typing import Any
 

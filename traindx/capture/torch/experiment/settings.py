@@ -1,7 +1,5 @@
 """Settings of an optimizer's groups, changed for the duration of a step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ steps.
 Each subject has a file of its own. This one says when they are measured, and hands their readings to the
 session."""
 
-from __future__ import annotations
-
 import sys
 import time
 import weakref

@@ -1,7 +1,5 @@
 """Any service that apprise knows: mail, Slack, Discord, Teams, ntfy, Telegram, a web hook."""
 
-from __future__ import annotations
-
 import logging
 import re
 import warnings

@@ -1,7 +1,5 @@
 """A program of the user's, with the events as lines of JSON on its stdin. No shell ever reads them."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

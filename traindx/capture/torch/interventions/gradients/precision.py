@@ -1,7 +1,5 @@
 """Single precision or bfloat16 instead of half precision."""
 
-from __future__ import annotations
-
 from traindx.capture.torch.alter.api import Any, Callable, Site, applies, torch
 
 

@@ -5,8 +5,6 @@ A hand-written loss, in its own unit, cannot be compared with anything. Accuracy
 variance can, and where the loss is the cross-entropy of the outputs they are equal to it. Works on any
 device without waiting for it."""
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Sizes of weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

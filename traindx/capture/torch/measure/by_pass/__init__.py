@@ -10,8 +10,6 @@ How to add one, such as the entropy of attention:
 The package is walked; nothing registers itself. A family that costs too much is left out as `signals/` says.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Sequence

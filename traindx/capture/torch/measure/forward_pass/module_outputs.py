@@ -1,8 +1,6 @@
 """Statistics of the outputs of modules, read by hooks during the forward passes that are sampled: on the host
 by `arrays/activations`, on an accelerator the same ones computed there."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """Functions of PyTorch that are wrapped while a model is called, and at no other time: between two passes a
 script may trace, script, export or compile the model, and must find PyTorch's own functions."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any

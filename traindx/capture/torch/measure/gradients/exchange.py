@@ -11,8 +11,6 @@ Directions are the angles between the gradients of two steps in a row, and the s
 the same stretch of every parameter is read. Stretches are weighted by the size of their parameter, so that
 sums over them estimate sums over all weights."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 Every reading is a vector with one entry per parameter, on the CPU a numpy array, else a tensor
 that stays on its device until readings are fetched together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 """What the autograd graph of a loss shows: how it was reduced to one number, and which activations it went
 through, and in which operation it became NaN or infinite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

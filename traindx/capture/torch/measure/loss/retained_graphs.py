@@ -4,8 +4,6 @@ hidden state that is never detached. The memory of such graphs is never freed.
 They are looked for in the variables of the functions that are running when a step is made, at a few steps
 with growing distances. A variable with more graphs each time, by about one a step, retains them."""
 
-from __future__ import annotations
-
 import linecache
 import os
 import re

@@ -16,8 +16,6 @@ Training makes some rows much larger than others. So it shows whether weights we
 
 Layers that are not registered are parameters in plain lists, tuples and dicts of its modules."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The module trees of the models in training: what is in them, and which modules can be measured."""
 
-from __future__ import annotations
-
 import weakref
 from typing import Any
 

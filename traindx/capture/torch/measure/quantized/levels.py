@@ -5,8 +5,6 @@ Activations are rounded and clipped to a range that a scale and a zero point def
 on the first or the last level, whoever wrote the quantizer. So the share of values on these two is measured,
 for inputs that were computed (the data themselves are not) and are on an even grid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

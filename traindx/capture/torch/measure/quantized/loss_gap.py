@@ -7,8 +7,6 @@ and with `torch.ao`'s fake-quantize modules off. Modes, buffers, gradients and r
 both calls draw the same random numbers. A gap is reported only where the first call reproduces the loss that
 was trained on: only then is it known how the loss is computed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -5,8 +5,6 @@ replaced by that of another one, and the outputs for the first half are compared
 not change. No step of the training is touched: modes, buffers and random state are restored, as the script
 may go on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,8 +1,6 @@
 """The last sampled training call of a model, held so that it can be repeated without keeping anything
 alive. Everything that a call outside of its training changes is restored."""
 
-from __future__ import annotations
-
 import random
 import warnings
 import weakref

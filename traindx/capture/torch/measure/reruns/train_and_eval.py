@@ -6,8 +6,6 @@ measured separately. Where the loss is one of PyTorch's functions of outputs and
 both modes as well. No step of the training is touched: modes, buffers and random state are restored, as the
 script may go on."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any

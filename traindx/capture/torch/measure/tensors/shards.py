@@ -4,8 +4,6 @@ A collective operation inside an observer would hang the training as soon as one
 more. So each process records the norm of its own part, weighted so that the squares of all processes sum up
 to the square of the true norm, and the reader of the store adds them up."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

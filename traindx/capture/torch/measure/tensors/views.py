@@ -6,8 +6,6 @@ The choice of the operation matters a hundredfold on a CPU: `np.dot` and `np.max
 Capture's own operations must be invisible to the script: tensor subclasses and modes count and change
 what is done with PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any

@@ -2,8 +2,6 @@
 
 A loop that uses one batch again and again iterates over the loader instead (fix `iterate-the-loader`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

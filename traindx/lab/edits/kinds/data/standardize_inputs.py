@@ -5,8 +5,6 @@ Where the tensors or arrays of training and validation have names (`X_train`, or
 right before the data set, else before the loop. The statistics are those of all training
 samples at once. The intervention only knows the samples seen so far, so the first losses differ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ The mean and the standard deviation are written into the source as numbers, so a
 Every printed loss and metric keeps its unit. In PyTorch the loss is divided before the backward pass, so that
 gradients are those in standard units."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

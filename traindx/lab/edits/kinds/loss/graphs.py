@@ -3,8 +3,6 @@
 Losses that are stored with their graph are stored without it: `losses.append(loss)`, `total += loss` (fix
 `release-graph`). They stay tensors, so whatever reads them still works."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import Found, Project, Source, backwards, cst, forward_of, writes
 
 

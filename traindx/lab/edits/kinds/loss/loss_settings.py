@@ -6,8 +6,6 @@ A squared error of one-hot classes becomes a cross-entropy, with the same target
 `loss=/accumulation`: where several backward passes precede a step, the loss is divided by their
 number."""
 
-from __future__ import annotations
-
 from libcst.metadata import Assignment
 
 from traindx.lab.edits.api import (

@@ -1,7 +1,5 @@
 """`activation=relu`, `gelu`, `leaky_relu`: other activations in the hidden layers, modules and functions."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.lab.edits.api import Project, Source, cst, feeds_layer, hidden, kind, uses_of, writes

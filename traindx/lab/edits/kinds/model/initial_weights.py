@@ -1,8 +1,6 @@
 """`init=he`, `xavier`, `orthogonal`: new weights of linear and convolution layers, before the optimizer is
 made."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import Found, Project, cst, optimizers, writes
 
 WAYS = {"he": 'kaiming_normal_({}, nonlinearity="relu")', "xavier": "xavier_normal_({})",

@@ -4,8 +4,6 @@ sequences.
 `dropout=0`, `dropout=0.2`, `dropout=*0.33`: the rates where they are set; without any, dropout after the
 hidden activations of sequences."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 

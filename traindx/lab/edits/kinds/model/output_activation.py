@@ -9,8 +9,6 @@ form that does.
 Whatever reads the model's output must mean the same without it. The largest of several stays the largest,
 and a comparison with 0.5 becomes one with 0. Anything else that reads probabilities makes it advice."""
 
-from __future__ import annotations
-
 import math
 
 from libcst.metadata import Assignment

@@ -1,8 +1,6 @@
 """Clipping: `clip=1.0` and `clip.value=0.5` before the step (after unscaling), `clip=*10` and `clip=off`
 where it is set."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import (
     Found,
     Project,

@@ -7,8 +7,6 @@ shape. The source must set what was recorded. Otherwise something between them s
 Schedules: one that counts epochs but is stepped for each batch is stepped at the end of the epoch instead
 (fix `repair-schedule`). With `lr=constant` none is stepped."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import (
     Found,
     Project,

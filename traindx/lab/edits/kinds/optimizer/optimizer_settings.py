@@ -1,8 +1,6 @@
 """Settings of the optimizer other than the rate: `weight_decay=0.01`, `weight_decay=*3`, `momentum=0.9`,
 `betas=0.9,0.95`, `eps=1e-8`, where they are set, or as a new argument of the optimizer."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.lab.edits.api import (

@@ -1,7 +1,5 @@
 """`unfreeze=all`: no parameter is frozen; `register=all`: the optimizer has all parameters of the model."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.lab.edits.api import Project, Source, cst, dotted, optimizers, writes

@@ -1,7 +1,5 @@
 """`skip_nonfinite=on`: a step is made only if all gradients are finite."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import Project, cst, parameters_at, scaler_of, the_step, writes
 
 

@@ -5,8 +5,6 @@
 This is right with and without accumulation. A clearing between the backward pass and the step, which
 removes the gradients before they are used, is moved instead."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import (
     Found,
     Project,

@@ -1,8 +1,6 @@
 """`optimizer=adamw`, `adam`, `sgd`, `momentum`: another class with the rate and the weight decay as they
 are."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from traindx.lab.edits.api import Found, Project, cst, optimizers, with_argument, without_argument, writes

@@ -3,8 +3,6 @@
 The fix `reduce-on-plateau` adds the schedule after each validation; `lr=plateau` cannot be tried as an
 intervention."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import (
     Found,
     Project,

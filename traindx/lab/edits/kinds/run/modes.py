@@ -8,8 +8,6 @@ the mode changes in it. A `model.eval()` of the training itself becomes `model.t
 `model.eval()` goes before the block (or into the function) without gradients, and `model.train()` before
 the training loop, unless they are there already."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import Found, Project, Source, cst, dotted, model_at, the_backward, writes
 
 

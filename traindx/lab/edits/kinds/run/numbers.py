@@ -3,8 +3,6 @@
 `precision=bfloat16`: autocast to float16 becomes autocast to bfloat16; `precision=float32`: autocast is
 off."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import (
     Found,
     NotCertain,

@@ -1,8 +1,6 @@
 """Stops when the validation no longer improves, and keeps the best weights (fix `stop-early`): in a loop of
 epochs, in Keras, in Lightning and in the Trainer of transformers."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import (
     VALIDATION,
     Found,

@@ -1,7 +1,5 @@
 """`steps=*2`: twice as many epochs, the outermost loop of the training, or of `fit`."""
 
-from __future__ import annotations
-
 from traindx.lab.edits.api import (
     Project,
     certain,
