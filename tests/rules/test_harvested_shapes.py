@@ -30,3 +30,16 @@ def test_a_validation_loss_of_zero_is_not_computed_where_the_accuracy_moves() ->
     assert severity_of("metric-constant-or-impossible", moves) == "low"
     stays = run({"train/loss": loss, "val/loss": zero, "val/accuracy": np.full(60, 0.1)})
     assert severity_of("metric-constant-or-impossible", stays) == "medium"
+
+
+def drifting(fall: float) -> Run:
+    """A running mean of rewards that drifts back and forth, and falls by `fall` over its last third."""
+    rows = 147
+    walk = np.cumsum(3 * rng(0).standard_normal(rows))
+    walk -= np.linspace(0, walk[-1] + 6, rows)
+    return run({"train/reward": 110 + walk - fall * np.maximum(np.arange(rows) - 98, 0) / 49})
+
+
+def test_a_reward_that_always_drifts_has_not_diverged() -> None:
+    assert severity_of("loss-diverges", drifting(0.0)) is None
+    assert severity_of("loss-diverges", drifting(100.0)) in ("high", "critical")

@@ -24,6 +24,9 @@ def fires() -> dict[str, Run]:
             {"train/loss": fall(n, 2.31, 2.08) + noise(n, 0.01), "val/loss": fall(n, 2.31, 2.09) + noise(n, 0.01, 2)},
             setup=Setup(classes=10),
         ),
+        "7,000 words, of which most remain": make.run(
+            {"train/loss": fall(n, 8.85, 8.2) + noise(n, 0.02)}, setup=Setup(classes=6950)
+        ),
         "jumps up and stays there": make.run(
             {"train/loss": np.where(np.arange(n) < 20, 1.4, 7.8 + 3 * np.exp(-np.arange(n) / 30)) + noise(n, 0.1)}
         ),
@@ -50,6 +53,10 @@ def stays_quiet() -> dict[str, Run]:
         "still falling fast": make.run({
             "train/loss": 2.3 - 0.6 * np.arange(n) / n, "train/accuracy": np.arange(n) / 800,
         }),
+        "how often each of 7,000 words occurs": make.run(
+            {"train/loss": np.append(np.full(10, 8.85), fall(n, 8.85, 7.2)) + noise(n + 10, 0.02)},
+            setup=Setup(classes=6950),
+        ),
         "falls in a straight line": make.run({
             "train/loss": 0.693 - 0.05 * np.arange(n) / n, "train/accuracy": 50 + fall(n, 0, 9),
         }),

@@ -275,7 +275,7 @@ def experiments(epochs: list[int]) -> str:
 
 def test_a_grid_of_settings_is_no_log_of_a_run() -> None:
     for epochs in ([199] * 18, [35, 48, 40, 20, 137, 173] * 3):
-        with pytest.raises(NotALog, match="kind is shared by rows with other settings"):
+        with pytest.raises(NotALog, match="settings"):
             read(experiments(epochs))
     assert len(read(experiments(list(range(18)))).columns["loss"].values) == 18
 
@@ -289,3 +289,12 @@ def test_the_sides_of_a_log_are_no_settings() -> None:
     )
     columns = read("\n".join(["epoch,phase,batch,odd,loss", *rows])).columns
     assert any("loss" in name for name in columns)
+
+
+def test_two_settings_that_change_from_row_to_row_are_no_schedule() -> None:
+    grid = [(hidden, lr) for hidden in (16, 24, 32) for lr in (5e-5, 1e-4, 1e-3)]
+    rows = (f"{hidden},{lr},{20 + i},0.9{i}" for i, (hidden, lr) in enumerate(grid))
+    with pytest.raises(NotALog, match="hidden_size and lr are settings"):
+        read("\n".join(["hidden_size,lr,seconds,test_acc", *rows]))
+    cycle = (f"64,{1e-3 * (1 + i % 4)},{1 / (i + 1):.3f}" for i in range(12))
+    assert "loss" in read("\n".join(["hidden_size,lr,loss", *cycle])).columns

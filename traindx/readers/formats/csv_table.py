@@ -20,6 +20,22 @@ FILES = ("*.csv", "*.tsv")
 MOST = 0.5
 APART = 0.8  # of the rows, some are there twice
 SOME = 5  # rows that name something, below which they may differ by chance
+SETTINGS = frozenset(
+    {
+        "lr",
+        "lr0",
+        "dropout",
+        "optimizer",
+        "activation",
+        "hidden",
+        "layers",
+        "units",
+        "dim",
+        "dims",
+        "dimension",
+    }
+    | {"proportion", "seed", "init", "kernel", "heads", "warmup", "mixup", "mosaic", "augmentation"}
+)
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
 RATE = re.compile(
     r"(?P<before>.*?)[\s_/-]*(?:lr|learning[\s_-]?rate)[\s_=:-]*(?P<rate>\d*\.?\d+(?:e[-+]?\d+)?)(?P<after>\D*)",
@@ -61,7 +77,7 @@ def read(source: Source) -> list[RawLog]:
     naming = of_things(table.layout, axis) if uncounted else ""
     naming = f"{naming} differs in every row" if naming else ""
     if not naming and (uncounted or goes_back(log.columns[axis or ""].values)):
-        naming = of_methods(table.layout)
+        naming = of_settings(log, table.layout)
     if naming:
         raise NotALog(
             source.name,
@@ -83,22 +99,23 @@ def goes_back(values: Floats) -> bool:
     return bool(len(values) >= SOME and np.mean(np.diff(values) < 0) > 0.2)
 
 
-def of_methods(layout: Layout) -> str:
-    """What is said of a column of words that rows share (a method, a kind of layer) next to at least two settings
-    that repeat, such as numbers of layers; "" for none. The sides of a log (train, val) are no methods."""
-    cells = {
-        name: [c.strip() for c in layout.samples[i]]
-        for i, name in enumerate(layout.names)
-        if i in layout.text
-    }
+def of_settings(log: RawLog, layout: Layout) -> str:
+    """What is said of settings that change from row to row, "" for none: two columns with names of settings, or one
+    next to words that rows share (a method, a kind of layer), or such words next to two columns of numbers that
+    come again. One of them goes up and down. A rate alone may do so by its schedule."""
+    cells = {layout.names[i]: [c.strip() for c in layout.samples[i]] for i in sorted(layout.text)}
     shared = [n for n, c in cells.items() if 1 < len({*c}) <= len(c) / 2 and not any(map(split_of_word, c))]
-    whole = [
-        c
-        for i, c in enumerate(layout.samples)
-        if i not in layout.text and all(v.strip().isdigit() for v in c)
-    ]
-    settings = [c for c in whole if 1 < len({*c}) <= len(c) / 3]
-    return f"{shared[0]} is shared by rows with other settings" if shared and len(settings) >= 2 else ""
+    words = {n: np.unique(c, return_inverse=True)[1].astype(float) for n, c in cells.items()}
+    numbers = {name: column.values for name, column in log.columns.items()}
+    values = words | numbers
+    with np.errstate(all="ignore"):  # of damaged tables
+        changes = {n: {*np.sign(np.diff(v))} - {0.0} for n, v in values.items()}
+    again = [n for n, v in numbers.items() if 1 < distinct(v) <= len(v) / 3 and (v == np.floor(v)).all()]
+    moving = [n for n in values if changes[n] and (n in shared or SETTINGS & {*words_of(n)})]
+    both = any(len(changes[n]) == 2 for n in moving)
+    if both and len(moving) > 1:
+        return f"{moving[0]} and {moving[1]} are settings that differ from row to row"
+    return f"{shared[0]} is shared by rows with other settings" if shared and len(again) > 1 else ""
 
 
 def split_of_word(cell: str) -> bool:

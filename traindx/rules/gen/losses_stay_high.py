@@ -60,7 +60,8 @@ def losses_stay_high(
 
     - an accuracy below 0.8 that made less than half of the way to 1, while the loss fell by less than 35 %
       (40 points);
-    - a start at ln k for k classes, and a fall of less than 20 % (40 points);
+    - a start at ln k for k classes, and a fall of less than 20 % that leaves more than a quarter of as many
+      equally likely answers (40 points);
     - an end above the start (40 points);
     - a training loss that fell by less than 5 % and a validation loss that ends no better than it began (20
       points).
@@ -135,7 +136,14 @@ def no_progress(features: Features, state: State, nothing: float) -> tuple[str, 
 
 
 def kind_of_level(
-    state: State, classes: int | None, little: float, scored: float, poor: float, chance: float
+    state: State,
+    classes: int | None,
+    little: float,
+    scored: float,
+    poor: float,
+    chance: float,
+    *,
+    quarter: float = threshold(0.25, "of the answers", "convention", "most of them are ruled out"),
 ) -> tuple[str, api.Severity] | None:
     """Which of the first three forms on the page this is, if any, with its severity."""
     if state.accuracy is not None and state.skill is not None:
@@ -148,7 +156,8 @@ def kind_of_level(
     if classes is None or classes < 2:
         return None  # some k always fits, so the number of classes is not guessed here
     near = abs(state.start / np.log(classes) - 1) < 2 * chance
-    return ("from-chance", "medium") if near and state.progress < little else None
+    fewer = np.exp(state.end - state.start)  # of many words, how often each occurs already says much
+    return ("from-chance", "medium") if near and state.progress < little and fewer > quarter else None
 
 
 def evidence(state: State, kind: tuple[str, api.Severity]) -> Evidence:

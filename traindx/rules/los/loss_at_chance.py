@@ -36,8 +36,9 @@ def loss_at_chance(
     ## What it sees
     The last third of the run stays close to ln k for k classes: within 1 % if the number of classes is
     known. If it is not known, only ln 2, ln 10, ln 100 and ln 1000 are tried, and only within 0.3 %. An
-    accuracy of 1.5 / k or more overrules it. Scores are compared with their own value of guessing: an AUC of
-    0.5, a word error rate of 100 %, a BLEU, mAP, F1 or reward of 0 late in the run.
+    accuracy of 1.5 / k or more overrules it, and so do three logged parts of the loss. Scores are compared
+    with their own value of guessing: an AUC of 0.5, a word error rate of 100 %, a BLEU, mAP, F1 or reward of
+    0 late in the run.
 
     Also a cross-entropy of ten classes (or words) and more that falls to the entropy of the labels (3 % less to
     10 % more) and stays there: the model uses only how often each label occurs.
@@ -59,9 +60,8 @@ def loss_at_chance(
     k.
     """
     yield from scores_know_nothing(run, features, nothing, epochs, steps)
-    name = "train/loss" if features.curve("train/loss") is not None else "val/loss"
-    curve = features.curve(name)
-    if curve is None or curve.n < 3 or features.is_game or features.is_reinforcement:
+    curve = loss_of_answers(features)
+    if curve is None or curve.n < 3:
         return
     tail = curve.values[-max(3, int(stretch * curve.n)) :]
     level = float(median(tail))
@@ -81,9 +81,20 @@ def loss_at_chance(
         last=float(curve.steps[-1]),
         strength=1.0 if classes else 0.5,
         aspects=("known-classes",) * bool(run.setup.classes) + ("frozen",) * frozen,
-        values={"name": name, "level": level, "classes": found, "chance": chance_loss(found)},
-        points=(api.EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
+        values={"name": curve.name, "level": level, "classes": found, "chance": chance_loss(found)},
+        points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
     )
+
+
+def loss_of_answers(features: Features) -> Curve | None:
+    """The training loss, else the validation loss, where it may be one cross-entropy: not of agents or players, and
+    not logged with three parts or more, whose sum is near ln k by coincidence."""
+    curve = features.curve("train/loss") or features.curve("val/loss")
+    if curve is None or features.is_game or features.is_reinforcement:
+        return None
+    split = curve.name.removesuffix("loss")
+    parts = sum(n.startswith(split) and "loss" in n and n != curve.name for n in features.run.series)
+    return curve if parts < 3 else None
 
 
 def frequencies_alone(
@@ -97,13 +108,14 @@ def frequencies_alone(
     enough: float = threshold(24, "points", "convention", "fewer have no slope"),
     many: float = threshold(9, "highest label", "convention", "of few classes, little is left to learn"),
     fallen: float = threshold(1.1, "x the level", "convention", "else it is still the first guess"),
+    share: float = threshold(0.1, "updates a label", "measured", "models of words learn frequencies first"),
 ) -> Iterator[Evidence]:
     """A cross-entropy that has fallen to the entropy of the labels, and stays there."""
     entropy, highest = (run.setup.number(name) or 0.0 for name in ("label_entropy", "label_max"))
     mean = run.setup.word("loss_reduction_seen") == "mean" and run.setup.word("loss_name") in OF_LABELS
     settled = not moves(curve.values[-(curve.n // 3) :], still * level)
     near = counted * entropy <= level <= missed * entropy and curve.values[0] >= fallen * level
-    if mean and near and settled and highest >= many and curve.n >= enough:
+    if mean and near and settled and highest >= many and curve.n >= max(enough, share * highest):
         last = float(curve.steps[-1])
         yield Evidence(
             onset=curve.step_at(2 * curve.n // 3),
@@ -191,12 +203,13 @@ def guessed_by_accuracy(features: Features, level: float, near: float) -> int | 
 
 
 def accuracies(features: Features) -> Iterator[float]:
-    """The last level of each accuracy on training or validation data, as a share."""
-    for name in ("train/accuracy", "val/accuracy"):
-        curve = features.curve(name)
-        if curve is not None and curve.n:
-            scale = scale_of(name, curve.values)
-            yield float(median(curve.values[-3:])) / (scale.perfect if scale else 1.0)
+    """The last level of each accuracy on training or validation data (also of one part of the answer, such as a
+    detector's classes), as a share."""
+    for curve in (c for split in ("train/", "val/") for c in scores(features, split, 1)):
+        scale = scale_of(curve.name, curve.values)
+        words = api.words_of(curve.name)
+        if scale is not None and words & {"accuracy", "acc", "acc1", "top1"} and not words & {"5", "top5"}:
+            yield float(median(curve.values[-3:])) / scale.perfect
 
 
 def first_at(values: np.ndarray, level: float, steady: float) -> int:

@@ -49,7 +49,8 @@ def loss_diverges(
     - a jump like that within the first tenth of a longer log, without a fall after it (high);
     - a loss above 1e18 in every row (critical).
 
-    A reward or a validation loss must lose 80 % of its progress, because these wander.
+    A reward or a validation loss must lose 80 % of its progress, because these wander. Falls and rises of the
+    size by which the level changes all the time are not reported.
 
     ## Why it matters
     A run that diverges does not recover without a change. Every further step is wasted.
@@ -83,13 +84,30 @@ def loss_diverges(
     lately = risen > max(lost * since, visible * abs(curve.best), noise * error)
     lately = lately or (end > rise * curve.start and lost_decades(curve, end, lost, decade, noise))
     unsettled = best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen)
-    if unsettled or not (risen > needed or lately):
+    if unsettled or not (risen > needed or lately) or wanders(curve, end):
         return
     # Rewards and validation losses wander. Only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
     yield divergence(curve, best, end, from_start, ending, sudden, severity)
+
+
+def wanders(
+    curve: Curve,
+    end: float,
+    *,
+    parts: float = threshold(20, "parts", "convention", "a twentieth of the run is a level"),
+    usual: float = threshold(3.0, "x the usual change of level", "theory", "3 of the scatter of levels"),
+) -> bool:
+    """Whether both the fall to the lowest levels and the rise above the first one are of the size by which levels
+    change all the time. Running means of rewards and losses of hard batches drift so."""
+    if curve.n < 2 * parts:
+        return False
+    levels = api.block_medians(curve.oriented, int(parts))
+    second = float(np.sort(levels)[1])  # a single low part is chance
+    change = max(float(levels[0]) - second, end - float(levels[0]))
+    return change < usual * float(median(np.abs(np.diff(levels))))
 
 
 def rise_in_few_points(
