@@ -4,6 +4,7 @@ References to objects of a script keep nothing alive: what it frees is freed at 
 run."""
 
 import functools
+import glob
 import inspect
 import linecache
 import os
@@ -142,7 +143,10 @@ class Lines:
         paths = sysconfig.get_paths()
         library = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib") if key in paths}
         here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        self.foreign = tuple(os.path.join(path, "") for path in (*library, here))
+        # `pip install --target` puts packages into any folder.
+        others = (path for path in sys.path if path and os.path.abspath(path) != os.path.abspath(folder))
+        installed = [path for path in others if glob.glob(os.path.join(glob.escape(path), "*.dist-info"))]
+        self.foreign = tuple(os.path.join(path, "") for path in (*library, *installed, here))
         self.known: dict[str, str] = {WRAPPER: ""}  # file name -> how it is shown; "" for a library's
 
     def here(self, depth: int = 2) -> str:
