@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
-from traindx.readers.assembly.step_axis import find_axis, steps_of, swept
+from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
 from traindx.readers.names.aliases import role_of, split_of, words_of
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
@@ -110,14 +110,14 @@ def of_settings(log: RawLog, layout: Layout) -> str:
     words = {n: np.unique(c, return_inverse=True)[1].astype(float) for n, c in cells.items()}
     numbers = {name: column.values for name, column in log.columns.items()}
     values = words | numbers
-    with np.errstate(all="ignore"):  # of damaged tables
-        changes = {n: {*np.sign(np.diff(v))} - {0.0} for n, v in values.items()}
+    moving = {n: ways(v) for n, v in values.items() if n in shared or SETTINGS & {*words_of(n)}}
+    moving = {n: count for n, count in moving.items() if count}
+    if len(moving) > 1 and max(moving.values()) == 2:
+        return f"{' and '.join([*moving][:2])} are settings that differ from row to row"
+    if not shared:
+        return ""
     again = [n for n, v in numbers.items() if 1 < distinct(v) <= len(v) / 3 and (v == np.floor(v)).all()]
-    moving = [n for n in values if changes[n] and (n in shared or SETTINGS & {*words_of(n)})]
-    both = any(len(changes[n]) == 2 for n in moving)
-    if both and len(moving) > 1:
-        return f"{moving[0]} and {moving[1]} are settings that differ from row to row"
-    return f"{shared[0]} is shared by rows with other settings" if shared and len(again) > 1 else ""
+    return f"{shared[0]} is shared by rows with other settings" if len(again) > 1 else ""
 
 
 def split_of_word(cell: str) -> bool:
