@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
-from traindx.readers.assembly.step_axis import find_axis, steps_of
+from traindx.readers.assembly.step_axis import find_axis, steps_of, swept
 from traindx.readers.names.aliases import role_of, split_of, words_of
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
@@ -76,6 +76,8 @@ def read(source: Source) -> list[RawLog]:
     uncounted = not counts(log, axis)
     naming = of_things(table.layout, axis) if uncounted else ""
     naming = f"{naming} differs in every row" if naming else ""
+    if not naming and uncounted and (cut := swept(log.columns)):
+        naming = f"the rows go over {cut}"
     if not naming and (uncounted or goes_back(log.columns[axis or ""].values)):
         naming = of_settings(log, table.layout)
     if naming:
