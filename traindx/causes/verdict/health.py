@@ -217,8 +217,7 @@ def is_doubtful(
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
-    gains = curve is not None and (shed(curve) >= part or zero_is_unknown(case.run))
-    nears = gains and not young(case.run)
+    nears = curve is not None and (shed(curve) >= part or zero_is_unknown(case.run))
     behind = learns_well(case.run, case.features) is False  # simple predictors do better
     nears = nears and is_learning(case.features) is not False and not behind
     nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)
