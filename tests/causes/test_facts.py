@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
+from tests.causes.verdict.test_decision import PANEL
 from traindx.causes.facts import FACTS, facts_of
 from traindx.causes.grades.setup import decades, unheld
 from traindx.features.log_artifacts import suspicions
@@ -26,6 +27,19 @@ def given_facts(**facts: object) -> dict[str, bool]:
     return facts_by_name(
         make.run({"train/loss": make.healthy_loss(200)}, setup=Setup().with_facts(facts, "given"))
     )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("facts", "huge"), [({"loss": "mse"}, True), ({"targets_std": 40.0}, True), ({}, None)]
+)
+def test_a_giant_loss_of_unknown_zero_says_nothing_of_targets(
+    facts: dict[str, object], huge: bool | None
+) -> None:
+    series = {"train/loss": 1e3 * make.healthy_loss(200)}
+    run = make.run(series, setup=Setup().with_facts(facts, "capture"))
+    seen = msgspec.structs.replace(run, panels={"grad_norm": PANEL})
+    assert facts_by_name(seen).get("huge-loss") is huge
+    assert facts_by_name(run)["huge-loss"]  # a log names its losses, and shows no targets
 
 
 def test_a_net_of_random_draws_is_not_known_to_be_fine_tuned() -> None:

@@ -24,6 +24,7 @@ def fires() -> dict[str, Run]:
         "from the start": run({"train/loss": rising}),
         "sudden, never back": run({"train/loss": jump}),
         "gradual": run({"train/loss": slow}),
+        "one good evaluation, then never again": run({"val/loss": np.array([0.02, 0.49, 0.49, 0.49])}),
         "blown up for a third of the run, half back": run({"train/loss": blown_up}),
     }
 
@@ -36,6 +37,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "healthy": run({"train/loss": healthy_loss()}),
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
+        "a first value that is too low": run({"val/loss": np.array([0.3, 2.3, 2.2, 2.1])}),
         "near zero": run({"train/loss": near_zero()}),
         "negative": run({"train/loss": negative()}),
         "warm restarts": run({"train/loss": warm_restarts()[0]}),

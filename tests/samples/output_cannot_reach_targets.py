@@ -22,7 +22,14 @@ def fires() -> dict[str, Run]:
             outputs_max=0.8,
             outputs_last_activation="sigmoid",
         ),
+        "outputs pressed against -1 by targets below, of unknown origin": unnamed(outputs_min=-0.999),
     }
+
+
+def unnamed(**facts: float) -> Run:
+    """Outputs of an unknown function, for targets below -1."""
+    known = {"outputs_min": -0.7, "outputs_max": 0.3, "targets_min": -10.6, "targets_max": -3.7, **facts}
+    return with_facts("sigmoid_values", modules="", outputs_last_activation="", **known)
 
 
 def stays_quiet() -> dict[str, Run]:
@@ -42,5 +49,6 @@ def stays_quiet() -> dict[str, Run]:
         "zeros alone, of unknown origin": with_facts(
             "relu_scores", outputs_max=0.0, outputs_last_activation="", modules=""
         ),
+        "outputs that come near 1 by chance, for targets below -1": unnamed(outputs_max=0.995),
         "a sigmoid on targets of 0 to 1": with_facts("sigmoid_values", targets_min=0.0, targets_max=1.0),
     }

@@ -236,10 +236,10 @@ PANEL = Panel(np.array([0.0, 100.0]), ("body",), np.ones((2, 1)))
 
 
 def recorded(facts: dict[str, str] | None = None, **series: object) -> Run:
-    """A recording with modules, with these facts."""
-    run = plain_run(**series)
+    """A recording with modules, with these facts, and a loss whose zero is known."""
+    run, known = plain_run(**series), {"loss": "cross_entropy", **(facts or {})}
     return msgspec.structs.replace(
-        run, panels={"grad_norm": PANEL}, setup=run.setup.with_facts(facts or {}, "capture")
+        run, panels={"grad_norm": PANEL}, setup=run.setup.with_facts(known, "capture")
     )
 
 

@@ -139,6 +139,19 @@ def test_a_net_that_comes_closer_needs_one_probable_fault(end: float, health: st
     spread = {"misaligned-labels": 0.2, "batch-too-small": 0.16, "healthy": 0.1, "wrong-loss": 0.09}
     assert verdict(run, spread) == health
     assert verdict(run, {"misaligned-labels": 0.9, "healthy": 0.1}) != "healthy"
+    few = recorded(train__loss=(run.series["train/loss"].values[::5]))
+    assert verdict(few, spread) == health  # what was reached counts, however few the steps
+
+
+@pytest.mark.parametrize(
+    ("loss", "rate", "health"), [("", 0.0, "healthy"), ("", 1.0, "watch"), ("mse", 0.0, "watch")]
+)
+def test_a_loss_without_a_known_zero_is_judged_by_its_noise(loss: str, rate: float, health: str) -> None:
+    """A likelihood of many numbers falls by two parts in a hundred, far beyond its noise, or not at all."""
+    noise = np.random.default_rng(0).standard_normal(300)
+    level = 1120 - 24 * (1 - rate) * np.linspace(0, 1, 300) ** 0.5
+    spread = {"undertrained": 0.3, "deep-without-skip-or-norm": 0.2, "healthy": 0.1, "wrong-loss": 0.1}
+    assert verdict(recorded({"loss": loss}, train__loss=level + noise), spread) == health
 
 
 def test_a_score_of_the_beginning_is_no_score_of_the_end() -> None:

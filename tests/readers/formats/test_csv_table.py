@@ -298,3 +298,12 @@ def test_two_settings_that_change_from_row_to_row_are_no_schedule() -> None:
         read("\n".join(["hidden_size,lr,seconds,test_acc", *rows]))
     cycle = (f"64,{1e-3 * (1 + i % 4)},{1 / (i + 1):.3f}" for i in range(12))
     assert "loss" in read("\n".join(["hidden_size,lr,loss", *cycle])).columns
+
+
+def test_scores_over_thresholds_are_no_log_of_a_run() -> None:
+    rows = [(i / 10, 0.5 + 0.04 * i, 0.9 - 0.05 * i) for i in range(1, 10)]
+    text = "\n".join(["threshold,recall,precision", *(f"{a},{b:.2f},{c:.2f}" for a, b, c in rows)])
+    with pytest.raises(NotALog, match="the rows go over threshold"):
+        read(text)
+    counted = "\n".join(["step,threshold,loss", *(f"{i},{a},{b:.2f}" for i, (a, b, _) in enumerate(rows))])
+    assert "loss" in read(counted).columns

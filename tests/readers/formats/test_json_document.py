@@ -61,3 +61,10 @@ def test_a_cut_document_keeps_what_is_whole() -> None:
 def test_refusals(text: str) -> None:
     with pytest.raises(NotALog):
         json_document.read(memory(text))
+
+
+def test_scores_over_thresholds_are_no_log_of_a_run() -> None:
+    scores = [0.5 + 0.04 * i for i in range(9)]
+    with pytest.raises(NotALog, match="its lists go over taus"):
+        read({"taus": [i / 10 for i in range(9)], "f1": scores})
+    assert read({"tau": [0.9, 0.8, 0.95, 0.7, 0.9, 0.8, 0.9, 0.7, 0.9], "f1": scores}).columns

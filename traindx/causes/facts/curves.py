@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from traindx.causes.facts.setup import FactCheck
-from traindx.features.curves.progress import young
+from traindx.features.curves.progress import young, zero_is_unknown
 from traindx.features.curves.score_scales import late_skills
 from traindx.features.shared import Features
 from traindx.features.statistics import median
@@ -71,9 +71,10 @@ def huge_loss(
         1000.0, "loss", basis="convention", source="E[y^2] of raw targets, not a log-loss"
     ),
 ) -> bool | None:
-    """The loss starts in the thousands, as a squared error of unscaled targets does."""
+    """The loss starts in the thousands, as a squared error of unscaled targets does. None for a loss whose zero
+    is not known: a likelihood of many numbers is as large."""
     loss = features.curve("train/loss")
-    if loss is None or loss.n == 0 or features.is_reinforcement:
+    if loss is None or loss.n == 0 or features.is_reinforcement or zero_is_unknown(run):
         return None
     return bool(loss.values[0] > above) and run.setup.number("classes") is None
 

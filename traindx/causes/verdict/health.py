@@ -32,7 +32,7 @@ from traindx.causes.verdict.harm import (
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import shed
-from traindx.features.curves.progress import clearly_falls, is_learning, young
+from traindx.features.curves.progress import clearly_falls, is_learning, young, zero_is_unknown
 from traindx.features.curves.score_scales import (
     best_skill,
     scores,
@@ -217,7 +217,7 @@ def is_doubtful(
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
-    nears = curve is not None and shed(curve) >= part and not young(case.run)
+    nears = curve is not None and (shed(curve) >= part or zero_is_unknown(case.run))
     behind = learns_well(case.run, case.features) is False  # simple predictors do better
     nears = nears and is_learning(case.features) is not False and not behind
     nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)

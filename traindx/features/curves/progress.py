@@ -55,7 +55,8 @@ def is_learning(features: Features) -> bool | None:
     if guess is not None and curve.end <= FAR_FROM_GUESSING * guess:
         return True
     found = by_fall(curve)
-    return None if found is False and grey(features.run.setup) and clearly_falls(curve) else found
+    far = grey(features.run.setup) or zero_is_unknown(features.run)  # its best may be far from zero
+    return None if found is False and far and clearly_falls(curve) else found
 
 
 def young(run: Run) -> bool:
@@ -102,6 +103,13 @@ def grey(setup: Setup) -> bool:
     zero, and a fall that is small against its level may be all there is."""
     loss = setup.word("loss_name") or setup.word("loss")
     return "binary" in loss and setup.flag("targets_binary") is False
+
+
+def zero_is_unknown(run: Run) -> bool:
+    """Whether a recording saw neither a known loss nor targets. The level of such a loss has no meaning: a
+    likelihood of many numbers may start at a thousand and end there, and have learned all there is."""
+    known = run.setup.word("loss") or run.setup.known("targets_std") or run.setup.known("classes")
+    return bool(run.panels) and not known
 
 
 def clearly_falls(curve: Curve) -> bool:

@@ -56,6 +56,22 @@ AXIS_KINDS = {
 }
 
 
+CUTS = frozenset({"threshold", "thresholds", "tau", "taus", "cutoff", "cutoffs", "fpr"})
+
+
+def swept(columns: dict[str, RawColumn]) -> str:
+    """The column of thresholds over which scores of one model are listed, in order; "" for none."""
+    found = (n for n, c in columns.items() if CUTS & {*words_of(n)} and len(c.values) >= 5)
+    return next((n for n in found if ways(columns[n].values) == 1), "")
+
+
+def ways(values: Floats) -> int:
+    """In how many ways neighbouring values differ: up, down, both or not at all."""
+    with np.errstate(all="ignore"):  # of damaged tables
+        change = np.diff(values)
+    return int((change > 0).any()) + int((change < 0).any())
+
+
 def find_axis(columns: dict[str, RawColumn]) -> str | None:
     """The column that counts steps: known by name, present on most rows, and rising."""
     rows = max((len(c.rows) for c in columns.values()), default=0)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
-from traindx.readers.assembly.step_axis import find_axis, steps_of
+from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
 from traindx.readers.names.aliases import role_of, split_of, words_of
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
@@ -74,6 +74,8 @@ def read(source: Source) -> list[RawLog]:
     uncounted = not counts(log, axis)
     naming = of_things(table.layout, axis) if uncounted else ""
     naming = f"{naming} differs in every row" if naming else ""
+    if not naming and uncounted and (cut := swept(log.columns)):
+        naming = f"the rows go over {cut}"
     if not naming and (uncounted or goes_back(log.columns[axis or ""].values)):
         naming = of_settings(log, table.layout)
     if naming:
@@ -106,14 +108,14 @@ def of_settings(log: RawLog, layout: Layout) -> str:
     words = {n: np.unique(c, return_inverse=True)[1].astype(float) for n, c in cells.items()}
     numbers = {name: column.values for name, column in log.columns.items()}
     values = words | numbers
-    with np.errstate(all="ignore"):  # of damaged tables
-        changes = {n: {*np.sign(np.diff(v))} - {0.0} for n, v in values.items()}
+    moving = {n: ways(v) for n, v in values.items() if n in shared or SETTINGS & {*words_of(n)}}
+    moving = {n: count for n, count in moving.items() if count}
+    if len(moving) > 1 and max(moving.values()) == 2:
+        return f"{' and '.join([*moving][:2])} are settings that differ from row to row"
+    if not shared:
+        return ""
     again = [n for n, v in numbers.items() if 1 < distinct(v) <= len(v) / 3 and (v == np.floor(v)).all()]
-    moving = [n for n in values if changes[n] and (n in shared or SETTINGS & {*words_of(n)})]
-    both = any(len(changes[n]) == 2 for n in moving)
-    if both and len(moving) > 1:
-        return f"{moving[0]} and {moving[1]} are settings that differ from row to row"
-    return f"{shared[0]} is shared by rows with other settings" if shared and len(again) > 1 else ""
+    return f"{shared[0]} is shared by rows with other settings" if len(again) > 1 else ""
 
 
 def split_of_word(cell: str) -> bool:

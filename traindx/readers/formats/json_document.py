@@ -2,6 +2,7 @@
 them one level down; also the [wall time, step, value] triples of TensorBoard's download."""
 
 from traindx.readers.api import Any, Event, NotALog, RawColumn, RawLog, Source, np
+from traindx.readers.assembly.step_axis import find_axis, swept
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.json.lines import columns_of
 from traindx.readers.setup_facts import facts_from
@@ -54,6 +55,13 @@ def read(source: Source) -> list[RawLog]:
         log.facts = facts_from(value) if isinstance(value, dict) else {}
     if not log.columns:
         raise NotALog(source.name, "no history of numbers in this JSON document")
+    if log.axis is None and find_axis(log.columns) is None and (cut := swept(log.columns)):
+        raise NotALog(
+            source.name,
+            f"its lists go over {cut}, so these are scores of one model, not the log of a run",
+            hint="give the log that was written while it trained",
+            final=True,
+        )
     return [log]
 
 

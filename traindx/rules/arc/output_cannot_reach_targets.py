@@ -1,5 +1,7 @@
 """ARC005 output-cannot-reach-targets."""
 
+import math
+
 from traindx.rules import api
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
@@ -38,9 +40,9 @@ def output_cannot_reach_targets(
     no gradient.
 
     ## When it is wrong
-    Outputs that happen to stay within such a range. Therefore the bound must be reached, or the last
-    operation must be such an activation (known from the graph). Not judged where the last operation is
-    known to be linear.
+    Outputs that happen to stay within such a range. Therefore the bound must be reached on the side of the
+    targets, or the last operation must be such an activation (known from the graph). Not judged where the
+    last operation is known to be linear.
 
     ## What to try
     End with a linear layer, or scale the targets into the range.
@@ -66,7 +68,8 @@ def output_cannot_reach_targets(
             f"{bound}-scores",
         )
     else:
-        outside = unreachable(run, bounded(low, high, last, edge, near), beyond)
+        ends = (-math.inf, math.inf) if last else (low - near, high + near)
+        outside = unreachable(run, bounded(low, high, last, edge, near), ends, beyond)
         if not outside:
             return
         what, aspect = f"outputs range from {low:.3g} to {high:.3g}, targets {outside}", "range"
@@ -104,11 +107,13 @@ def bounded(low: float, high: float, last: str, edge: float, near: float) -> str
     return "tanh" if (last == "tanh" or touched) and low >= -1 - edge and high <= 1 + edge else ""
 
 
-def unreachable(run: Run, bound: str, beyond: float) -> str:
-    """The range of the targets in words, where much of it is beyond the bound; otherwise ""."""
+def unreachable(run: Run, bound: str, ends: tuple[float, float], beyond: float) -> str:
+    """The range of the targets in words, where much of it is beyond the bound; otherwise "". `ends`: of the
+    outputs. Targets press them against the bound, so it counts only on a side where they reach it."""
     start, end = run.setup.number("targets_min"), run.setup.number("targets_max")
     if not bound or start is None or end is None or end <= start:
         return ""
-    floor, ceiling = (-1.0 if bound == "tanh" else 0.0), (float("inf") if bound == "relu" else 1.0)
-    out = max(floor - start, 0.0) + max(end - ceiling, 0.0)
-    return f"from {start:.3g} to {end:.3g}" if out > beyond * (end - start) else ""
+    floor, ceiling = (-1.0 if bound == "tanh" else 0.0), (math.inf if bound == "relu" else 1.0)
+    below = max(floor - start, 0.0) if ends[0] <= floor else 0.0
+    above = max(end - ceiling, 0.0) if ends[1] >= ceiling else 0.0
+    return f"from {start:.3g} to {end:.3g}" if below + above > beyond * (end - start) else ""

@@ -198,14 +198,19 @@ def lasting_jump(
     falls: float = threshold(0.8, "of the level after the jump", "convention", "a loss that learns again"),
 ) -> Evidence | None:
     """A log that jumps to another level, where each later value is at least `times` as high as all earlier ones:
-    with at least two points before and two after in a short log, or within its first tenth in a longer one."""
+    with at least two points before and two after in a short log (or one, and the fourth power of that), or within
+    its first tenth in a longer one."""
     y = curve.oriented
     if curve.sign < 0 or len(y) < 4 or y.min() <= 0:
         return None
     long = len(y) >= few
-    places = range(1, max(2, int(early * len(y)))) if long else range(2, len(y) - 1)
+    places = range(1, max(2, int(early * len(y))) if long else len(y) - 1)
     lowest_after, highest_until = np.minimum.accumulate(y[::-1])[::-1], np.maximum.accumulate(y)
-    k = next((k for k in places if lowest_after[k] >= times * highest_until[k - 1]), None)
+    factors = (times if long or k > 1 else times**4 for k in places)
+    jumps = (
+        k for k, by in zip(places, factors, strict=True) if lowest_after[k] >= by * highest_until[k - 1]
+    )
+    k = next(jumps, None)
     if k is None or y[-1] < y[k:].max() / times:
         return None
     part = len(y) // 4
