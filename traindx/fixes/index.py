@@ -1,5 +1,7 @@
 """What is to be known of every fix before it is offered. Made by `python -m docs.generate`."""
 
+from __future__ import annotations
+
 from typing import Any
 
 ROWS: tuple[tuple[Any, ...], ...] = (
