@@ -87,14 +87,37 @@ for epoch in range(10):
             F.cross_entropy(probe(model[:2](x).detach()), y).backward()
             other.step()
 """
-TUNED = """
+ANEW = """
 losses.append([])
 model = net()
-optimizer = torch.optim.SGD(model.parameters(), 0.1)
+rate = 0.1
+for epoch in range(8):
+    optimizer = torch.optim.SGD(model.parameters(), rate)
+    rate *= 0.9
+    for rows in torch.randperm(240).split(40):
+        step(model, optimizer, rows)
+"""
+HEAD_FIRST = """
+base = nn.Sequential(nn.Linear(8, 16), nn.ReLU())
+decoder = nn.Linear(16, 8)
+optimizer = torch.optim.Adam([*base.parameters(), *decoder.parameters()], 1e-2)
+losses.append([])
 for i in range(30):
+    loss = F.mse_loss(decoder(base(x)), x)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses[-1].append(loss.item())
+base.requires_grad_(False)
+model = nn.Sequential(base, nn.Linear(16, 3))
+optimizer = torch.optim.Adam(model[1].parameters(), 1e-2)
+losses.append([])
+for i in range(40):
     step(model, optimizer, torch.arange(i, i + 40))
-optimizer = torch.optim.SGD(model[2:].parameters(), 0.01)
-for i in range(30):
+base.requires_grad_(True)
+optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+losses.append([])
+for i in range(20):
     step(model, optimizer, torch.arange(i, i + 40))
 """
 TINY = """
@@ -132,7 +155,7 @@ def recorded(script: str, folder: Path, *options: str) -> tuple[list[list[float]
     return json.loads(plain), list(pipeline.read_all(folder / "run"))
 
 
-@pytest.mark.parametrize("script", [FOLDS, FUNCTION, PHASES, MAIN])
+@pytest.mark.parametrize("script", [FOLDS, FUNCTION, PHASES, MAIN, HEAD_FIRST])
 def test_each_training_has_its_record(script: str, tmp_path: Path) -> None:
     losses, runs = recorded(script, tmp_path)
     assert len(runs) == len(losses) > 1
@@ -143,11 +166,23 @@ def test_each_training_has_its_record(script: str, tmp_path: Path) -> None:
         assert run.setup.number("optimizers") is None  # of which each training has one
 
 
-@pytest.mark.parametrize("script", [PROBED, TUNED])
+@pytest.mark.parametrize("script", [PROBED, ANEW])
 def test_what_goes_on_stays_one_record(script: str, tmp_path: Path) -> None:
-    losses, runs = recorded(script, tmp_path)
-    assert len(runs) == 1
-    assert len(runs[0].series["train/loss"]) >= len(losses[0]) // 2
+    losses, (run,) = recorded(script, tmp_path)
+    np.testing.assert_allclose(run.series["train/loss"].values, losses[0], rtol=2e-7)
+    assert run.setup.number("optimizers") == (4 if script is PROBED else None)
+    if script is ANEW:
+        np.testing.assert_allclose(run.series["lr"].values, 0.1 * 0.9 ** (np.arange(48) // 6), rtol=1e-6)
+
+
+def test_what_is_frozen_after_a_first_training_is_not_expected_to_change(tmp_path: Path) -> None:
+    _, runs = recorded(HEAD_FIRST, tmp_path, "--every", "2")
+    assert [run.setup.flag("weights_trained_before") for run in runs] == [None, True, True]
+    assert [run.setup.number("parameters_frozen") for run in runs] == [0, 16 * 8 + 16, 0]
+    said = {
+        f.slug for run in pipeline.diagnose(runs).document.runs for f in run.findings if f.severity != "info"
+    }
+    assert not said & {"parameters-never-change", "parameters-frozen", "parameters-missing-from-optimizer"}
 
 
 def test_an_experiment_is_about_the_first_training(tmp_path: Path) -> None:

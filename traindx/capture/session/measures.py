@@ -72,6 +72,8 @@ class Measures:
 
     def add_optimizer(self, optimizer: Any) -> None:
         if id(optimizer) not in self.held:
+            if all(known() is None for known in self._optimizers):
+                self._optimizers.clear()  # this one has taken their place
             self._optimizers.append(reference(optimizer, partial(self._gone, id(optimizer))))
             self._hold(optimizer)
 
@@ -141,6 +143,7 @@ class Measures:
         """A sampled step is about to be made: gradients are there, weights are still the old ones."""
         began = time.perf_counter()
         plan = self.plan(optimizer)
+        self.movement.trained = [self.layout.trainable(i) for i in range(len(self.layout.parameters))]
         if id(optimizer) not in self._updates:
             self._updates[id(optimizer)] = self.backend.updates(self.device)
         updates = self._updates[id(optimizer)]
@@ -230,6 +233,7 @@ class Movement:
         self._layout, self._backend = layout, backend
         self._counts: Ints = np.zeros((5, 0), np.int64)
         self._nonzero: Ints = np.zeros(0, np.int64)
+        self.trained: list[bool] = []  # at the last sampled step: a script may freeze or unfreeze after it
 
     def _fit(self) -> None:
         more = len(self._layout.parameters) - self._counts.shape[1]
@@ -259,7 +263,8 @@ class Movement:
         layout, counts = self._layout, self._counts
         held = {id(p) for o in optimizers if o is not None for p in self._backend.given(o)}
         every = range(len(layout.parameters))
-        wanted = np.array([layout.trainable(i) for i in every], bool)
+        known = self.trained
+        wanted = np.array([known[i] if i < len(known) else layout.trainable(i) for i in every], bool)
         inside = np.array([i in ever for i in every], bool)
         gone = any(o is None for o in optimizers)  # a model often outlives its optimizer: `return model`
         for place, parameter in layout.alive():

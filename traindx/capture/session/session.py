@@ -190,11 +190,16 @@ class Session:
         else:
             self.watched.clipped(norm, float(threshold))
 
+    def count_by(self, optimizer: Any) -> None:
+        """The steps of this optimizer are counted, as long as it lives."""
+        self._primary, self._early = reference(optimizer, lambda _: setattr(self, "over", True)), []
+        self.over = False
+
     @guarded
     def optimizer_step_begin(self, optimizer: Any, timed: bool = True) -> None:
         """An optimizer is about to use the gradients. Not `timed`: the step was made before its report."""
         if self._primary is None:
-            self._primary, self._early = reference(optimizer, lambda _: setattr(self, "over", True)), []
+            self.count_by(optimizer)
         self.watched.step_begin(optimizer, self.sampling)
         if timed:
             self.clock.begin("optimizer")

@@ -98,6 +98,7 @@ class Stream:
         self.let_go = (
             False  # something failed; steps are still counted, for whoever wants to end after so many
         )
+        self.successor: Callable[[], Any] = lambda: None  # the optimizer that now counts the steps
         self.thread: threading.Thread | None = None  # that trains what is recorded
         self.ident: int | None = None  # of that thread: `Thread.ident` is a call, and asked for at each hook
         self.lock = threading.RLock()
@@ -124,8 +125,16 @@ class Stream:
             session = self.opened
             if session is None and kind in OPENING:
                 session = self.session()
-            if session is not None and not (session.over and kind not in ASIDE):
+            if session is not None and (kind in ASIDE or not session.over or self.goes_on(session)):
                 method(session, event)
+
+    def goes_on(self, session: Session) -> bool:
+        """Whether another optimizer has taken the place of the one that counted the steps, and was freed."""
+        optimizer = self.successor()
+        if optimizer is None:
+            return False
+        session.count_by(optimizer)
+        return True
 
     def session(self) -> Session | None:
         """The session, opened at the first call; None once it is refused."""

@@ -77,6 +77,7 @@ def another(
     before = current()
     if not before.stream.active or not before.stream.safely(stands_alone, process, before, module):
         return False
+    shared = shares(before, module)
     try:
         before.end()
         process.begin_anew()
@@ -84,6 +85,8 @@ def another(
     except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
         before.stream.left_out("the record of another training", error)
         return True
+    if shared:
+        after.stream.fact("weights_trained_before", True)
     for name, value in before.stream.known.items():
         if name.startswith(OF_THE_SCRIPT):
             after.stream.fact(name, value)
@@ -98,18 +101,26 @@ def another(
 
 def stands_alone(process: RecordedProcess, before: Discovery, module: torch.nn.Module) -> bool:
     """Whether a model is about to be trained after what is recorded: that has enough steps, its optimizers were
-    freed or the script has left their loop for good, and no parameter is shared with it."""
+    freed or the script has left their loop for good. A model that shares parameters with it goes on, unless
+    its optimizer was made at another line (the head first, then all of it)."""
     session, loop = process.session, before.loop
     if session is None or session.step < FEW or process.records >= MOST or not torch.is_grad_enabled():
         return False
     inside = {id(p) for p in module.parameters()}
-    alive = [root for root in before.roots() if root is not None]
-    if not inside & before.models.wanted or any(
-        id(p) in inside for root in alive for p in root.parameters()
-    ):
+    if not inside & before.models.wanted:
         return False
     freed = before.stream.scene.primary == 0 and not loop.stepping
-    return freed or left_for_good(loop.at, places(before.stream.lines))
+    if not freed and not left_for_good(loop.at, places(before.stream.lines)):
+        return False
+    anew = freed and all(place != loop.made_at for _, place in loop.fresh)
+    return anew or not shares(before, module)
+
+
+def shares(before: Discovery, module: torch.nn.Module) -> bool:
+    """Whether a module has parameters of a model that was trained before."""
+    inside = {id(p) for p in module.parameters()}
+    alive = [root for root in before.roots() if root is not None]
+    return any(id(p) in inside for root in alive for p in root.parameters())
 
 
 def start_ranks(request: dict[str, Any], original: Callable[..., Any], *args: Any, **named: Any) -> Any:

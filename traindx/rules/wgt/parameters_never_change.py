@@ -34,8 +34,8 @@ def parameters_never_change(
     That part of the network is not trained, whatever the loss curve shows.
 
     ## When it is wrong
-    A frozen base under a trained head. A learning rate of zero for a parameter group, on purpose or during a
-    warm-up. Rounding in bfloat16, which swallows small updates (also a fault, but another one).
+    A frozen base under a trained head, where it is not known what is frozen. A learning rate of zero for a
+    parameter group, on purpose or during a warm-up. Rounding in bfloat16, which swallows small updates (also a fault, but another one).
 
     ## What to try
     Compare the parameters of the optimizer with those of the model. Check that `optimizer.step()` is
@@ -47,7 +47,9 @@ def parameters_never_change(
     """
     updates = panel(features, "update_ratio", rows=int(rows))
     gradients = panel(features, "grad_norm", rows=int(rows))
-    names = [m for m in updates.modules if m in gradients.modules]
+    frozen = str(run.setup.known("parameters_frozen_names") or "").split(", ")
+    left = {name.rpartition(".")[0] for name in frozen}  # with gradients of the time before
+    names = [m for m in updates.modules if m in gradients.modules and m not in left]
     moved = updates.values[:, [updates.modules.index(m) for m in names]]
     norms = gradients.values[:, [gradients.modules.index(m) for m in names]]
     known = np.isfinite(moved)

@@ -51,6 +51,7 @@ class Loop:
         self.stream, self.scene = stream, stream.scene
         self.manual = Manual(stream, self.hand_on)
         self.stepping = LiveIds()  # of optimizers that the session knows
+        self.made_at = ""  # line of the optimizer that counts the steps
         self.used = 0  # optimizers that made a step
         self.fresh: list[tuple[weakref.ref[Any], str]] = []  # optimizers without a step yet, and their lines
         self.at: tuple[Place, ...] = ()  # where the script was at a step of the optimizer that counts them
@@ -74,6 +75,7 @@ class Loop:
             before(self.step_comes),
             after(lambda optimizer, _args, _named: safely(self.step_ends, optimizer)),
         ]
+        self.stream.successor = self.successor
         self.stream.hear(LossScaled, self.remember_scaled)
         self.stream.hear(StepSkipped, lambda _event: self.held.clear())
 
@@ -142,7 +144,9 @@ class Loop:
         gone = (None, optimizer)  # compared by identity: an optimizer may refuse other questions
         self.fresh = [one for one in self.fresh if not any(one[0]() is other for other in gone)]
         self.stepping.remember(optimizer)
-        self.used += 1
+        if id(optimizer) == self.scene.primary:
+            self.made_at = place
+        self.used += place != self.made_at or not self.used
         if self.used > 1:
             self.stream.fact("optimizers", self.used)
             self.stream.fact(f"optimizer/{self.used}", f"{type(optimizer).__name__} at {place}")
@@ -153,6 +157,20 @@ class Loop:
         its id."""
         self.scene.primary = id(optimizer)
         self.primary = weakref.ref(optimizer, lambda _: self.primary_gone())
+
+    def successor(self) -> torch.optim.Optimizer | None:
+        """The optimizer that was freed was made again at the same line, for the same model: an epoch each, or a
+        rate each. Its steps are counted from here on."""
+        for made, place in self.fresh:
+            optimizer = made()
+            if optimizer is not None and place == self.made_at and self.scene.primary == 0:
+                mine = {id(p) for group in optimizer.param_groups for p in group["params"]}
+                alive = [root for known in self.scene.roots if (root := known()) is not None]
+                if any(id(p) in mine for root in alive for p in root.parameters()):
+                    self.count_by(optimizer)
+                    self.scene.main = mine
+                    return optimizer
+        return None
 
     def primary_gone(self) -> None:
         self.scene.primary, self.scene.main = 0, set()
