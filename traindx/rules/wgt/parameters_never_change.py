@@ -35,7 +35,8 @@ def parameters_never_change(
 
     ## When it is wrong
     A frozen base under a trained head, where it is not known what is frozen. A learning rate of zero for a
-    parameter group, on purpose or during a warm-up. Rounding in bfloat16, which swallows small updates (also a fault, but another one).
+    parameter group, on purpose or during a warm-up. Rounding in bfloat16, which swallows small updates (also
+    a fault, but another one).
 
     ## What to try
     Compare the parameters of the optimizer with those of the model. Check that `optimizer.step()` is
