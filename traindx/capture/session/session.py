@@ -181,9 +181,8 @@ class Session:
     def clip(self, norm: Any, threshold: float) -> None:
         """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
         self._facts["clip_norm"] = float(threshold)
-        counted = (
-            self._begins or self.phases
-        )  # where only `backward_seen` is called, it is not for every pass
+        # Where only `backward_seen` is called, it is not for every pass.
+        counted = self._begins or self.phases
         used = self.habits.total_backwards and not self.habits.backwards  # the gradients were, in a step
         if counted and used:
             self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
@@ -324,9 +323,7 @@ class Session:
         self.active = False
         message = f"capture stopped: {where} failed ({type(error).__name__}: {error}); the training goes on"
         say(message)
-        for (
-            listener
-        ) in self.watched.observers.steps:  # the training goes on: its model is not called any more
+        for listener in self.watched.observers.steps:  # the model is not called any more
             listener.abandon()
         self.watched.release()
         rest = ("the last steps before it", self._queue.fetch), ("its setup", self._write_setup)
@@ -397,9 +394,5 @@ class Session:
         """Replace setup.json by what is known now."""
         self._facts_due = time.time() + FACTS_EVERY
         facts = facts_of(self.watched, self._facts, self.habits, self.clock, self.pace, self.steps)
-        about = {
-            "framework": self.backend.name,
-            "script": script(),
-            "versions": versions(self.backend.libraries),
-        }
-        self.recorder.setup({**about, "facts": facts})
+        about = {"script": script(), "versions": versions(self.backend.libraries)}
+        self.recorder.setup({"framework": self.backend.name, **about, "facts": facts})
