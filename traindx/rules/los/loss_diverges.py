@@ -99,12 +99,15 @@ def wanders(
     *,
     parts: float = threshold(20, "parts", "convention", "a twentieth of the run is a level"),
     usual: float = threshold(3.0, "x the usual change of level", "theory", "3 of the scatter of levels"),
+    early: float = threshold(0.2, "of the run", "convention", "too few levels to know what is usual"),
 ) -> bool:
     """Whether both the fall to the lowest levels and the rise above the first one are of the size by which levels
     change all the time. Running means of rewards and losses of hard batches drift so."""
     if curve.n < 2 * parts:
         return False
     levels = api.block_medians(curve.oriented, int(parts))
+    if np.argmin(levels) < early * parts:  # it was learned at once, and lost: no drift
+        return False
     second = float(np.sort(levels)[1])  # a single low part is chance
     change = max(float(levels[0]) - second, end - float(levels[0]))
     return change < usual * float(median(np.abs(np.diff(levels))))
