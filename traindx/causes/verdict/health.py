@@ -213,7 +213,8 @@ def is_doubtful(
     ),
 ) -> bool:
     """Whether a fault explains the signals better than health does. For a model that does its task well, or
-    comes closer to it without being stuck, one fault must be probable by itself."""
+    comes closer to it without being stuck, one fault must be probable by itself (of few steps, one of
+    two, because these do not separate a run that is too short from one that is too slow)."""
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
@@ -223,7 +224,8 @@ def is_doubtful(
     nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)
     short = case.shape == "too-short-to-tell" and clearly_improving(case)
     if case.recorded and (short or nears or works(case.run, case.features)):
-        return ahead and leading is not None and leading.probability >= likely
+        faults = [h.probability for h in case.judged if h.cause != "healthy"]
+        return ahead and sum(faults[: 2 if young(case.run) else 1]) >= likely
     return ahead or healthy < hardly or (case.recorded and healthy < sure)
 
 
