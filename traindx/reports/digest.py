@@ -119,14 +119,14 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
 def digest(diagnosis: RunDiagnosis) -> Digest:
     """Group and shorten one run's diagnosis for people."""
     seen, notes = grouped_findings(diagnosis.findings)
-    ill = diagnosis.health in ("sick", "failed")
+    ill, well = diagnosis.health in ("sick", "failed"), diagnosis.health == "healthy"
     return Digest(
         diagnosis=diagnosis,
-        unseen=NO_SINGLE_RULE if ill else UNSEEN if diagnosis.health == "healthy" else UNJUDGED,
+        unseen=NO_SINGLE_RULE if ill else UNSEEN if well else UNJUDGED,
         findings=seen,
         notes=notes,
-        hypotheses=shown_hypotheses(diagnosis.hypotheses, diagnosis.health != "healthy"),
-        advice=advice(diagnosis, diagnosis.health != "healthy"),
+        hypotheses=shown_hypotheses(diagnosis.hypotheses, not well),
+        advice=advice(diagnosis, not well),
         forecast=grouped_forecast(diagnosis.forecast),
         next=tuple(n for n in diagnosis.next if n.gain_bits >= LEAST_GAIN),
         open_bits=open_bits(h.probability for h in diagnosis.hypotheses),
@@ -168,7 +168,8 @@ def _root(finding: Finding, first: dict[str, Finding]) -> Finding:
 
 
 def shown_hypotheses(hypotheses: tuple[Hypothesis, ...], ill: bool = False) -> tuple[Hypothesis, ...]:
-    """The causes worth showing, most probable first; "nothing is wrong" is left out for a run that is `ill`."""
+    """The causes worth showing, most probable first; "nothing is wrong" is left out for a run that is `ill`, or to
+    be watched."""
     ordered = sorted(
         (h for h in hypotheses if not (ill and h.cause == "healthy")), key=lambda h: -h.probability
     )

@@ -177,7 +177,7 @@ def test_what_goes_on_stays_one_record(script: str, tmp_path: Path) -> None:
 
 def test_what_is_frozen_after_a_first_training_is_not_expected_to_change(tmp_path: Path) -> None:
     _, runs = recorded(HEAD_FIRST, tmp_path, "--every", "2")
-    assert [run.setup.flag("weights_trained_before") for run in runs] == [None, True, True]
+    assert [run.setup.number("frozen_weights_drawn") for run in runs] == [None, 0, None]
     assert [run.setup.number("parameters_frozen") for run in runs] == [0, 16 * 8 + 16, 0]
     said = {
         f.slug for run in pipeline.diagnose(runs).document.runs for f in run.findings if f.severity != "info"

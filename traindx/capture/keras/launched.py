@@ -20,11 +20,11 @@ from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.experiment import INTERVENTIONS, Experiment
 from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
-from traindx.capture.keras.turns import FEW, Turns, takes_up
+from traindx.capture.keras.turns import Turns, takes_up
 from traindx.capture.process.guard import say
 from traindx.capture.process.patches import set_within
 from traindx.capture.process.ranks import rank_of_process
-from traindx.capture.session import RecordedProcess, Session, Stream
+from traindx.capture.session import FEW_STEPS, RecordedProcess, Session, Stream
 
 PROBES = (
     "structure",
@@ -121,7 +121,7 @@ class Launched:
 
     def _stands_alone(self, model: Any, training: Training) -> bool:
         """Whether a model has nothing to do with what is being recorded, which is enough for a record."""
-        if training.model is model or training.session.step < FEW:
+        if training.model is model or training.session.step < FEW_STEPS:
             return False
         return not takes_up(model, training.model)
 

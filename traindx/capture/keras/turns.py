@@ -8,7 +8,6 @@ import keras
 import numpy as np
 
 LONG = 16  # batches in a row after which a model does not merely take its turn
-FEW = 16  # steps that are no record by themselves
 
 
 class Turns:

@@ -19,6 +19,7 @@ from traindx.vocabulary import Fact
 # After so many steps of other optimizers without one of the optimizer that counts them, another one is the
 # trained one.
 REPLACED = 100
+FEW_STEPS = 16  # steps of a model that are no record by themselves
 METHODS: dict[type, Callable[[Session, Any], None]] = {
     events.ModelFound: lambda session, e: session.add_model(e.model, e.name),
     events.PartCalled: lambda session, e: session.called(e.part),
@@ -77,6 +78,10 @@ class Scene:
     pair: Any = None  # of a batch of two: weak references to the first and the second
     # the losses
     untold: bool = False  # no loss function is called with the targets
+
+    def alive(self) -> list[Any]:
+        """The roots that the script has not freed."""
+        return [root for known in self.roots if (root := known()) is not None]
 
 
 class Stream:

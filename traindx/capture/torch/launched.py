@@ -15,7 +15,7 @@ import torch
 
 from traindx.capture.interventions import parse
 from traindx.capture.process.places import left_for_good, places
-from traindx.capture.session import RecordedProcess
+from traindx.capture.session import FEW_STEPS, RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
@@ -24,17 +24,12 @@ from traindx.capture.torch.measure.tensors.views import isolated
 VARIABLE = "TRAINDX_CAPTURE"
 OF_ONE_TRAINING = ("with", "probes", "keep", "slices", "steps")  # requests that are about the first training
 OF_THE_SCRIPT = ("seed", "deterministic", "log_file/")  # facts that hold for every training of a script
-FEW, MOST = 16, 32  # steps that are no record by themselves; records of one script
+MOST = 32  # records of one script
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
 
 
-def attach(process: RecordedProcess) -> None:
-    """Look for trainings in PyTorch from here on."""
-    found(process)
-
-
-def found(process: RecordedProcess) -> Discovery:
-    """Look for a training, with what was asked for."""
+def attach(process: RecordedProcess) -> Discovery:
+    """Look for a training in PyTorch from here on, with what was asked for."""
     request, stream = process.request, process.stream(TorchBackend)
     stream.apart = isolated
     alone = not any(request.get(name) for name in OF_ONE_TRAINING)
@@ -77,16 +72,13 @@ def another(
     before = current()
     if not before.stream.active or not before.stream.safely(stands_alone, process, before, module):
         return False
-    shared = shares(before, module)
     try:
         before.end()
         process.begin_anew()
-        after = found(process)
+        after = attach(process)
     except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
         before.stream.left_out("the record of another training", error)
         return True
-    if shared:
-        after.stream.fact("weights_trained_before", True)
     for name, value in before.stream.known.items():
         if name.startswith(OF_THE_SCRIPT):
             after.stream.fact(name, value)
@@ -104,7 +96,7 @@ def stands_alone(process: RecordedProcess, before: Discovery, module: torch.nn.M
     freed or the script has left their loop for good. A model that shares parameters with it goes on, unless
     its optimizer was made at another line (the head first, then all of it)."""
     session, loop = process.session, before.loop
-    if session is None or session.step < FEW or process.records >= MOST or not torch.is_grad_enabled():
+    if session is None or session.step < FEW_STEPS or process.records >= MOST or not torch.is_grad_enabled():
         return False
     inside = {id(p) for p in module.parameters()}
     if not inside & before.models.wanted:
@@ -113,14 +105,8 @@ def stands_alone(process: RecordedProcess, before: Discovery, module: torch.nn.M
     if not freed and not left_for_good(loop.at, places(before.stream.lines)):
         return False
     anew = freed and all(place != loop.made_at for _, place in loop.fresh)
-    return anew or not shares(before, module)
-
-
-def shares(before: Discovery, module: torch.nn.Module) -> bool:
-    """Whether a module has parameters of a model that was trained before."""
-    inside = {id(p) for p in module.parameters()}
-    alive = [root for root in before.roots() if root is not None]
-    return any(id(p) in inside for root in alive for p in root.parameters())
+    alive = before.stream.scene.alive()
+    return anew or not any(id(p) in inside for root in alive for p in root.parameters())
 
 
 def start_ranks(request: dict[str, Any], original: Callable[..., Any], *args: Any, **named: Any) -> Any:

@@ -72,8 +72,6 @@ def share_of_parameters(run: Run, field: str) -> float | None:
 def frozen(run: Run, features: Features) -> float | None:
     """Parameters that are frozen, without those that were trained before, as a share of all."""
     share, drawn = share_of_parameters(run, "parameters_frozen"), run.setup.number("frozen_weights_drawn")
-    if run.setup.flag("weights_trained_before"):
-        drawn = 0.0
     return share if share is None or drawn is None else share * drawn
 
 

@@ -42,9 +42,7 @@ def completed(run: Run, folder: Path, read_file: Read) -> Run:
     home, turn, records = trainings(folder)
     for file in files(run, home):
         printed = runs_in(file, read_file)
-        if (
-            records > 1
-        ):  # of several trainings, each has the lines that it printed, where they are as many runs
+        if records > 1:  # each training has the lines that it printed, where they are as many runs
             printed = printed[turn : turn + 1] if len(printed) == records else ()
         for other in printed:
             for name, curve in laid_over(other, own).items():
@@ -56,12 +54,17 @@ def completed(run: Run, folder: Path, read_file: Read) -> Run:
 
 
 def trainings(folder: Path) -> tuple[Path, int, int]:
-    """(folder of the script, number of this record from 0, number of records): a script that trains several
-    models one after the other has a record of each, the later ones in `model-2` and so on."""
-    home = folder.parent if re.fullmatch(r"model-\d+", folder.name) else folder
-    later = sorted(int(one.name[6:]) for one in home.glob("model-*") if one.name[6:].isdigit())
-    turn = 0 if home == folder else later.index(int(folder.name[6:])) + 1
-    return home, turn, len(later) + 1
+    """(folder of the script, number of this record from 0, number of records)."""
+    home = folder.parent if folder.match("model-[0-9]*") else folder
+    records = [home, *later_records(home)]
+    return home, records.index(folder), len(records)
+
+
+def later_records(home: Path) -> list[Path]:
+    """A script that trains several models one after the other has a record of each, the later ones in `model-2` and
+    so on. One that was cut off before its first step has none."""
+    found = (one for one in home.glob("model-[0-9]*") if any(one.glob("steps-*.arrows")))
+    return sorted(found, key=lambda one: (len(one.name), one.name))
 
 
 def logged_signals(logged: Mapping[str, Series]) -> Iterator[tuple[str, str, Series]]:

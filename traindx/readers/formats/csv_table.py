@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
-from traindx.readers.names.aliases import role_of, split_of, words_of
+from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.parsing import Table, read_table
 from traindx.vocabulary import direction_of
@@ -18,22 +18,11 @@ FILES = ("*.csv", "*.tsv")
 MOST = 0.5
 APART = 0.8  # of the rows, some are there twice
 SOME = 5  # rows that name something, below which they may differ by chance
-SETTINGS = frozenset(
-    {
-        "lr",
-        "lr0",
-        "dropout",
-        "optimizer",
-        "activation",
-        "hidden",
-        "layers",
-        "units",
-        "dim",
-        "dims",
-        "dimension",
-    }
-    | {"proportion", "seed", "init", "kernel", "heads", "warmup", "mixup", "mosaic", "augmentation"}
-)
+SETTINGS = word_set("""lr lr0 dropout optimizer activation hidden layers units dim dims dimension proportion seed init
+    kernel heads warmup mixup mosaic augmentation""")
+BACK = 0.2  # of the rows fall back, above which an axis is no counter, even of several runs
+AGAIN = 1 / 3  # of the rows: distinct values of a number that comes again
+SHARED = 1 / 2  # of the rows: distinct words that rows share
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
 RATE = re.compile(
     r"(?P<before>.*?)[\s_/-]*(?:lr|learning[\s_-]?rate)[\s_=:-]*(?P<rate>\d*\.?\d+(?:e[-+]?\d+)?)(?P<after>\D*)",
@@ -95,8 +84,8 @@ def counts(log: RawLog, axis: str | None) -> bool:
 
 
 def goes_back(values: Floats) -> bool:
-    """Whether an axis falls back from row to row too often to be a counter, even of several runs."""
-    return bool(len(values) >= SOME and np.mean(np.diff(values) < 0) > 0.2)
+    """Whether an axis falls back from row to row too often to be a counter."""
+    return bool(len(values) >= SOME and np.mean(np.diff(values) < 0) > BACK)
 
 
 def of_settings(log: RawLog, layout: Layout) -> str:
@@ -104,7 +93,9 @@ def of_settings(log: RawLog, layout: Layout) -> str:
     next to words that rows share (a method, a kind of layer), or such words next to two columns of numbers that
     come again. One of them goes up and down. A rate alone may do so by its schedule."""
     cells = {layout.names[i]: [c.strip() for c in layout.samples[i]] for i in sorted(layout.text)}
-    shared = [n for n, c in cells.items() if 1 < len({*c}) <= len(c) / 2 and not any(map(split_of_word, c))]
+    shared = [
+        n for n, c in cells.items() if 1 < len({*c}) <= SHARED * len(c) and not any(map(split_of_word, c))
+    ]
     words = {n: np.unique(c, return_inverse=True)[1].astype(float) for n, c in cells.items()}
     numbers = {name: column.values for name, column in log.columns.items()}
     values = words | numbers
@@ -114,7 +105,7 @@ def of_settings(log: RawLog, layout: Layout) -> str:
         return f"{' and '.join([*moving][:2])} are settings that differ from row to row"
     if not shared:
         return ""
-    again = [n for n, v in numbers.items() if 1 < distinct(v) <= len(v) / 3 and (v == np.floor(v)).all()]
+    again = [n for n, v in numbers.items() if 1 < distinct(v) <= AGAIN * len(v) and (v == np.floor(v)).all()]
     return f"{shared[0]} is shared by rows with other settings" if len(again) > 1 else ""
 
 

@@ -27,6 +27,7 @@ from traindx.readers.api import (
     stacked,
 )
 from traindx.readers.assembly.joined_files import joined
+from traindx.readers.assembly.script_output import later_records
 from traindx.readers.compressed import opened
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.readers.setup_facts import flat, small_text
@@ -101,14 +102,13 @@ def read_folder(path: Path) -> list[RawLog]:
 
 
 def further(path: Path) -> list[RawLog]:
-    """Of models that have a record of their own; one that was cut off before its first step has none."""
+    """Of models that have a record of their own."""
     found: list[RawLog] = []
-    for folder in sorted(path.glob("model-[0-9]*"), key=lambda one: (len(one.name), one.name)):
-        if folder.is_dir() and any(folder.glob("steps-*.arrows")):
-            try:
-                found += read_folder(folder)
-            except NotALog:
-                continue
+    for folder in later_records(path):
+        try:
+            found += read_folder(folder)
+        except NotALog:
+            continue
     return found
 
 

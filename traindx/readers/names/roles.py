@@ -7,28 +7,12 @@ import numpy as np
 from traindx.errors import ConfigError
 from traindx.features.adversarial import is_duel, is_term
 from traindx.features.statistics import median
-from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, words_of
+from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, word_set, words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import Floats, direction_of
 
 # Two players, each with its own loss: their sum means nothing.
-ADVERSARIAL = frozenset(
-    {
-        "g",
-        "d",
-        "gen",
-        "dis",
-        "disc",
-        "generator",
-        "discriminator",
-        "critic",
-        "actor",
-        "policy",
-        "value",
-        "adv",
-        "gan",
-    }
-)
+ADVERSARIAL = word_set("g d gen dis disc generator discriminator critic actor policy value adv gan")
 # Losses of the heads of a detector, as its progress lines head them.
 DETECTOR_PARTS = frozenset({"box", "obj", "cls", "dfl", "giou", "seg", "pose", "kobj", "conf", "xy", "wh"})
 # Used as the loss where none is logged; the order is the preference.
@@ -95,6 +79,9 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     return promote(chosen)
 
 
+FALLEN = 0.9  # of its first level, below which a score fell
+
+
 def score_is_loss(chosen: Mapping[str, str], raw: RawLog) -> bool:
     """Whether what is called a score falls while an accuracy or an F1 does not (DL4J calls its loss so)."""
     if "train/score" not in chosen:
@@ -102,7 +89,7 @@ def score_is_loss(chosen: Mapping[str, str], raw: RawLog) -> bool:
     others = [n for n in chosen if n not in ("train/score", "val/score") and direction_of(n) == "higher"]
     ends = {n: both_ends(raw.columns[chosen[n]].values) for n in (*others, "train/score")}
     first, last = ends.pop("train/score")
-    return last < 0.9 * first and any(late >= early for early, late in ends.values())
+    return last < FALLEN * first and any(late >= early for early, late in ends.values())
 
 
 def both_ends(values: Floats) -> tuple[float, float]:

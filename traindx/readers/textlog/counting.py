@@ -100,11 +100,14 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
     )
 
 
+BACK = 0.5  # of the rows fall back, above which a counter is no place within something longer
+
+
 def only_epochs_go_on(shape: Shape, epoch: int, best: int) -> bool:
     """Whether a counter falls back again and again, only where the epoch rises, and each row has an epoch of its
     own: a loop that prints every few epochs, with the place in its data set."""
     falls, rises = np.diff(shape.data[:, best]) < 0, np.diff(shape.data[:, epoch])
-    return bool(np.sum(falls) > 1 and (rises > 0).all() and np.mean(falls) <= 0.5)
+    return bool(np.sum(falls) > 1 and (rises > 0).all() and np.mean(falls) <= BACK)
 
 
 def mended(steps: Floats, of: Floats, ends: Floats) -> Floats:

@@ -45,8 +45,6 @@ def parameters_frozen(
         return
     listed = run.setup.known("parameters_frozen_names")
     drawn = run.setup.number("frozen_weights_drawn")
-    if run.setup.flag("weights_trained_before"):
-        drawn = 0.0
     raw = drawn is not None and drawn >= most
     tuned = bool(run.setup.flag("finetuning")) or (drawn is not None and not raw)
     severity = by_progress(

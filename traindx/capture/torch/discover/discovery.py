@@ -55,10 +55,6 @@ class Discovery:
         self.loop.attach_last()
         self.stream.mind_forks()
 
-    def roots(self) -> list[torch.nn.Module | None]:
-        """The models that were found; None for one that was freed."""
-        return [root() for root in self.stream.scene.roots]
-
     def listen_again(self) -> None:
         CALLS.deaf = None
 

@@ -146,7 +146,8 @@ class Loop:
         self.stepping.remember(optimizer)
         if id(optimizer) == self.scene.primary:
             self.made_at = place
-        self.used += place != self.made_at or not self.used
+        if place != self.made_at or not self.used:
+            self.used += 1
         if self.used > 1:
             self.stream.fact("optimizers", self.used)
             self.stream.fact(f"optimizer/{self.used}", f"{type(optimizer).__name__} at {place}")
@@ -165,8 +166,7 @@ class Loop:
             optimizer = made()
             if optimizer is not None and place == self.made_at and self.scene.primary == 0:
                 mine = {id(p) for group in optimizer.param_groups for p in group["params"]}
-                alive = [root for known in self.scene.roots if (root := known()) is not None]
-                if any(id(p) in mine for root in alive for p in root.parameters()):
+                if any(id(p) in mine for root in self.scene.alive() for p in root.parameters()):
                     self.count_by(optimizer)
                     self.scene.main = mine
                     return optimizer

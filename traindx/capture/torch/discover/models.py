@@ -114,7 +114,7 @@ class Models:
 
     def add(self, module: torch.nn.Module, called: torch.nn.Module | None = None) -> None:
         """A root. Where only a part of it is `called`, its batches are read there. None: not yet called."""
-        if self.stream.session() is None or any(root() is module for root in self.scene.roots):
+        if self.stream.session() is None or any(root is module for root in self.scene.alive()):
             return
         self.wanted -= {id(p) for p in module.parameters()}
         roots = self.scene.roots

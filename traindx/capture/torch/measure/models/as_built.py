@@ -25,6 +25,7 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays.windows import gain_facts
+from traindx.capture.process.patches import LiveIds
 from traindx.capture.torch.measure.models.tree import WEIGHTED, unwrapped
 from traindx.capture.torch.measure.tensors.views import local
 from traindx.vocabulary import Fact
@@ -117,14 +118,18 @@ def gain(weight: torch.Tensor) -> float:
 
 ROWS, COLUMNS = 256, 256  # of a matrix that are read
 FEW = 8  # rows and columns; of fewer, the spread is not known
+CONSTANT = 0.1  # kurtosis beyond 1, below which all values have one size
 NORMAL = 3.0  # the kurtosis of normal values; that of uniform ones is 1.8
-UNEVEN = (
-    2.5  # x the spread of independent values; measured: 1.7 at most as built, 4 and more after five epochs
-)
+# x the spread of independent values; measured: 1.7 at most as built, 4 and more after five epochs.
+UNEVEN = 2.5
+
+
+TRAINED = LiveIds()  # of parameters that were about to be trained in some session of this process
 
 
 class FirstWeights:
-    """Which weights are random draws when the training starts, and which of the frozen ones remain so."""
+    """Which weights are random draws when the training starts, and which of the frozen ones remain so. What an
+    earlier session of the script trained is none, however even it still is."""
 
     def __init__(self) -> None:
         self._values = {True: 0, False: 0}  # of weights that are random draws, and of others
@@ -137,9 +142,11 @@ class FirstWeights:
             if min(squares.shape) < FEW:
                 continue
             uneven = unevenness(squares)
-            drawn = uneven is not None and uneven < UNEVEN
+            drawn = uneven is not None and uneven < UNEVEN and id(parameter) not in TRAINED
             self._values[drawn] += parameter.numel() if uneven is not None else 0
-            if not parameter.requires_grad:
+            if parameter.requires_grad:
+                TRAINED.remember(parameter)
+            else:
                 self._frozen[place] = parameter.numel(), float(squares.mean()) if drawn else math.nan
 
     def facts(self, parameters: Mapping[int, torch.Tensor]) -> dict[str, Fact]:
@@ -169,7 +176,7 @@ def unevenness(squares: torch.Tensor) -> float | None:
     if len(squares) < FEW:
         return None
     beyond: float = min(float(squares.square().mean() / squares.mean().square()), NORMAL) - 1
-    if not beyond > 0.1:
+    if not beyond > CONSTANT:
         return None
     both = ((squares.mean(1), squares.shape[1]), (squares.mean(0), squares.shape[0]))
     spreads: list[float] = [float(means.var() / means.mean().square()) * count for means, count in both]
