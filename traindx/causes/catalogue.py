@@ -3,8 +3,6 @@
 Weights are set by hand here; the ranking adds the fitted ones (`ranking.fitted`).
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec

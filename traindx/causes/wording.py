@@ -1,7 +1,5 @@
 """Words that several sentences of a diagnosis share."""
 
-from __future__ import annotations
-
 
 def lowered(title: str) -> str:
     """A title for the middle of a sentence: a small first letter, unless it begins with an acronym."""

@@ -1,7 +1,5 @@
 """Games: nets that work against each other, each with its own loss, as a log's names show."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

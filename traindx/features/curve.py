@@ -1,7 +1,5 @@
 """One scalar signal, prepared once for all rules that read it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar

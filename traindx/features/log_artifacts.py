@@ -3,8 +3,6 @@
 Detectors are array functions; `suspicions` asks them about a run, `repaired` puts right what is certain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """All features of one run, computed at first use and shared by every rule."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 

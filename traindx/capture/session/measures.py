@@ -1,8 +1,6 @@
 """What is measured of gradients, weights and updates in a step, and the signals made of it; which parameters
 are trained, and which do not move although they should."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence

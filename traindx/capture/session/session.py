@@ -1,7 +1,5 @@
 """One recorded training: what a launcher or a loop reports, and what is measured of it."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Callable, Mapping

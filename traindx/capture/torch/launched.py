@@ -1,8 +1,6 @@
 """PyTorch in a script that `traindx run` started: discovery, interventions, probes, and the ranks that it
 spawns."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -4,8 +4,6 @@ A cause is confirmed when the finding that supports it is gone under its change,
 (docs/interventions.md). Causes that are not listed here can only be inspected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 # cause -> (what is compared with the run, the interventions)

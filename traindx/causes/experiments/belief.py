@@ -7,8 +7,6 @@ changes cure it, smoothed by hand-set values that count as ten trials. A change 
 still fail: a second fault hides it, or the dose is too small.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 

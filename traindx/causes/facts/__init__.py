@@ -1,7 +1,5 @@
 """The facts that weights refer to as "fact:<name>", and how a user can supply what the log lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from operator import eq, gt, lt
 

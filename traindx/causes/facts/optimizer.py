@@ -1,7 +1,5 @@
 """What a run shows about its optimizer: family, peak learning rate, number of updates."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.curves.progress import searches_within_steps

@@ -1,7 +1,5 @@
 """Measures of the outputs of training batches behind the grades, whatever the loss is."""
 
-from __future__ import annotations
-
 from traindx.features.comparisons import predictor_gap
 from traindx.features.comparisons.outputs_of_loss import is_language, loss_unit
 from traindx.features.shared import Features

@@ -5,8 +5,6 @@ A fact holds or does not, and a rule fires or does not. A grade puts every run o
 thresholds of a verdict: they only cut a range into parts, and the fit decides what each part means.
 """
 
-from __future__ import annotations
-
 import math
 
 import msgspec

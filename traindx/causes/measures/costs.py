@@ -3,8 +3,6 @@
 The time of the script comes from its log where that has a clock; everything else is a declared figure.
 """
 
-from __future__ import annotations
-
 import math
 
 import msgspec

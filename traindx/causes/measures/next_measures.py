@@ -4,8 +4,6 @@ A measurement is one or several yes/no questions. The weights of each cause give
 under it: p = logistic(logit(base rate) + fired - clear). The gain of a measurement is the mutual information
 between the answers and the cause, under the present probabilities. Its cost is in `costs`."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ signs that it has in common with the nearest of them; rare signs count more. The
 flatter the probabilities. How much flatter was fitted on programs that the weights had not seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache

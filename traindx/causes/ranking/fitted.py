@@ -6,8 +6,6 @@ that it does not explain), plus `base`, plus a weight for every sign. Scale, sur
 how much of the run was logged, because a rule that did not fire means more where more was measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

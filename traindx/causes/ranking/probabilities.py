@@ -7,8 +7,6 @@ modules, and all their evidence is scaled by what such a log can support. The fi
 that they were fitted on, are not affected. The terms were set by hand and checked on one half of the
 labelled logs (docs/benchmarks.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import fsum  # gives the same sum in any order
 

@@ -10,8 +10,6 @@ programs. If the leading cause depends on a few of the fitted programs, the fits
 differently. `members.json` holds the differences of their weights from the shipped ones, for recordings, as
 bytes of `STEP`."""
 
-from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Mapping, Sequence, Set

@@ -1,8 +1,6 @@
 """How often rules and causes were right on the gym: `python -m benchmarks.gym fit` writes it, their
 pages show it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec

@@ -1,7 +1,5 @@
 """The fitted files that the package ships, decoded."""
 
-from __future__ import annotations
-
 import pkgutil
 from typing import TypeVar
 

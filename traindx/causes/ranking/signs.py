@@ -6,8 +6,6 @@ counts fully and each further one in the same direction counts by `SECOND_HAND`.
 from another joins the group of that finding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import msgspec

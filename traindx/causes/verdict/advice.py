@@ -1,7 +1,5 @@
 """Advice that holds whatever the cause: prevention rather than cure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whether to let a run go on: continue, stop or inspect, with the reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

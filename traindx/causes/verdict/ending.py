@@ -1,7 +1,5 @@
 """The error in a log that ended the run."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.shared import Features

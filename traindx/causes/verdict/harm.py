@@ -1,7 +1,5 @@
 """Whether a run is harmed. A cause without harm is only a note, however probable it is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Health of a run: whether there is harm, judged by what the run achieved and by the findings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

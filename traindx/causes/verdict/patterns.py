@@ -1,7 +1,5 @@
 """The benign shape that a run shows; reported with the cause `healthy`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

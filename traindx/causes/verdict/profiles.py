@@ -1,7 +1,5 @@
 """Verdicts on runs that were started to measure their time or memory, not what they learn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from traindx.vocabulary import Decision, Finding, Health, Memory, Profile, Recommendation

@@ -1,7 +1,5 @@
 """What kind of answers the loss is computed from, and in which unit it is."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.shared import Features

@@ -1,7 +1,5 @@
 """A net compared with simple predictors that were fitted on some of its samples (`simple_predictors`)."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

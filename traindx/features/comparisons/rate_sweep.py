@@ -6,8 +6,6 @@ in fastai's `lr_find`). Here slopes are taken against the *logarithm* of the rat
 lines, and are judged against the noise of the loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ schedule). Runs that differ in a seed only form a group, and groups are compared
 their members, which also covers the variation from seed to seed that one run cannot show.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

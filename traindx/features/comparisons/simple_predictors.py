@@ -5,8 +5,6 @@ mean, ridge regression on standardized values, the nearest neighbours. Of tokens
 tokens, the entropy of the next token alone and given the one before.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

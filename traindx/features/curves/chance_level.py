@@ -1,7 +1,5 @@
 """What a classifier that knows nothing scores: ln k for the cross-entropy over k classes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # Class counts that occur: small problems, the usual data sets, common vocabularies.

@@ -6,8 +6,6 @@ Families: `c + a (x + x0)^-b` (power law), `c + a exp(-x / tau)` (exponential), 
 fixed, so all shapes of a grid are fitted at once in closed form.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How a held-out curve behaves after its best point, and compared with the training curve."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

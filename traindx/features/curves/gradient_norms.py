@@ -1,7 +1,5 @@
 """The size of the gradient over time, on a logarithmic scale, and how the objective answers to it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Swings that are no noise: signals that alternate, or go round with a period."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

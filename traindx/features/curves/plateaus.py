@@ -1,7 +1,5 @@
 """Flat stretches, late drops and how much of a curve's progress is where."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Does the run learn? The inside of a net proves nothing where its objective shows that it does."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The shape of a learning-rate trace: jumps, warm-up, restarts, stretches of nothing."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

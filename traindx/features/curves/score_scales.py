@@ -1,7 +1,5 @@
 """What a score's own scale says: what knowing nothing gives, what is perfect, and what cannot be."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

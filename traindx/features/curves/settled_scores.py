@@ -1,7 +1,5 @@
 """A score that has stopped improving at a useless value."""
 
-from __future__ import annotations
-
 from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import ERRORS, HARD, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features

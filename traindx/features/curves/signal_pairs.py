@@ -1,7 +1,5 @@
 """Which training and held-out signals of a run belong together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Spikes of a run's curves, sorted by what became of them; shared by the rules on spikes."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

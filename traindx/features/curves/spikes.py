@@ -1,7 +1,5 @@
 """Spikes: brief rises far out of a signal's own noise, judged against its own tail."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Rows are steps, columns modules in the order in which the model holds them. Modu
 measured are NaN throughout; so are their results here, without warnings.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.shared import Features

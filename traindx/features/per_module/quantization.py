@@ -1,7 +1,5 @@
 """Signals of quantization: by module, and metrics that are logged with and without it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Rows of a panel are not evenly spaced (dense where something happened and at the end), so medians over the
 run are taken over equal stretches of steps first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Literal
 

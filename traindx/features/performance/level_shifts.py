@@ -4,8 +4,6 @@ Arrays in, arrays out. All of it works on row numbers, so that the unit of the s
 account; long inputs are condensed to block medians first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple

@@ -5,8 +5,6 @@ needed(batch) = weights + optimizer state + fixed + per_sample * batch
 A traced run becomes a profile by averages over the middle half of its steps, so that a single slow one does
 not count."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Signals that several processes of one run recorded: rank 0's under its own name, others' under
 `rank/<i>/`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

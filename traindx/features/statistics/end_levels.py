@@ -1,7 +1,5 @@
 """The level at which a signal ends, and how well that is known when its noise lasts over many points."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

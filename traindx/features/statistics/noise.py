@@ -1,7 +1,5 @@
 """How noisy a signal is, estimated so that trends, spikes and heavy tails do not inflate it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.statistics.medians import median

@@ -1,7 +1,5 @@
 """Smoothing and block statistics in O(n) or O(n log w). Arrays in, arrays out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from traindx.features.statistics.medians import median

@@ -1,8 +1,6 @@
 """Slopes with their uncertainty, and least-squares polynomials in Legendre's basis, which stays well
 conditioned (numpy's own are slow to import)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

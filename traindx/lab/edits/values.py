@@ -1,7 +1,5 @@
 """What the values of interventions mean."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 
