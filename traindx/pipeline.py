@@ -344,8 +344,9 @@ WORTH_A_FIX = 0.02  # probability of a cause below which nobody would act on it:
 
 def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]:
     setup = with_highest_rate(run)
+    framework = run.framework if run.framework in ("keras", "jax", "sklearn") else "torch"  # or built on it
     return tuple(
-        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, setup, run.boosted))
+        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, setup, run.boosted, framework))
         if h.probability >= WORTH_A_FIX
         else h
         for h in ranked

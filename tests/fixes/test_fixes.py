@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,6 +121,35 @@ def test_nothing_is_lowered_below_zero() -> None:
         assert fix is not None
         assert slug not in {offer.fix for cause in fix.causes for offer in offers(cause, setup)}
         assert slug in {offer.fix for cause in fix.causes for offer in offers(cause, Setup())}
+
+
+TORCH_ONLY = re.compile(
+    r"requires_grad|\.item\(\)|no_grad|zero_grad\(\)$|DataLoader|optimizer\.step|\.eval\(\) before"
+)
+
+
+@pytest.mark.parametrize("framework", ["keras", "jax", "sklearn"])
+def test_a_framework_is_advised_in_its_own_words(framework: str) -> None:
+    words = {o.change for slug in KNOWN for o in offers(slug, Setup(), framework=framework)}
+    assert not [change for change in words if TORCH_ONLY.search(change)]
+
+
+@pytest.mark.parametrize(
+    ("framework", "idiom"),
+    [
+        ("torch", "(requires_grad_(True))"),
+        ("keras", "(layer.trainable = True, then compile again)"),
+        ("jax", "(no stop_gradient, mask or optax.set_to_zero on them)"),
+    ],
+)
+def test_the_idiom_follows_the_change(framework: str, idiom: str) -> None:
+    change = offers("frozen-parameters", Setup(), framework=framework)[0].change
+    assert change.endswith(f"learn, then build the optimizer {idiom}")
+
+
+def test_no_idiom_where_nothing_is_to_be_changed() -> None:
+    shuffled = Setup().with_facts({"shuffle": True}, "given")
+    assert "shuffle-data" not in {o.fix for o in offers("unshuffled-data", shuffled, framework="keras")}
 
 
 def test_trees_get_no_advice_about_nets() -> None:

@@ -31,8 +31,11 @@ def find(slug: str) -> Fix | None:
     return next((fix for fix in catalogue() if fix.slug == slug), None)
 
 
-def offers(cause_slug: str, setup: Setup, boosted: bool = False) -> tuple[FixOffer, ...]:
-    """The fixes for a cause, best first, worded with the run's numbers; `boosted`: only those for trees.
+def offers(
+    cause_slug: str, setup: Setup, boosted: bool = False, framework: str = "torch"
+) -> tuple[FixOffer, ...]:
+    """The fixes for a cause, best first, worded with the run's numbers and the framework's names; `boosted`: only
+    those for trees.
 
     Best is the fix that lists the cause earliest. Among equals, a fix that can be tried from outside comes
     first, then the one that cures fewer causes.
@@ -48,8 +51,16 @@ def offers(cause_slug: str, setup: Setup, boosted: bool = False) -> tuple[FixOff
     )
     found = [importlib.import_module(entry.home).FIX for entry in fitting]
     apt = [fix for fix in found if fix.slug in FOR_TREES or not boosted]
-    offered = (FixOffer(fix.slug, fix.applicability, fix.propose(setup), fix.expected) for fix in apt)
+    offered = (
+        FixOffer(fix.slug, fix.applicability, worded(fix, setup, framework), fix.expected) for fix in apt
+    )
     return tuple(offer for offer in offered if offer.change)  # an empty proposal: there is nothing to change
+
+
+def worded(fix: Fix, setup: Setup, framework: str) -> str:
+    """What to change, and how that is written in the framework; PyTorch's names where it is not known."""
+    change, idiom = fix.propose(setup), fix.idioms.get(framework, "")
+    return f"{change} ({idiom})" if change and idiom else change
 
 
 class Entry(msgspec.Struct, frozen=True):

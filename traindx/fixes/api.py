@@ -1,7 +1,8 @@
 """What a fix is declared with: `fix`, and proposals that are worded with the numbers of the run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from string import Formatter
+from types import MappingProxyType
 
 from traindx.vocabulary import Applicability, Fix, Setup
 
@@ -18,6 +19,7 @@ def fix(
     applicability: Applicability,
     causes: tuple[str, ...],
     expected: str,
+    idioms: Mapping[str, str] = MappingProxyType({}),
     touches: tuple[str, ...] = (),
     interventions: tuple[str, ...] = (),
 ) -> Fix:
@@ -37,6 +39,7 @@ def fix(
         applicability=applicability,
         causes=causes,
         expected=expected,
+        idioms=idioms,
         touches=touches,
         interventions=interventions,
     )

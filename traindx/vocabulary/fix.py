@@ -1,6 +1,6 @@
 """What a fix is: what to do about a cause, how it can be applied, and what to expect of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import msgspec
@@ -13,8 +13,8 @@ Applicability = Literal["runtime", "patch", "advice"]
 class Fix(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """`home`: the module that defines it. `causes`: slugs it cures, best first. `propose(setup)` words the
     change with the numbers of this run where they are known, and is empty where there is nothing to change.
-    `touches`: setup fields it changes. `interventions`: how it is tried from outside ("lr=*0.1"); empty when
-    it cannot be."""
+    `idioms`: how it is written, by framework ("torch", "keras", "jax"). `touches`: setup fields it changes.
+    `interventions`: how it is tried from outside ("lr=*0.1"); empty when it cannot be."""
 
     slug: str
     home: str
@@ -24,5 +24,6 @@ class Fix(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     expected: str
     page: str
     propose: Callable[[Setup], str]
+    idioms: Mapping[str, str] = {}
     touches: tuple[str, ...] = ()
     interventions: tuple[str, ...] = ()

@@ -13,6 +13,9 @@ FIX = fix(
     __name__,
     __doc__,
     propose="standardize each input feature with the mean and standard deviation of the training data",
+    idioms={
+        "keras": "a Normalization layer, adapted to the training data",
+    },
     applicability="runtime",
     causes=("unnormalized-inputs", "saturating-activations", "bad-initialization"),
     expected="the first loss is near its theoretical value, and usual learning rates work",

@@ -21,6 +21,11 @@ FIX = fix(
     __name__,
     __doc__,
     propose=propose,
+    idioms={
+        "torch": "DataLoader(shuffle=True)",
+        "keras": "shuffle=True in fit",
+        "jax": "a new permutation each epoch",
+    },
     applicability="runtime",
     causes=("unshuffled-data", "repeated-batch"),
     expected="the saw-tooth pattern within each epoch is gone",

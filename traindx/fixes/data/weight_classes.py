@@ -16,6 +16,9 @@ FIX = fix(
         "weight the {classes:g} classes by inverse frequency in the loss (or sample them evenly)",
         "weight the classes by inverse frequency in the loss (or sample them evenly)",
     ),
+    idioms={
+        "keras": "class_weight in fit",
+    },
     applicability="patch",
     causes=("class-imbalance",),
     expected="recall of the rare classes rises; plain accuracy may fall",

@@ -15,16 +15,20 @@ def propose(setup: Setup) -> str:
         return (
             "call the wrapped model on every rank, not the module in it; divide gradients summed by hand by "
             "the number of processes, once; initialize or load weights before wrapping; never skip or "
-            "clip on one rank alone; and remove detach and no_grad between the inputs and the loss"
+            "clip on one rank alone; and remove what cuts the gradient between the inputs and the loss"
         )
-    remove = "remove detach, .item(), .data and no_grad between the inputs and the loss"
-    return f"{remove}, and call the wrapped model"
+    return "remove what cuts the gradient between the inputs and the loss"
 
 
 FIX = fix(
     __name__,
     __doc__,
     propose=propose,
+    idioms={
+        "torch": "detach, .item(), .data, no_grad; a module in the wrapped model",
+        "keras": "stop_gradient, NumPy, rounding, argmax",
+        "jax": "stop_gradient, NumPy, rounding, argmax",
+    },
     applicability="patch",
     causes=("detached-graph", "rank-desync"),
     expected="all trainable parameters get gradients",

@@ -13,6 +13,11 @@ FIX = fix(
     __name__,
     __doc__,
     propose="build the optimizer from all parameters of the final model",
+    idioms={
+        "torch": "optim(model.parameters())",
+        "keras": "layers as attributes of the model, before compile",
+        "jax": "tx.init(params) of all parameters",
+    },
     applicability="patch",
     causes=("params-not-in-optimizer", "frozen-parameters"),
     expected="the weights of all layers change",

@@ -13,6 +13,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose="save and load optimizer, scheduler, scaler, counters and random states with the weights",
+    idioms={
+        "keras": "model.save, not save_weights",
+        "jax": "opt_state with params",
+    },
     applicability="patch",
     causes=("resume-without-state",),
     expected="the loss does not jump after a resume",

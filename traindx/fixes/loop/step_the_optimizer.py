@@ -12,7 +12,12 @@ from traindx.fixes.api import fix
 FIX = fix(
     __name__,
     __doc__,
-    propose="call optimizer.step() after backward, in every step",
+    propose="let the optimizer change the weights in every step",
+    idioms={
+        "torch": "optimizer.step() after backward",
+        "keras": "optimizer.apply(gradients, model.trainable_weights)",
+        "jax": "keep what optax.apply_updates returns, and the new state",
+    },
     applicability="patch",
     causes=("missing-optimizer-step",),
     expected="the weights change in every step",

@@ -11,7 +11,12 @@ from traindx.fixes.api import fix
 FIX = fix(
     __name__,
     __doc__,
-    propose="call model.eval() before evaluating, and model.train() after it",
+    propose="evaluate in evaluation mode, and train in training mode",
+    idioms={
+        "torch": "model.eval() before, model.train() after",
+        "keras": "training=False where the script calls the model",
+        "jax": "deterministic=True; model.eval() in NNX; eqx.nn.inference_mode",
+    },
     applicability="runtime",
     causes=("train-mode-evaluation", "stale-normalization-statistics"),
     expected="the validation score improves, and repeated evaluations agree",

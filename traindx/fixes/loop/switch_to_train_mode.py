@@ -11,7 +11,12 @@ from traindx.fixes.api import fix
 FIX = fix(
     __name__,
     __doc__,
-    propose="call model.train() after each evaluation",
+    propose="return to training mode after each evaluation",
+    idioms={
+        "torch": "model.train()",
+        "keras": "training=True in the training step",
+        "jax": "deterministic=False; model.train() in NNX; eqx.nn.inference_mode(model, False)",
+    },
     applicability="runtime",
     causes=("eval-mode-training",),
     expected="dropout and batch statistics are active again",

@@ -12,7 +12,12 @@ from traindx.fixes.api import fix
 FIX = fix(
     __name__,
     __doc__,
-    propose="set requires_grad on the layers that should learn, then build the optimizer",
+    propose="unfreeze the layers that should learn, then build the optimizer",
+    idioms={
+        "torch": "requires_grad_(True)",
+        "keras": "layer.trainable = True, then compile again",
+        "jax": "no stop_gradient, mask or optax.set_to_zero on them",
+    },
     applicability="runtime",
     causes=("frozen-parameters",),
     expected="the frozen layers start to change and the loss gets lower than before",

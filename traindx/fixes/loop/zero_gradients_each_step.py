@@ -11,7 +11,12 @@ from traindx.fixes.api import fix
 FIX = fix(
     __name__,
     __doc__,
-    propose="call optimizer.zero_grad() before each backward pass (once per step when accumulating)",
+    propose="clear the gradients before each backward pass, once per step when accumulating",
+    idioms={
+        "torch": "optimizer.zero_grad()",
+        "keras": "model.zero_grad()",
+        "jax": "do not add gradients of earlier steps",
+    },
     applicability="runtime",
     causes=("missing-zero-grad",),
     expected="the gradient norm stops growing",

@@ -20,6 +20,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose=propose,
+    idioms={
+        "keras": "weight_decay of the optimizer, or AdamW",
+        "jax": "optax.adamw",
+    },
     applicability="runtime",
     causes=("insufficient-regularization", "too-little-data"),
     expected="the generalization gap shrinks and the validation loss improves slightly",

@@ -12,6 +12,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose="drop the final softmax or sigmoid and use the loss that takes logits",
+    idioms={
+        "keras": "from_logits=True",
+        "jax": "optax.softmax_cross_entropy, optax.sigmoid_binary_cross_entropy",
+    },
     applicability="patch",
     causes=("double-softmax", "unstable-numerics"),
     expected="the loss falls below the level that it could not pass, and it falls faster",

@@ -14,6 +14,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose="initialize the weights again: He for ReLU, Xavier for tanh and sigmoid, biases 0",
+    idioms={
+        "keras": 'kernel_initializer="he_normal" or "glorot_uniform"',
+        "jax": "jax.nn.initializers",
+    },
     applicability="runtime",
     causes=("bad-initialization", "deep-without-skip-or-norm", "dead-relus", "saturating-activations"),
     expected="the first loss is near its theoretical value (ln k) and falls at once",

@@ -12,6 +12,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose="use LeakyReLU(0.01) or GELU instead of ReLU",
+    idioms={
+        "keras": 'activation="leaky_relu"',
+        "jax": "jax.nn.leaky_relu",
+    },
     applicability="runtime",
     causes=("dead-relus",),
     expected="dead units become active again and the loss gets lower",

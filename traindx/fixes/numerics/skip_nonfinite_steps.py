@@ -13,6 +13,9 @@ FIX = fix(
     __name__,
     __doc__,
     propose="skip the optimizer step when the gradient norm is not finite, and log the batch that caused it",
+    idioms={
+        "jax": "optax.apply_if_finite",
+    },
     applicability="runtime",
     causes=("half-precision-range", "corrupt-samples", "fully-masked-labels", "unstable-numerics"),
     expected="isolated bad batches no longer damage the weights",

@@ -21,6 +21,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose=propose,
+    idioms={
+        "keras": "gradient_accumulation_steps of the optimizer",
+        "jax": "optax.MultiSteps",
+    },
     applicability="runtime",
     causes=("out-of-memory", "batch-too-small"),
     expected="the same updates need less memory (or are less noisy with the same memory)",

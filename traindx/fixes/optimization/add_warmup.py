@@ -24,6 +24,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose=propose,
+    idioms={
+        "keras": "keras.optimizers.schedules.CosineDecay with warmup_steps",
+        "jax": "optax.warmup_cosine_decay_schedule",
+    },
     applicability="runtime",
     causes=("missing-warmup", "learning-rate-too-high", "bad-initialization"),
     expected="the loss does not jump early in the run, and the later curve is the same or better",

@@ -23,6 +23,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose=propose,
+    idioms={
+        "keras": "global_clipnorm of the optimizer",
+        "jax": "optax.clip_by_global_norm before the optimizer",
+    },
     applicability="runtime",
     causes=("exploding-recurrence", "learning-rate-too-high", "corrupt-samples", "missing-warmup"),
     expected="spikes of the gradient norm no longer reach the weights",

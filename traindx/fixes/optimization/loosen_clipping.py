@@ -13,6 +13,10 @@ FIX = fix(
     __name__,
     __doc__,
     propose=scaled("clip_norm", 10, "raise the clip norm", ", to about twice the usual gradient norm"),
+    idioms={
+        "keras": "global_clipnorm or clipnorm of the optimizer",
+        "jax": "optax.clip_by_global_norm",
+    },
     applicability="runtime",
     causes=("clip-too-tight",),
     expected="updates become larger and the loss falls faster",

@@ -18,6 +18,10 @@ FIX = fix(
         "halve the learning rate when validation has not improved for 10 evaluations, or decay it "
         "to 0 by the end"
     ),
+    idioms={
+        "keras": "ReduceLROnPlateau",
+        "jax": "optax.contrib.reduce_on_plateau, optax.cosine_decay_schedule",
+    },
     applicability="runtime",
     causes=("batch-too-small", "learning-rate-schedule-fault", "learning-rate-too-high"),
     expected="the loss drops at each reduction and becomes less noisy",

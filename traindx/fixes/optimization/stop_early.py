@@ -18,6 +18,9 @@ FIX = fix(
         "keep the checkpoint with the lowest validation loss, and stop once it has not improved "
         "for 10 evaluations"
     ),
+    idioms={
+        "keras": "EarlyStopping with restore_best_weights=True",
+    },
     applicability="runtime",
     causes=("insufficient-regularization", "too-little-data", "label-noise"),
     expected="the model keeps the validation loss of its best step, at no cost",

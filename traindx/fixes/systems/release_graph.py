@@ -12,7 +12,12 @@ from traindx.fixes.api import fix
 FIX = fix(
     __name__,
     __doc__,
-    propose="keep loss.item() instead of the loss, detach carried states, and evaluate under no_grad",
+    propose="keep numbers instead of losses, and nothing of earlier steps",
+    idioms={
+        "torch": "loss.item(), detached states, evaluation under no_grad",
+        "keras": "float(loss); no new functions or layers in the loop",
+        "jax": "float(loss); jax.jit outside of the loop",
+    },
     applicability="patch",
     causes=("step-time-creep", "memory-leak", "out-of-memory"),
     expected="memory and step time stay constant",
