@@ -58,6 +58,29 @@ def test_a_cause_is_a_note_where_the_model_works(
     assert verdict(trained(0.6, **more), LIKELY, seen(finding)) == "sick"
 
 
+@pytest.mark.parametrize(
+    ("began", "end", "health"),
+    [
+        (2.0, 0.06, "healthy"),  # as good as in training
+        (2.3, 0.55, "sick"),  # far above the training loss
+        (90.0, 0.55, "sick"),  # however far it fell: its first loss was that of other inputs
+        (2.3, 2.3, "sick"),
+    ],
+)
+def test_other_validation_inputs_are_harm_where_the_validation_loss_is_poor(
+    began: float, end: float, health: str
+) -> None:
+    """The last part of a line, say, where a fitted line is as right as in the first."""
+    fall = np.linspace(0, 1, 60) ** 0.2
+    loss = 2.3 * np.exp(-np.arange(200) / 20) + 0.02
+    curves = {"train__loss": loss, "val__loss": began + (end - began) * fall}
+    spread = np.linspace(0, 199, 13).round()
+    run = recorded(outputs_explained=(spread, np.array([0.1] + [0.98] * 12)), **curves)
+    shifted = seen(("validation-distribution-differs", "DAT011"))
+    causes = {"val-preprocessing-mismatch": 0.6, "healthy": 0.3}
+    assert verdict(run, causes, shifted) == health
+
+
 def test_a_curve_that_fails_is_harm_whatever_the_outputs() -> None:
     assert verdict(trained(0.98), LIKELY, seen(("loss-oscillates", "LOS009"))) == "sick"
     spikes = seen(("loss-spikes-recur", "LOS010"))

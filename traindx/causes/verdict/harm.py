@@ -129,9 +129,26 @@ def does_task(
     good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a useful result"),
 ) -> bool:
     """Whether nearly all outputs are right at the end, and so is every validation score. `on_new_samples`: False
-    also where no validation score shows it."""
-    unknown = 0.0 if on_new_samples else 1.0
+    also where neither a validation score nor a validation loss shows it."""
+    unknown = 0.0 if on_new_samples and not carries_over(features) else 1.0
     return is_good(run, features) and min(late_skills(features, "val/"), default=unknown) >= good
+
+
+def carries_over(
+    features: Features,
+    *,
+    good: float = threshold(
+        0.9, "of the way to the training loss", basis="convention", source="a useful result"
+    ),
+    least: float = threshold(3, "points", basis="convention", source="a start, an end and a point between"),
+) -> bool:
+    """Whether validation has come as low as training. The way begins at the lower of the first losses: samples
+    that are prepared differently can begin anywhere."""
+    held, trained = features.curve("val/loss"), features.curve("train/loss")
+    if held is None or trained is None or min(held.n, trained.n) < least:
+        return False
+    first = min(held.start, trained.start)
+    return trained.end < first and first - held.end >= good * (first - trained.end)
 
 
 def is_calibrated(
