@@ -25,8 +25,10 @@ from traindx.causes.measures.next_measures import (
     gain,
     how_to_log,
     question,
+    signals_missing,
     strongest,
 )
+from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import NextMeasure
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
@@ -37,6 +39,18 @@ beliefs = st.lists(st.floats(0.01, 1.0), min_size=2, max_size=6).map(lambda p: n
 def measured(*outcomes: Outcome, run: Run | None = None) -> tuple[NextMeasure, ...]:
     run = run or plain_run()
     return next_measures(ranked(*outcomes, run=run), outcomes, run)
+
+
+@pytest.mark.parametrize("rewarded", [True, False])
+def test_the_divergence_from_a_reference_is_asked_for_only_where_there_are_rewards(rewarded: bool) -> None:
+    """A classifier has no reference model."""
+    more = {"train__reward": np.arange(60.0)} if rewarded else {}
+    run = plain_run(train__loss=make.healthy_loss(60), **more)
+    outcomes = all_but(fired("gradient-norm-grows"), absent("answers-leave-reference", "train/kl"))
+    causes = [c for c in catalogue() if c.slug in ("unbalanced-loss-terms", "missing-warmup")]
+    found = signals_missing(outcomes, run, causes, Features(run))
+    asked = [how_to_log("train/kl")[0] == c.measure for c in found]
+    assert any(asked) == rewarded
 
 
 def test_entropy_of_equal_chances() -> None:

@@ -62,7 +62,7 @@ def next_measures(
     features = features or Features(run)
     clock = clock_of(run, features)
     found = [
-        *signals_missing(outcomes, run, causes),
+        *signals_missing(outcomes, run, causes, features),
         *facts_missing(facts_of(run, features), causes),
         *checks_missing(outcomes, causes),
         *experiments(possible, outcomes, run, causes, clock),
@@ -87,8 +87,11 @@ def chosen(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMea
     return tuple(first)
 
 
-def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
-    """One candidate per signal that rules lack, with the questions of all rules that it would enable."""
+def signals_missing(
+    outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause], features: Features
+) -> list[Candidate]:
+    """One candidate per signal that rules lack, with the questions of all rules that it would enable. Only a run
+    with rewards has a reference that its model can leave."""
     # A recording already has every per-module signal that this kind of model can have.
     captured = run.format == CAPTURED
     lacking: dict[str, list[Question]] = {}
@@ -105,7 +108,9 @@ def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Caus
     return [
         Candidate(*how_to_log(name), strongest(questions))
         for name, questions in lacking.items()
-        if not name.startswith(("event:", "setup:")) and not (captured and name.endswith("/*"))
+        if not name.startswith(("event:", "setup:"))
+        and not (captured and name.endswith("/*"))
+        and (name != "train/kl" or features.is_reinforcement)
     ]
 
 
