@@ -134,9 +134,17 @@ over(params, losses)
 
 
 @needs_optax
-def test_an_imported_optimizer_library_counts_the_steps(tmp_path: Path) -> None:
-    """Where optax is imported, gradients alone are no steps: they may be those of an evaluation."""
-    started(tmp_path, f"import optax\nSTEPS = {STEPS}\n{HEAD}{COMPILED}", *RUN, statuses=(2,))
+def test_a_library_that_makes_no_optimizer_counts_no_steps(tmp_path: Path) -> None:
+    """Flax imports optax, and a script may import Keras for its data only."""
+    started(tmp_path, f"import optax\nSTEPS = {STEPS}\n{HEAD}{COMPILED}", *RUN)
+    assert len(traindx.read(tmp_path / "run").series["grad_norm"]) == STEPS
+
+
+@needs_optax
+def test_an_optimizer_counts_the_steps_alone(tmp_path: Path) -> None:
+    """Where an optimizer was made, gradients alone are no steps: they may be those of an evaluation."""
+    made = "import optax\noptimizer = optax.adam(0.01)\n"
+    started(tmp_path, f"{made}STEPS = {STEPS}\n{HEAD}{COMPILED}", *RUN, statuses=(2,))
 
 
 @needs_optax

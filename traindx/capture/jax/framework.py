@@ -36,7 +36,7 @@ JAX = Framework(
   it, and derivatives ignore it. Weights and optimizer states are the same to the last bit, as tested on a CPU. The loss
   that a script prints may differ in its last digit, because the compiler may add it up in another order. Recorded
   activations are those of `jax.nn` and `jax.numpy` (`relu`, `relu#2`, in the order of the calls). A step is counted when
-  an optimizer of optax makes it, or one of Keras with `stateless_apply`. Where neither library is imported, each
+  an optimizer of optax makes it, or one of Keras with `stateless_apply`. Where no such optimizer is made, each
   gradient by the parameters counts as a step; its learning rate is not known. `pmap` is not recorded.""",
     shows=("loss", "clock", "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory"),
     tested_with=("jax", "optax"),

@@ -2,8 +2,8 @@
 
 `jax.value_and_grad` and `jax.grad` report the loss and the batch, an optimizer's `update` the gradients,
 updates and weights by leaf, activations and losses of `jax.nn` and optax their arguments and results: each
-computes what it did, and also calls the host. Nothing is put into states or parameters. Where neither optax nor
-Keras is imported, the script updates its parameters itself, and each gradient that is taken counts as a step."""
+computes what it did, and also calls the host. Nothing is put into states or parameters. Where no optimizer of optax
+or Keras is made, the script updates its parameters itself, and each gradient that is taken counts as a step."""
 
 import functools
 import inspect
@@ -44,12 +44,15 @@ def is_imported(name: str) -> bool:
 
 
 class Launched:
-    """What is wrapped. Where optax or Keras is imported, nothing is reported before an optimizer is called."""
+    """What is wrapped. Where an optimizer of optax or Keras is made, nothing is reported before it is called."""
 
     def __init__(self, process: RecordedProcess) -> None:
         self._process, self._backend = process, CompiledBackend("jax")
         self._stream = process.stream(lambda: self._backend)
         self._steps: Steps | None = None
+        self._alone = (
+            True  # no optimizer was made, so the script updates its parameters by its own arithmetic
+        )
         self._given = False  # weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
         self._depth = SimpleNamespace(grad=0, update=0, make=0, loss=0)  # calls within each other
@@ -77,10 +80,10 @@ class Launched:
             self._steps.finish_steps()
         self._stream.detach()
 
-    @property
-    def _alone(self) -> bool:
-        """Whether there is no optimizer but the script's own arithmetic."""
-        return not is_imported("optax") and not is_imported(KERAS)
+    def _created(self, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """An optimizer is made. Its library may be imported without one: Flax imports optax."""
+        self._alone = False
+        return original(*args, **named)
 
     def _deeper(self, kind: str) -> AbstractContextManager[None]:
         return set_within(self._depth, kind, getattr(self._depth, kind) + 1)
@@ -210,6 +213,7 @@ class Launched:
 
     def _optax(self, optax: Any) -> None:
         patches, kind = self._stream.patches, optax.GradientTransformation
+        patches.around(kind, "__new__", self._created)
         getter = kind.__dict__["update"]
         wrapped: dict[Any, Callable[..., Any]] = {}
 
@@ -304,6 +308,7 @@ class Launched:
         self._stepped(leaves_of(gradients), held, made, weights)
 
     def _keras(self, module: Any) -> None:
+        self._stream.patches.around(module.BaseOptimizer, "__init__", self._created)
         self._stream.patches.around(module.BaseOptimizer, "stateless_apply", self._stateless)
 
     def _stateless(
