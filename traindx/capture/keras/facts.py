@@ -130,6 +130,9 @@ class Loss:
         last = plain_layers(model)
         named = [layer for layer in model.layers if layer.name == first]
         self.last = activation_of((named or last)[-1]) if last else ""
+        self.twice = [activation_of(layer) for layer in last[-2:]] == ["softmax"] * 2 and not weighted(
+            last[-1]
+        )
 
     @property
     def of_probabilities(self) -> bool:
@@ -141,6 +144,9 @@ class Loss:
         none, what the loss leaves of them, which is nothing below 0."""
         if not self.of_probabilities:
             return output
+        if self.twice and self.last == "softmax":  # what the second softmax was given, whose rows sum to 1
+            logs = np.log(np.clip(output, 1e-7, 1.0))
+            return np.clip(logs - logs.mean(-1, keepdims=True) + 1 / logs.shape[-1], 0.0, 1.0)
         return np.log(np.clip(output, 1e-7, 1.0)) if self.last == "softmax" else np.maximum(output, 0.0)
 
     def labels(self, target: Any) -> Any:
@@ -162,7 +168,7 @@ class Loss:
         out: dict[str, Fact] = {"loss": self.name, "loss_name": self.name, "loss_reduction": "mean"}
         last = (
             "none"
-            if self.last == "linear" or (self.of_probabilities and self.last == "softmax")
+            if self.last == "linear" or (self.of_probabilities and self.last == "softmax" and not self.twice)
             else self.last
         )
         if self.of_probabilities and self.last == "linear":
