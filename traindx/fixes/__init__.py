@@ -15,7 +15,7 @@ from traindx.vocabulary import Applicability, Fix, FixOffer, Setup
 FOR_TREES = frozenset((
     "stop-early", "lower-learning-rate", "raise-learning-rate", "augment-data", "clean-labels",
     "drop-bad-samples", "match-preprocessing", "realign-labels", "remove-overlap", "weight-classes",
-    "normalize-targets",
+    "normalize-targets", "reduce-capacity",
 ))  # fmt: skip
 EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before what needs a person
 

@@ -269,6 +269,8 @@ class Movement:
             inside[place] = id(parameter) in held or (gone and place in ever)
         often = counts[SEEN] >= max(FEWEST, min(CHECKS, int(counts[SEEN].max(initial=0))))
         sizes = [layout.size(i) for i in every]
+        if not sizes:  # boosted trees
+            return {}
         out: dict[str, Fact] = {
             "parameters": sum(sizes),
             "parameters_total": sum(sizes),

@@ -95,9 +95,10 @@ def validation_never_improves(
     ),
     chance: float = threshold(0.9, "x ln k", basis="theory", source="guessing among k classes"),
 ) -> bool | None:
-    """Training loss falls, and validation loss does not follow from the first evaluation on."""
+    """Training loss falls, and validation loss does not follow from the first evaluation on. None for boosted
+    trees: their first round has fitted all samples, and deep ones overfit from then on."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
-    if train is None or val is None or train.n < 4 or val.n < 4 or evaluated_late(features):
+    if train is None or val is None or train.n < 4 or val.n < 4 or evaluated_late(features) or run.boosted:
         return None
     fall = train.start - train.best
     if train.start <= 0 or fall < learned * train.start:

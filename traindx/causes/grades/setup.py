@@ -86,13 +86,19 @@ def rate(
         0.03, "lr", basis="convention", source="small nets under SGD with momentum 0.9"
     ),
     plain: float = threshold(0.1, "lr", basis="convention", source="SGD without momentum"),
+    trees: float = threshold(0.1, "lr", basis="convention", source="LightGBM's default; XGBoost's is 0.3"),
 ) -> float | None:
-    """Decades of the peak rate above what is usual for the optimizer."""
+    """Decades of the peak rate above what is usual for the optimizer, or for boosted trees."""
     peak = comparable_rate(run)
     if peak is None:
         return None
-    family = optimizer_family(run)
-    usual = {"adaptive": adaptive, "sgd": momentum if run.setup.number("momentum") else plain}.get(family)
+    family = "trees" if run.boosted else optimizer_family(run)
+    steps = {
+        "adaptive": adaptive,
+        "sgd": momentum if run.setup.number("momentum") else plain,
+        "trees": trees,
+    }
+    usual = steps.get(family)
     if usual is None:
         return None
     return math.log10(peak / usual) if peak > 0 else -math.inf

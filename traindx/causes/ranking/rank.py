@@ -63,6 +63,14 @@ EXPLAINS = 0.5
 # that were too high.
 COMMON = frozenset({"learning-rate-never-warms-up"})
 GRAVE = frozenset(severity for severity, weight in UNEXPLAINED.items() if weight)
+# What may be wrong with trees that are grown in rounds: they have no layers, and see all samples in each round.
+OF_TREES = frozenset((
+    "learning-rate-too-high", "learning-rate-too-low", "undertrained", "unsuitable-optimizer",
+    "insufficient-regularization", "insufficient-capacity", "wrong-loss",
+    "class-imbalance", "label-noise", "corrupt-samples", "misaligned-labels", "train-val-leakage",
+    "val-preprocessing-mismatch", "too-little-data", "data-loader-bottleneck", "memory-leak", "step-time-creep",
+    "device-fallback", "out-of-memory", "straggler-rank", "healthy",
+))  # fmt: skip
 # A cause with a sign of CERTAIN log-odds is present, so findings that it does not explain may come from
 # a second fault: it loses only this part. Measured on the gym by held-out settings, among 1, 0.4 and
 # 0.2.
@@ -79,6 +87,7 @@ def rank(
     """Hypotheses, most probable first. Their probabilities sum to 1, and `healthy` is always among them.
     `causes` replaces the catalogue and `fit` the fitted weights (for tests and comparisons)."""
     chosen = catalogue() if causes is None else tuple(causes)
+    chosen = tuple(c for c in chosen if c.slug in OF_TREES) if run.boosted else chosen
     fit, slugs = fitted() if fit is None else fit, [c.slug for c in chosen]
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))

@@ -10,6 +10,9 @@ from traindx.fixes.api import Setup, fix
 
 
 def propose(setup: Setup) -> str:
+    depth = setup.number("max_depth")  # of trees; LightGBM's -1 is no limit
+    if depth and depth > 1:
+        return f"grow shallower trees: max_depth {depth // 2:g} instead of {depth:g}"
     size, samples = setup.number("parameters"), setup.number("dataset_size")
     if size and samples:
         ratio = f"{size:g} parameters for {samples:g} samples ({size / samples:.3g} to 1)"
