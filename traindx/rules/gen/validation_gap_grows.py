@@ -100,7 +100,8 @@ def validation_gap_grows(
     huge = np.inf if api.best_skill(features, ("val/",)) > 1 - apart else huge
     signs = [three_times(p, relative) for p in few[: not candidates]]
     signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
-    signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
+    if not run.boosted:  # trees fit their samples ever closer, also where validation stays at its best
+        signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
     yield from sorted(filter(None, signs), key=lambda s: api.SEVERITIES.index(s.severity or "low"))[:1]
 
 
@@ -109,7 +110,10 @@ def measured_rise(pair: Pair) -> Seen | None:
     if rise is None:
         return None
     train = pair.train_at_val()
-    improvement = max(rise.first - rise.low, pair.train.span if pair.same else 0)
+    scale = api.scale_of(pair.val.name, pair.val.values)
+    nothing = 0.0 if scale is None else abs(rise.low * pair.val.sign - (scale.nothing or 0.0))
+    # A score that is best at the first evaluation had improved before it.
+    improvement = max(rise.first - rise.low, pair.train.span if pair.same else 0) or nothing
     level = abs(rise.low) if np.sign(pair.val.oriented).min() == np.sign(pair.val.oriented).max() else np.inf
     tiny = np.finfo(np.float64).tiny
     with np.errstate(over="ignore"):  # a rise from zero has an infinite ratio
@@ -265,15 +269,10 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
     stayed = f"{name} stayed at {val[-1]:.4g} in {len(val)} evaluations"
     best = f"{name} was best at step {at:g} ({val[low]:.4g}) and is {val[-1]:.4g} now,"
     return Evidence(
-        onset=at,
-        last=last,
-        where=name,
-        strength=0.5,
-        severity="low",
-        aspects=("stalled",),
+        onset=at, last=last, where=name, strength=0.5, severity="low", aspects=("stalled",),
         message=f"{stayed if level else best} while {pair.train.name} fell from {train[low]:.4g} to {train[-1]:.4g}",
         points=(api.EvidencePoint(name, last, float(val[-1]), float(val[0 if level else low])),),
-    )
+    )  # fmt: skip
 
 
 def wide_gap(

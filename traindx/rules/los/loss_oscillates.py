@@ -201,8 +201,10 @@ def up_and_down(
     most: float,
     *,
     large: float = threshold(0.1, "of the first", "convention", "near zero any loss doubles"),
+    solved: float = threshold(0.9, "of the way to a perfect score", "convention", "the answers stay right"),
 ) -> list[Evidence]:
-    """A validation loss of few evaluations (fewer than `most`) that repeatedly doubles and halves."""
+    """A validation loss of few evaluations (fewer than `most`) that repeatedly doubles and halves; low where the
+    validation score is near perfect."""
     curve = features.curve("val/loss")
     if curve is None or not 0 < curve.n < most or curve.oriented.min() <= 0:
         return []
@@ -217,7 +219,9 @@ def up_and_down(
             onset=curve.step_at(0),
             last=last,
             aspects=("erratic",),
-            severity="medium" if y[-1] >= twice * y.min() else "low",
+            severity="low"
+            if y[-1] < twice * y.min() or api.best_skill(features, ("val/",)) >= solved
+            else "medium",
             strength=0.5,
             message=f"{curve.name} doubles {rises} times and halves {falls} times between "
             f"evaluations, so its last value {y[-1]:.3g} is unreliable",
