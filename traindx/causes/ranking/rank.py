@@ -86,8 +86,7 @@ def rank(
 ) -> tuple[Hypothesis, ...]:
     """Hypotheses, most probable first. Their probabilities sum to 1, and `healthy` is always among them.
     `causes` replaces the catalogue and `fit` the fitted weights (for tests and comparisons)."""
-    chosen = catalogue() if causes is None else tuple(causes)
-    chosen = tuple(c for c in chosen if c.slug in OF_TREES) if run.boosted else chosen
+    chosen = tuple(c for c in causes or catalogue() if c.slug in OF_TREES or not run.boosted)
     fit, slugs = fitted() if fit is None else fit, [c.slug for c in chosen]
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
