@@ -194,3 +194,41 @@ def test_a_few_steps_are_no_record(tmp_path: Path) -> None:
     losses, runs = recorded(TINY, tmp_path)
     assert [len(run.series["train/loss"]) for run in runs] == [40, 5]
     assert len(losses) == 4
+
+
+PAIRS = """
+model = net()
+optimizer = torch.optim.SGD(model.parameters(), 0.01)
+losses.append([])
+for i in range(40):
+    rows = torch.arange(i, i + 40)
+    a, b = model(x[rows]), model(x[rows + 40])
+    loss = {loss}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses[-1].append(loss.item())
+    if i % 10 == 9:
+        with torch.no_grad():
+            a, b = model.eval()(x), model(x.flip(0))
+            {loss}
+        model.train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "known"),
+    [
+        ("F.margin_ranking_loss(a.norm(dim=1), b.norm(dim=1), torch.ones(len(a)), margin=1.0)", False),
+        ("F.triplet_margin_loss(a, b, b.flip(0))", False),
+        ("F.cosine_embedding_loss(a, b, torch.ones(len(a)))", False),
+        ("F.mse_loss(a, x[:len(a), :3])", True),
+    ],
+)
+def test_an_output_that_another_is_compared_with_is_no_target(
+    loss: str, known: bool, tmp_path: Path
+) -> None:
+    (run,) = recorded(PAIRS.format(loss=loss), tmp_path)[1]
+    assert bool(run.setup.word("loss_target_shape")) == known
+    assert known or run.setup.number("targets_std") is None
+    assert "val/loss" in run.series

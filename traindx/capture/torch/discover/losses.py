@@ -32,6 +32,8 @@ FUNCTIONS = (
     "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss",
 )  # fmt: skip
 CLASSED = ("cross_entropy", "nll_loss", "multi_margin_loss")
+# These compare outputs with one another, so the second argument is no target.
+PAIRED = ("margin_ranking_loss", "cosine_embedding_loss", "triplet_margin_loss")
 # Called as (input, target, weight).
 WEIGHTED_THIRD = (*CLASSED[:2], "binary_cross_entropy", "binary_cross_entropy_with_logits")
 DESCRIBED = 3  # calls whose inputs are described
@@ -84,7 +86,7 @@ class Losses:
             value = original(input, *args, **named)
             if losses.quiet and name in losses.seen and losses.nothing_new(value):
                 return value
-            target = args[0] if args else named.get("target")
+            target = None if name in PAIRED else args[0] if args else named.get("target")
             ignored = named.get("ignore_index") if name in CLASSED else None
             stream.safely(
                 losses.computed, name, value, input, target, named.get("reduction", "mean"), ignored
@@ -119,14 +121,15 @@ class Losses:
         if grad and (scene.training or not scene.roots):
             self.trained_on(name, value, given, target, reduction)
         elif self.stream.opened is not None:
-            samples = len(target) if isinstance(target, torch.Tensor) and target.dim() else 1
+            counted = given if target is None else target
+            samples = len(counted) if isinstance(counted, torch.Tensor) and counted.dim() else 1
             single = value.detach() / samples if reduction == "sum" else value.detach()
             where = self.stream.lines.here(4)
             modes = [root() for root in scene.roots]
             train_mode = any(root is not None and unwrapped(root).training for root in modes)
             found = Value(single, samples, name, grad, train_mode)
             self.evaluated.setdefault((where, self.data(target)), []).append(found)
-            if not grad:
+            if not grad and target is not None:
                 self.stream.tell(BatchSeen(None, target, False))
 
     def trained_on(self, name: str, value: torch.Tensor, given: Any, target: Any, reduction: str) -> None:
@@ -145,7 +148,8 @@ class Losses:
         main = name == (self.training_loss or next(iter(self.seen)))
         if session is not None and session.wants_outputs and main:
             self.stream.tell(OutputsSeen(given, name, name in CLASSED))
-            self.stream.tell(BatchSeen(None, target, True))
+            if target is not None:
+                self.stream.tell(BatchSeen(None, target, True))
 
     def remember(self, target: torch.Tensor) -> None:
         """A tensor that is used twice in training is the training data itself."""
