@@ -10,6 +10,7 @@ from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
 from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
 from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.long import long_table
 from traindx.readers.tables.parsing import Table, read_table
 from traindx.vocabulary import direction_of
 
@@ -49,8 +50,12 @@ def read(source: Source) -> list[RawLog]:
     if {"wall time", "step", "value"} == table.layout.lowered:
         return [exported(table, source)]
     log = table.log(source, NAME)
+    if pairs := long_table(source, table.layout, log.events):
+        log.columns, log.axis = pairs, next(iter(pairs))
+        return [log]
     if not table.layout.header:
         counted(log)
+        summed(log, source)
     name_by_file(log, source)
     axis = log.axis or find_axis(log.columns)
     if axis in log.columns and set_by_hand(axis, log.columns[axis].values):
@@ -172,6 +177,24 @@ def counted(log: RawLog) -> None:
         gaps = np.diff(first.values)
         if gaps[0] > 0 and (gaps == gaps[0]).mean() > 0.9:
             log.axis = "c0"
+
+
+def summed(log: RawLog, source: Source) -> None:
+    """Of columns without names in a file that is named after a loss, the one that is the sum of the others."""
+    stem = source.path.name.split(".")[0] if source.path is not None else ""
+    names = [name for name in log.columns if name != log.axis]
+    if len(names) < 3 or not role_of(stem).signal.endswith("loss"):
+        return
+    with np.errstate(all="ignore"):  # of damaged tables
+        total = np.sum([log.columns[name].values for name in names], axis=0) if aligned(log, names) else 0
+        sums = [n for n in names if np.allclose(2 * log.columns[n].values, total, rtol=1e-3, equal_nan=True)]
+    if len(sums) == 1:
+        log.roles[sums[0]] = role_of(stem).signal
+
+
+def aligned(log: RawLog, names: list[str]) -> bool:
+    """Whether columns fill the same rows."""
+    return len({log.columns[name].rows.tobytes() for name in names}) == 1
 
 
 def name_by_file(log: RawLog, source: Source) -> None:

@@ -3,8 +3,10 @@ them one level down; also the [wall time, step, value] triples of TensorBoard's 
 
 from traindx.readers.api import Any, Event, NotALog, RawColumn, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, swept
+from traindx.readers.formats.csv_table import name_by_file
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.json.lines import columns_of
+from traindx.readers.json.shapes import of_models, of_named_numbers, reshaped
 from traindx.readers.setup_facts import facts_from
 from traindx.readers.tables.columns import Columns, number
 
@@ -18,9 +20,13 @@ MAX_DEPTH = 4
 
 def sniff(source: Source) -> float:
     """A document in which a list of numbers or of records with numbers is found."""
-    value = peek_document(source.head)
+    value = reshaped(peek_document(source.head))
     if value is None:
         return 0.0
+    if bare(value):
+        return 0.2
+    if of_models(value):
+        return 0.45
     if triples(value) or (isinstance(value, list) and records_in(value)):
         return 0.5
     if not isinstance(value, dict):
@@ -31,7 +37,7 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One log. Scalars next to the history become facts."""
     events: list[Event] = []
-    value = document(source, events)
+    value = reshaped(document(source, events))
     log = RawLog(source.name, NAME, events=events)
     if triples(value):
         table = np.array([[number(x) or 0.0 for x in row[:3]] for row in value])
@@ -39,10 +45,16 @@ def read(source: Source) -> list[RawLog]:
         log.framework = "tensorboard"
         log.columns = {"value": RawColumn(table[:, 2], rows, table[:, 1], table[:, 0])}
         return [log]
+    if bare(value):
+        return [named_by_file(log, value, source)]
+    if first := of_models(value):
+        held = f"it holds single numbers for each of {len(value)} names ({first[:40]} ...)"
+        raise results(source, f"{held}: these are results, not the log of a run")
     records = (
         value if isinstance(value, list) else list_of_records(value) if isinstance(value, dict) else None
     )
     lists = dict(series_in(value)) if isinstance(value, dict) else {}
+    lists = lists or of_named_numbers(records or [])
     if lists:
         log.columns = aligned(lists, events)
         log.facts = facts_from(value)
@@ -56,13 +68,29 @@ def read(source: Source) -> list[RawLog]:
     if not log.columns:
         raise NotALog(source.name, "no history of numbers in this JSON document")
     if log.axis is None and find_axis(log.columns) is None and (cut := swept(log.columns)):
-        raise NotALog(
-            source.name,
-            f"its lists go over {cut}, so these are scores of one model, not the log of a run",
-            hint="give the log that was written while it trained",
-            final=True,
+        raise results(
+            source, f"its lists go over {cut}, so these are scores of one model, not the log of a run"
         )
     return [log]
+
+
+def results(source: Source, why: str) -> NotALog:
+    """The error for a document of results."""
+    return NotALog(source.name, why, hint="give the log that was written while it trained", final=True)
+
+
+def bare(value: Any) -> bool:
+    """Whether a document is a list of numbers and nothing else."""
+    return isinstance(value, list) and len(value) > 1 and all(type(item) in (int, float) for item in value)
+
+
+def named_by_file(log: RawLog, values: list[float], source: Source) -> RawLog:
+    """The log of a bare list of numbers. Errors: NotALog where the name of the file does not say what they are."""
+    log.columns = {"value": RawColumn(np.array(values, dtype=np.float64), np.arange(len(values)))}
+    name_by_file(log, source)
+    if "value" in log.columns:
+        raise NotALog(source.name, "its numbers have no name, and the name of the file says nothing of them")
+    return log
 
 
 def triples(value: Any) -> bool:
