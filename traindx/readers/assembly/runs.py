@@ -10,7 +10,7 @@ from traindx.features.statistics import median
 from traindx.readers.assembly.plausible_values import made_sound, sound_column
 from traindx.readers.assembly.restarts import Cut, find_cuts, holds_ranks, part_by_rank, rank_column
 from traindx.readers.assembly.step_axis import (
-    AXIS_KINDS,
+    axis_kind,
     back_jumps,
     densest,
     find_axis,
@@ -72,14 +72,13 @@ def with_steps(raw: RawLog) -> None:
     by_rank = ranked is not None and holds_ranks(raw.columns[ranked], steps_of(raw.columns[ranked], axis))
     if axis is not None and len(axis.values) and not by_rank:
         axis = unroll_if_inner(raw, axis)
-        if AXIS_KINDS.get((raw.axis or "").strip().lower()) == "epoch":
+        if axis_kind(raw.axis) == "epoch":
             axis = spread(axis, densest(raw, raw.axis))
     for name, column in raw.columns.items():
         if column.steps is None:
             raw.columns[name] = RawColumn(column.values, column.rows, steps_of(column, axis), column.times)
     if raw.axis_kind is None:
-        plain = (raw.axis or "").strip().lower()
-        raw.axis_kind = AXIS_KINDS.get(plain, "step") if raw.axis or own else "row"
+        raw.axis_kind = axis_kind(raw.axis) or "step" if raw.axis or own else "row"
 
 
 def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
@@ -110,7 +109,7 @@ def goes_on_outside(raw: RawLog, axis: RawColumn, jumps: Ints) -> bool:
     for name, column in raw.columns.items():
         if (
             name == raw.axis
-            or name.strip().lower() not in AXIS_KINDS
+            or axis_kind(name) is None
             or not np.array_equal(column.rows, axis.rows)
         ):
             continue

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.features.statistics import distinct, median
-from traindx.readers.names.aliases import words_of
+from traindx.readers.names.aliases import in_english, words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import Floats, Ints
 
@@ -56,6 +56,11 @@ AXIS_KINDS = {
 }
 
 
+def axis_kind(name: str | None) -> str | None:
+    """What an axis counts where that is not steps, by its name in any language."""
+    return AXIS_KINDS.get(in_english(name or "").strip().lower())
+
+
 CUTS = frozenset({"threshold", "thresholds", "tau", "taus", "cutoff", "cutoffs", "fpr"})
 
 
@@ -75,7 +80,7 @@ def ways(values: Floats) -> int:
 def find_axis(columns: dict[str, RawColumn]) -> str | None:
     """The column that counts steps: known by name, present on most rows, and rising."""
     rows = max((len(c.rows) for c in columns.values()), default=0)
-    lower = {name.strip().lower().replace(" ", "_"): name for name in columns}
+    lower = {in_english(name).strip().lower().replace(" ", "_"): name for name in columns}
     known = [lower[a] for a in AXIS_NAMES if a in lower]
     usable = [n for n in known if counts_up(columns[n].values)] or [
         n for n in known if is_shuffled(columns[n].values)

@@ -23,7 +23,7 @@ VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test 
 # Words around a quantity that do not change what it is.
 FILLER = word_set("""epoch step iter iteration batch avg average mean smoothed inner total global metrics metric
     scalars curr full lm overall running current cur per log the of final set all main x model 0
-    rollout""")
+    rollout de da do del""")
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
 WHEN = word_set("epoch step iter iteration batch metrics metric scalars avg log rollout")
@@ -98,7 +98,8 @@ RENAMED = {phrase: metric for metric, phrases in METRICS.items() for phrase in p
 
 # Columns that count or clock; they are never metrics.
 NOISE = word_set("""eta wall timestamp _timestamp _runtime _step runtime train_wall pid port seed eta_seconds eta_sec
-    eta_s seconds_left time_left passed remaining date datetime v_num rank n_parameters""") | {"eta seconds"}
+    eta_s seconds_left time_left passed remaining date datetime v_num rank n_parameters total_epochs max_epochs
+    num_epochs n_epochs num_train_epochs max_steps total_iters""") | {"eta seconds"}
 # Held-out metrics that are never logged on training data.
 HELD_OUT_WORDS = word_set("""map map50 ap ap50 ap75 aps apm apl bleu rouge map5095 map75 bleu4 sacrebleu rouge1 rouge2 rougel
     rougelsum meteor cider chrf mota idf1 hota""")
@@ -203,7 +204,7 @@ TERMS = {
 }
 # German, French, Spanish, Portuguese, Italian, Russian: whole words only, as they are parts of English ones.
 WHOLE_TERMS = {
-    "train": "entraînement entrenamiento treinamento обучение",
+    "train": "entraînement entrenamiento treinamento treino обучение",
     "val": "validierung validación validação валидация",
     "test": "тест prueba",
     "loss": "verlust perte pérdida perdida perda perdita perdua pèrdua потери потеря",

@@ -39,12 +39,17 @@ LOSS_LIKE = (
     "merror",
     "huber",
 )
+# Distances, which next to a loss may be of another size.
+ERRORS = ("mse", "rmse", "mae", "l1", "l2", "error")
 # Of those that stand in for a loss, these are likely not the one that is trained.
 DOUBTFUL = frozenset({"loss", "entropy", "perplexity", "error", "objective", "merror"})
 UNNAMED = ("value", "c0", "c1")
 LOSSES = ("train/loss", "val/loss")
 RETRIEVAL = frozenset({"p", "precision", "f1"})  # next to one of these, R is a recall and no reward
 FEW = 2  # points, which are no curve where another name of the same signal has one
+SHORT = 10  # points, too few for a verdict where another name of the same signal has many more
+MORE = 5  # times as many
+APART = 3.0  # times, by which the same measure rarely differs on both sides of the data at the first evaluation
 SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
 
 
@@ -76,7 +81,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
     if not any("loss" in name for name in chosen) and score_is_loss(chosen, raw):
         chosen["train/loss"] = chosen.pop("train/score")
-    return promote(chosen)
+    return promote(chosen, raw)
 
 
 FALLEN = 0.9  # of its first level, below which a score fell
@@ -139,8 +144,10 @@ def by_fit(offers: list[tuple[Role, int, str]], raw: RawLog) -> list[tuple[Role,
 
     def order(offer: tuple[Role, int, str]) -> tuple[bool, int, int, int]:
         role, place, name = offer
-        # A final `test_loss` is no rival of the `val_loss` of every epoch.
-        lone = points[name] <= FEW < most[role.signal] / 2
+        # A final `test_loss` is no rival of the `val_loss` of every epoch, nor the means of three epochs of
+        # the losses of all their steps.
+        rivals = most[role.signal]
+        lone = points[name] <= FEW < rivals / 2 or points[name] < SHORT <= rivals and MORE * points[name] <= rivals
         return lone, role.rank, -points[name] if role.rank > 0 else 0, place
 
     return sorted(offers, key=order)
@@ -196,9 +203,10 @@ def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:
     return own
 
 
-def promote(chosen: dict[str, str]) -> dict[str, str]:
+def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
     """Where no loss is named as such, the metric that plays its part gets the name: the only
-    one that ends in `loss`, or a known error measure that both splits share."""
+    one that ends in `loss`, or a known error measure that both splits share. Next to the loss of the other
+    split, an error of another size is another measure."""
     if any(n in chosen for n in ("train/loss", "val/loss")):
         split = "val" if "train/loss" in chosen else "train"
         if f"{split}/loss" in chosen:
@@ -220,8 +228,19 @@ def promote(chosen: dict[str, str]) -> dict[str, str]:
             last = candidates[0].rpartition("/")[2]
             if measure and last != measure and not (last.endswith("loss") and measure.endswith("loss")):
                 continue  # a reconstruction's cost and a classifier's error are no pair
+            if last.endswith(ERRORS) and not alike(chosen, candidates[0], raw):
+                continue
             chosen[f"{split}/loss"], measure = chosen.pop(candidates[0]), last
     return chosen
+
+
+def alike(chosen: Mapping[str, str], candidate: str, raw: RawLog) -> bool:
+    """Whether an error begins about where the loss of the other split does, if that is there."""
+    other = "train/loss" if candidate.startswith("val/") else "val/loss"
+    if other not in chosen:
+        return True
+    first, rival = (both_ends(raw.columns[chosen[name]].values)[0] for name in (candidate, other))
+    return not (first > APART * rival > 0 or rival > APART * first > 0)
 
 
 def is_loss_like(name: str) -> bool:

@@ -1,0 +1,35 @@
+"""Which of several columns is the loss, and what is no measure of the run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.readers.names.roles import assign
+from traindx.readers.raw import RawLog, column
+
+
+def log(**values: object) -> RawLog:
+    columns = {name: column(v, range(len(v))) for name, v in values.items()}  # type: ignore[arg-type]
+    return RawLog("memory", "csv", columns=columns)
+
+
+def test_losses_of_all_steps_come_before_the_means_of_a_few_epochs() -> None:
+    falling = np.exp(-np.arange(90) / 30)
+    assert assign(log(loss=falling, train_loss=[1.0, 0.6, 0.3]), {})["train/loss"] == "loss"
+    assert assign(log(loss=falling, train_loss=falling[::4]), {})["train/loss"] == "train_loss"
+
+
+def test_an_error_of_another_size_is_not_the_other_side_of_the_loss() -> None:
+    falling = np.exp(-np.arange(30) / 10)
+    far = assign(log(train_loss=3 * falling, val_mse=50 * falling), {})
+    near = assign(log(train_loss=3 * falling, val_mse=4 * falling), {})
+    assert (far["val/mse"], near["val/loss"]) == ("val_mse", "val_mse")
+
+
+def test_planned_epochs_are_no_epochs() -> None:
+    assert "epoch" not in assign(log(total_epochs=[40.0] * 5, train_loss=[5.0, 4, 3, 2, 1]), {})
+
+
+def test_a_header_in_portuguese() -> None:
+    chosen = assign(log(**{"Perda de treino": [3.0, 2, 1], "Perda de validação": [3.0, 2, 1]}), {})
+    assert chosen == {"train/loss": "Perda de treino", "val/loss": "Perda de validação"}
