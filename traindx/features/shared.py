@@ -3,9 +3,11 @@
 import re
 from functools import cached_property
 
+import numpy as np
+
 from traindx.features.adversarial import TERMS, is_duel, player_of, words_of
 from traindx.features.curve import Curve, Derived
-from traindx.vocabulary import CannotJudge, Run, direction_of
+from traindx.vocabulary import CannotJudge, Floats, Run, direction_of, threshold
 
 # Held-out signals that mark a reinforcement-learning run, whose losses say little about progress.
 REWARD = re.compile(r"reward|return|(?<![a-z])(?:ep|mean|avg|min|max)?rews?(?:mean|min|max|std)?(?![a-z])")
@@ -14,6 +16,18 @@ INTRINSIC = frozenset(
 )  # what a net earns by exploring, not by the task
 OTHER_LOSS = re.compile(r"train/.+:\d+_loss$")  # a further loss, named after the line that computes it
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
+
+
+def unordered(
+    values: Floats,
+    *,
+    surely: float = threshold(2.0, "x standard error", "theory", "neighbours alike by more than chance"),
+    least: float = threshold(10, "points", "convention", "fewer do not show an order"),
+) -> bool:
+    """Whether neighbouring values are no more alike than others (von Neumann's ratio is 2 then)."""
+    known = values[np.isfinite(values)]
+    ratio = np.mean(np.diff(known) ** 2) / max(float(np.var(known)), 1e-300) if len(known) > 1 else 0.0
+    return len(known) >= least and bool(np.ptp(known) == 0 or ratio > 2 - surely * 2 / np.sqrt(len(known)))
 
 
 class Features(Derived):
@@ -82,11 +96,13 @@ class Features(Derived):
 
     @cached_property
     def is_evaluation(self) -> bool:
-        """Whether scores on held-out data are all there is, without a step: the results of models, of which
-        nothing says that one was trained from the other."""
+        """Whether scores are all there is, without a step, on held-out data or in no order: the results of models
+        or of samples, of which nothing says that one was trained from the other."""
         kept = [n for n in self.run.series if n.startswith(("train/", "val/"))]
-        known = all(n.startswith("val/") and direction_of(n) != "lower" for n in kept)
-        return self.run.axis == "row" and "epoch" not in self.run.series and known
+        scores = all(direction_of(n) != "lower" for n in kept) and not self.is_reinforcement
+        known = all(n.startswith("val/") for n in kept)
+        known = known or all(unordered(self.run.series[n].values) for n in kept)
+        return self.run.axis == "row" and "epoch" not in self.run.series and scores and known
 
     @property
     def loss_is_no_score(self) -> bool:

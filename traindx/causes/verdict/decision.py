@@ -192,6 +192,8 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return Decision("continue", scaling, 0.5)
     if curve is None or curve.n == 0:
         missing = "the log has no loss and no score, so it does not show whether the model learns"
+        if case.features.is_evaluation and any(n.startswith(("train/", "val/")) for n in case.run.series):
+            missing = "no column counts steps: the rows may be samples or models, not the steps of one run"
         return Decision("inspect", missing, 0.5)
     if curve.n == 1 and case.run.source == STANDARD_INPUT:  # a pasted row asks what it means
         return Decision("inspect", f"one value of {curve.name} cannot show whether the model learns", 0.5)
