@@ -18,3 +18,15 @@ def test_a_reward_that_climbed_and_then_swings_is_no_grave_finding() -> None:
         findings = pipeline.diagnose(make.run({name: values})).first.findings
         found[name] = {f.slug: f.severity for f in findings}["loss-oscillates"]
     assert found == {"train/reward": "low", "train/loss": "medium"}
+
+
+def test_a_validation_loss_that_never_was_finite_is_low_where_its_score_rises() -> None:
+    rows = np.arange(60)
+    falls, rises = np.exp(-rows / 20) + 0.1, 0.8 * (1 - np.exp(-rows / 15))
+    losses = {"train/loss": falls, "val/loss": np.full(60, np.inf)}
+    late = {"train/loss": falls, "val/loss": np.where(rows < 30, falls, np.inf)}
+    found = []
+    for signals, score in ((losses, rises), (losses, rises[::-1]), (late, rises)):
+        findings = pipeline.diagnose(make.run({**signals, "val/accuracy": score})).first.findings
+        found.append({f.slug: f.severity for f in findings}["loss-not-finite"])
+    assert found == ["low", "high", "high"]

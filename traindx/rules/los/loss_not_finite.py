@@ -39,7 +39,8 @@ def loss_not_finite(
     Values of a loss that are not finite: the training loss or its substitute, then validation losses
     and parts of the loss. Values by which a log replaces NaN (0.0, or Caffe's 87.3365) count if that is
     certain. Severity is critical if the loss stays not finite to the end, and high if that is not the
-    training loss. Otherwise it is medium above 2 % of the points, else low.
+    training loss (low if a validation loss never was finite while a validation score rises, as in evaluations
+    in half precision). Otherwise it is medium above 2 % of the points, else low.
 
     ## Why it matters
     The first loss that is not finite and reaches the optimizer ruins every weight. Nothing after it is
@@ -94,6 +95,8 @@ def curve_evidence(
     severity: api.Severity = "critical" if persistent else ("medium" if share > often else "low")
     if persistent and curve is not features.objective:
         severity = "high"  # a part, or the validation loss: the training loss itself is finite
+        if not curve.n and curve.name.startswith("val/") and score_rises(features):
+            severity = "low"  # the evaluation overflows, the model does not
     if not persistent:
         aspects.append("recovered")
     return Evidence(
@@ -108,6 +111,20 @@ def curve_evidence(
         },
         points=(EvidencePoint(curve.name, float(curve.raw.steps[first]), float(raw[first])),),
     )
+
+
+def score_rises(
+    features: Features,
+    *,
+    least: float = threshold(4, "points", "convention", "fewer show no trend"),
+    surely: float = threshold(4.0, "x standard error", "theory", "of a score that improves"),
+) -> bool:
+    """Whether a validation score clearly improves, and ends above where it began."""
+    metric = api.score(features, "val/")
+    if metric is None or metric.n < least:
+        return False
+    gained, error = api.improvement(metric)
+    return gained > surely * error and metric.end < metric.start
 
 
 def duration_words(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
