@@ -22,7 +22,7 @@ STANDING = (
     r"|TFLOPs?|TFLOPS)"
 )
 
-# Counters whose number may come after a dash or a number sign: `epoch-3`, `Step #12`.
+# Counters whose number may come after a dash or a number sign, or at once: `epoch-3`, `Step #12`, `Batch50`.
 NUMBERED = "|".join(
     (
         r"(?:global_|optimizer_)?(?:step|iter(?:ation)?|epoch|update|batch|episode|round)",
@@ -42,7 +42,7 @@ TOKEN = re.compile(
       |(?<![\w.])\d+\s?h(?:ours?|rs?)?[\s:]*\d+\s?m(?:in)?(?:[\s:]*\d+(?:\.\d+)?\s?s)?(?!\w)
       |(?<![\w.])\d+\s?m(?:in)?[\s:]*\d+(?:\.\d+)?\s?s(?!\w)|(?<![\w.])\d+\s+days?(?!\w))
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
-    |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})\s?[-\#]\s?(?P<count>\d+)(?![\w-]|\.\w))
+    |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})(?:\s?[-\#]\s?|(?<=epoch)|(?<=batch))(?P<count>\d+)(?![\w-]|\.\w))
     |(?P<ratio>(?<![\w.@#/])(?<!\w-)(?P<part>\d+)\s*/\s*(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<num>(?<![\w.@#])(?<!\w-)(?<!@0\.5:)(?<!@0\.50:)
       (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])
