@@ -107,11 +107,7 @@ def goes_on_outside(raw: RawLog, axis: RawColumn, jumps: Ints) -> bool:
     """Whether another counter (epoch, episode) of the same rows rises wherever the axis falls back, and
     never falls."""
     for name, column in raw.columns.items():
-        if (
-            name == raw.axis
-            or axis_kind(name) is None
-            or not np.array_equal(column.rows, axis.rows)
-        ):
+        if name == raw.axis or axis_kind(name) is None or not np.array_equal(column.rows, axis.rows):
             continue
         change = np.diff(column.values)
         if (change >= 0).all() and (change[jumps - 1] > 0).all():

@@ -49,7 +49,9 @@ RETRIEVAL = frozenset({"p", "precision", "f1"})  # next to one of these, R is a 
 FEW = 2  # points, which are no curve where another name of the same signal has one
 SHORT = 10  # points, too few for a verdict where another name of the same signal has many more
 MORE = 5  # times as many
-APART = 3.0  # times, by which the same measure rarely differs on both sides of the data at the first evaluation
+APART = (
+    3.0  # times, by which the same measure rarely differs on both sides of the data at the first evaluation
+)
 SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
 
 
@@ -146,8 +148,8 @@ def by_fit(offers: list[tuple[Role, int, str]], raw: RawLog) -> list[tuple[Role,
         role, place, name = offer
         # A final `test_loss` is no rival of the `val_loss` of every epoch, nor the means of three epochs of
         # the losses of all their steps.
-        rivals = most[role.signal]
-        lone = points[name] <= FEW < rivals / 2 or points[name] < SHORT <= rivals and MORE * points[name] <= rivals
+        own, rivals = points[name], most[role.signal]
+        lone = own <= FEW < rivals / 2 or own < SHORT <= rivals >= MORE * own
         return lone, role.rank, -points[name] if role.rank > 0 else 0, place
 
     return sorted(offers, key=order)
