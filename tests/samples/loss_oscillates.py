@@ -5,6 +5,7 @@ import numpy as np
 from tests.lookalikes import heavy_tailed, log_normal
 from tests.make import healthy_loss, rng, run
 from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Setup
 
 ORDER = rng(15).standard_normal(16)  # of sixteen batches: their strongest beat has a period of 2.7
 
@@ -18,6 +19,7 @@ def fires() -> dict[str, Run]:
         "alternating": run({"train/loss": zigzag}),
         "erratic evaluations": erratic(),
         "slow swings": run({"train/loss": np.concatenate([np.linspace(2.6, 1.9, 20), swings])}),
+        "a period that is no epoch": in_order(batches_distinct=100),
         "on a slight descent": run(
             {"train/loss": 2.0 - 0.001 * t + 0.4 * np.sin(t / 4) + 0.05 * noise.standard_normal(200)}
         ),
@@ -41,8 +43,17 @@ def stays_quiet() -> dict[str, Run]:
         "the same order again": run(
             {"train/loss": 0.4 + 0.1 * np.tile(ORDER, 8) + 0.01 * noise.standard_normal(128)}
         ),
+        "sixty batches in the same order": in_order(batches_distinct=60),
+        "an epoch of sixty steps": in_order(steps_per_epoch=60),
         "a ripple on a real descent": run({"train/loss": healthy_loss(400) + 0.01 * np.sin(t / 5)}),
     }
+
+
+def in_order(**facts: int) -> Run:
+    """Windows of a series, one after another: where it swings, so does the loss."""
+    t = np.arange(1200)
+    loss = 0.4 + 0.1 * np.sin(2 * np.pi * t / 60) + 0.05 * rng(4).standard_normal(1200)
+    return run({"train/loss": loss}, setup=Setup().with_facts(facts, "capture"))
 
 
 def means_of_epochs() -> Run:

@@ -237,7 +237,11 @@ def is_epoch(
     *,
     close: float = threshold(0.1, "of the epoch", "convention", "a spectrum has bins"),
 ) -> bool:
-    """Whether a period (points) is the length of an epoch."""
+    """Whether a period (points) is the length of an epoch, or of a fixed order of the same batches."""
+    known = (features.run.setup.number(name) for name in ("steps_per_epoch", "batches_distinct"))
+    lengths = (period, period * float(api.median(np.diff(curve.steps))))  # a point may be several steps
+    if any(whole and abs(length / whole - 1) < close for whole in known for length in lengths):
+        return True
     epoch = features.curve("epoch")
     if epoch is None or epoch.n < 2 or np.ptp(epoch.values) <= 1:
         return False
