@@ -9,10 +9,11 @@ from tests import make
 from tests.captured import HEALTHY, captured
 from traindx.features.curves.progress import by_progress, is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Panel, Run
 from traindx.vocabulary.setup import Setup
 
 FLAT = np.log(10) + 0.02 * make.rng(1).standard_normal(200)
+PANEL = Panel(np.arange(2.0), ("fc",), np.ones((2, 1)))
 LATE = np.linspace(0, 1, 20)  # progress of an accuracy
 
 LEARNS: dict[str, Run] = {
@@ -64,6 +65,17 @@ UNCLEAR: dict[str, Run] = {
 }
 BROKEN = ("rate_10", "rate_tiny", "deep_sigmoid", "deep_relu", "weights_zero", "dead_bias", "decay_1", "never_cleared",
           "nan_input", "no_step", "zeroed_early", "strangers", "raw_inputs")  # fmt: skip
+
+
+@pytest.mark.parametrize(("fall", "learns"), [(24.0, True), (2.0, None), (0.0, False)])
+def test_a_fall_of_a_likelihood_counts_against_its_noise(fall: float, learns: bool | None) -> None:
+    """The level of a likelihood of many numbers means nothing: 3 % less can be all that there is to learn."""
+    noise = make.rng(3).standard_normal(400)
+    loss = 741 + fall * np.exp(-np.arange(400) / 60) + 0.5 * noise
+    run = make.run({"train/loss": loss}, panels={"grad_norm": PANEL})
+    assert is_learning(Features(run)) is learns
+    known = make.run({"train/loss": loss}, panels={"grad_norm": PANEL}, setup=Setup(loss="mse_loss"))
+    assert is_learning(Features(known)) is not True
 
 
 @pytest.mark.parametrize("name", LEARNS)

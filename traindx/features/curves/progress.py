@@ -52,8 +52,9 @@ def is_learning(features: Features) -> bool | None:
         return False
     if guess is not None and curve.end <= FAR_FROM_GUESSING * guess:
         return True
-    found = by_fall(curve)
-    far = grey(features.run.setup) or zero_is_unknown(features.run)  # its best may be far from zero
+    unknown = zero_is_unknown(features.run)
+    found = by_fall(curve, zero_known=not unknown)
+    far = grey(features.run.setup) or unknown  # its best may be far from zero
     return None if found is False and far and clearly_falls(curve) else found
 
 
@@ -116,21 +117,23 @@ def clearly_falls(curve: Curve) -> bool:
     return fall > 3 * error
 
 
-def by_fall(curve: Curve) -> bool | None:
-    """What the fall of the objective says by itself."""
+def by_fall(curve: Curve, *, zero_known: bool = True) -> bool | None:
+    """What the fall of the objective says by itself. Where zero is not known to be the best, its size counts
+    against the noise, as that of a loss below zero does."""
     level = float(median(np.abs(curve.values)))
     fall, error = improvement(curve)
     gone = shed(curve)
     doubt = max(error, median_error(curve.noise, max(3.0, curve.n / 20)))
     if fall < 0 and gone < -WORSE and curve.end - curve.start > 3 * doubt:
         return False
-    if abs(fall) <= STILL * level and error <= 2 * STILL * level:
+    clear = not zero_known and fall > 3 * error  # a part of a level that means nothing is no measure
+    if abs(fall) <= STILL * level and error <= 2 * STILL * level and not clear:
         return False
     positive = curve.sign > 0 and curve.start > 0
-    if positive and gone >= GOOD_SHARE:
+    if positive and zero_known and gone >= GOOD_SHARE:
         return True
     gained = curve.start - curve.end
-    return True if not positive and gained > 8 * max(curve.spread, 1e-12) else None
+    return True if not (positive and zero_known) and gained > 8 * max(curve.spread, 1e-12) else None
 
 
 def by_progress(features: Features, *, stuck: Severity, unknown: Severity, learns: Severity) -> Severity:
