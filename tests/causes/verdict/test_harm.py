@@ -102,6 +102,31 @@ def test_right_answers_with_poor_probabilities_are_watched() -> None:
     assert verdict(trained(0.98, entropy=0.6), {"healthy": 0.9}, seen(SOFTMAX)) == "healthy"
 
 
+def test_a_loss_that_still_falls_has_not_levelled_off() -> None:
+    """A run that was ended early: to go on is all that it needs."""
+    run = recorded(train__loss=np.linspace(3.0, 2.4, 150))
+    high = seen(("losses-stay-high", "GEN002"), "medium")
+    slow = {"learning-rate-too-low": 0.5, "undertrained": 0.33, "healthy": 0.05}
+    assert verdict(run, slow, high) == "sick"
+    assert verdict(run, slow, high, seen(("loss-still-falling-at-end", "LOS012"), "info")) == "watch"
+    other = {"misaligned-labels": 0.6, "healthy": 0.05}
+    assert verdict(run, other, high, seen(("loss-still-falling-at-end", "LOS012"), "info")) == "sick"
+
+
+@pytest.mark.parametrize(("explained", "health"), [(0.8, "healthy"), (0.4, "watch")])
+def test_a_net_on_its_way_need_not_be_as_good_as_its_neighbours(explained: float, health: str) -> None:
+    """Four fifths of what the nearest neighbours explain, and most of the loss is gone."""
+    facts = {f"reference_{name}_explained": str(value) for name, value in
+             (("trivial", 0.0), ("linear", 0.0), ("neighbours", 1.0))}  # fmt: skip
+    spread = np.linspace(0, 199, 13).round()
+    curve = (spread, np.array([0.0] + [explained] * 12))
+    run = recorded(
+        {**facts, "reference_samples_held": "400", "loss": "mse_loss", "targets_std": "1.0"},
+        train__loss=make.healthy_loss(200), outputs_explained=curve,
+    )  # fmt: skip
+    assert verdict(run, {"healthy": 0.35, "undertrained": 0.25, "insufficient-capacity": 0.1}) == health
+
+
 @pytest.mark.parametrize(("entropy", "calibrated"), [(0.3, True), (0.6, False)])
 def test_the_loss_that_an_accuracy_allows(entropy: float, calibrated: bool) -> None:
     run = trained(0.92, entropy=entropy)

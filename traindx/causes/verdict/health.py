@@ -148,7 +148,8 @@ def health_of(
         return "watch" if unsound or is_unknown(case) or is_slow(case) else "healthy"
     if case.recorded and healthy < hardly and leading is not None and leading.probability >= likely:
         sound = learns_well(case.run, case.features) or is_good(case.run, case.features)
-        excused = sound or young(case.run) or leading.cause == "undertrained"
+        short = leading.cause == "learning-rate-too-low" and goes_on(case)
+        excused = sound or young(case.run) or short or leading.cause == "undertrained"
         return "sick" if accused(leading) and not excused else "watch"
     return "watch" if is_doubtful(case) or is_unknown(case) or is_slow(case) else "healthy"
 
@@ -178,11 +179,16 @@ def health_without_score(
 
 def counts(finding: Finding, case: Case) -> bool:
     """Whether a finding can be harm: not a slow start of a young run, nor lost time that nobody pays for."""
-    if young(case.run) and finding.slug in NOT_YET:
+    if finding.slug in NOT_YET and (young(case.run) or goes_on(case)):
         return False
     if case.recorded and is_note(finding, case.run, case.features):
         return False
     return not (is_wasted(case.run) and costs_time(finding))
+
+
+def goes_on(case: Case) -> bool:
+    """Whether a recorded loss still falls at the end: then it has not levelled off, whatever its height."""
+    return case.recorded and case.has("loss-still-falling-at-end")
 
 
 def costs_time(finding: Finding) -> bool:
@@ -217,7 +223,7 @@ def is_doubtful(
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
     nears = curve is not None and (shed(curve) >= part or zero_is_unknown(case.run))
-    behind = learns_well(case.run, case.features) is False  # simple predictors do better
+    behind = falls_short(case.run, case.features) is not None  # simple predictors do far better
     nears = nears and is_learning(case.features) is not False and not behind
     nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)
     short = case.shape == "too-short-to-tell" and clearly_improving(case)
