@@ -48,6 +48,15 @@ def three_epochs() -> dict[str, Run]:
                 "val/loss": np.array([0.38, 0.43, 0.5]),
             }
         ),
+        "three epochs, the second little worse": both(
+            np.array([0.32, 0.193, 0.121]), np.array([0.265, 0.2776, 0.328])
+        ),
+        "first and last epoch, pasted": make.run(
+            {
+                "train/loss": (np.array([1, 29]), np.array([0.0481, 0.001])),
+                "val/loss": (np.array([1, 29]), np.array([0.0378, 0.0916])),
+            }
+        ),
     }
 
 
@@ -99,6 +108,10 @@ def other_epochs() -> dict[str, Run]:
             {"train/loss": fall(400, 2.3, 0.01), "val/loss": (np.array([1.0]), np.array([2.3]))}
         ),
         "three epochs without a trend": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.33, 0.36])),
+        "three evaluations in order, within noise": both(
+            np.array([0.32, 0.193, 0.121]), np.array([0.265, 0.27, 0.283])
+        ),
+        "two evaluations, the last a third worse": both(np.array([0.48, 0.12]), np.array([0.38, 0.51])),
         "three epochs, hardly worse": both(np.array([0.52, 0.35, 0.15]), np.array([0.38, 0.385, 0.40])),
         "three epochs in which both rise": both(np.array([0.5, 0.6, 0.8]), np.array([0.5, 0.7, 0.9])),
     }

@@ -171,3 +171,45 @@ def test_numbers_without_end_are_no_line_numbers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_source(memory("".join(f"step {i} loss {3 / (i + 1):.4f} level inf\n" for i in range(30))))
+
+
+def asked_facts(text: str) -> dict[str, object]:
+    (log,) = read_source(memory(text))
+    return log.facts
+
+
+@pytest.mark.parametrize(
+    ("words", "fact", "value"),
+    [
+        ("I train with SGD(lr = 0.1, momentum = 0.9), is that too high?", "lr", 0.1),
+        ("model.compile(loss='mse', optimizer=Adagrad(lr=1.0, rho=0.95))\nWhy does it not learn?", "lr", 1.0),
+        ("model.compile(loss='mse', optimizer=Adagrad(lr=1.0, rho=0.95))\nWhy does it not learn?", "optimizer",
+         "Adagrad"),
+        ("My learning rate is 3e-4. I see this, is it normal?", "lr", 3e-4),
+        ("I set the batch size to 8 and get", "batch_size", 8),
+        ("I have 25 classes and get", "classes", 25),
+        ("I fine-tune with fp16. Should I worry?", "precision", "fp16"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("above", [True, False])
+def test_what_somebody_says_who_asks(words: str, fact: str, value: object, above: bool) -> None:
+    assert asked_facts(f"{words}\n{STEPS}" if above else f"{STEPS}\n{words}\n")[fact] == value
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "optimizer = SGD(model.parameters(), lr = 0.1)",  # a program that was printed, and nobody asks
+        "I do not use fp16, what else could it be?",
+        "I train on 2 GPUs and the loss is 3.1, is that normal?",
+        "I lowered it by a factor of 10, is that enough?",
+    ],
+)
+def test_what_says_nothing_of_the_setup(words: str) -> None:
+    assert not asked_facts(f"{words}\n{STEPS}").keys() & {
+        "lr",
+        "optimizer",
+        "precision",
+        "classes",
+        "batch_size",
+    }

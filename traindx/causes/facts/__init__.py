@@ -93,7 +93,7 @@ FACTS: Mapping[str, FactCheck] = {
         r"minimum loss scale|loss scale (?:already at minimum|reached its minimum)"
     ),
     "collective-timeout": ended_with(
-        r"collective operation timeout|WorkNCCL\(.*(?:timeout|timed out|timing out)"
+        r"collective operation timeout|WorkNCCL\(.*(?:timeout|timed out|timing out)|watchdog got stuck"
     ),
 }
 

@@ -3,24 +3,28 @@
 import re
 from collections.abc import Callable, Iterator
 
-from traindx.vocabulary import Event, EventKind
+from traindx.vocabulary import ENDINGS, Event, EventKind
 
 LONGEST_TRACE = 2000  # lines
 MOST_EVENTS = 200  # of one log; more of the same kind say nothing new
 MESSAGE = 300  # characters
+LONGEST = 600  # characters of a line that are searched: a bar may come before what it ended with
 
 TRACE = re.compile(
     r"^(?P<prefix>(?:(?P<name>[A-Za-z_][\w.]*)\s{2,})?.*?)Traceback \(most recent call last\)"
 )
 CHAIN = re.compile(r"the above exception|During handling of", re.IGNORECASE)
 CHAINED = 5  # lines between such a sentence and the traceback that it announces
+# A process group reports its end behind the progress bar that stood on the line.
+RANK = re.compile(r"\[rank\d+\]: ?\[[EF]|\[[EF] ProcessGroup")
 # A class of error and what it says; `MeanSquaredError: 0.31` is a metric (only a KeyError says but a
 # number).
 BARE = re.compile(
-    r"^(?:[a-z_]\w*\.)*(?:KeyError: \S|[A-Z]\w*(?:Error|Exception): (?![-+]?[\d.]+(?:[eE][-+]?\d+)?%?\s*(?:[,|;]|$))\S)"
+    r"^(?:[a-z_]\w*\.)*(?:KeyError: \S|(?:[A-Z]\w*Error|(?:[A-Z]\w*)?Exception): "
+    r"(?![-+]?[\d.]+(?:[eE][-+]?\d+)?%?\s*(?:[,|;]|$))\S)"
 )
 ERROR = re.compile(
-    r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)"
+    r"^(?:Exception:|[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$))"
     r"|^[A-Za-z_]\w*(?:\.\w+)+:"
 )
 MEMORY = re.compile(
@@ -62,6 +66,9 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
             r"bus error",
             r"killed by signal",
             r"^terminate called after throwing",
+            r"watchdog (?:caught collective operation timeout|got stuck for \d)",
+            r"device-side assert triggered",
+            r"Assertion [`'].{1,150}['`] failed",
             r"^(?:\S+: line \d+: +\d+ )?killed\b",
         ),
     ),
@@ -112,6 +119,7 @@ WORDS = (
     "traceback", "memory", "oom", "nan", "infinit", "finite", "is inf", "fault", "*** ", "check failed", "sig",
     "bus error", "core dumped", "overflow", "skip", "resum", "restor", "loaded", "loading", "interrupt", "stop",
     "cancel", "limit", "exhausted", "killed", "error:", "terminate called", "exception", "during handling", "loss scale",
+    "watchdog", "assert",
 )  # fmt: skip
 
 
@@ -131,7 +139,8 @@ class EventLog:
     def claims(self, line: str) -> Callable[[str, int], None] | None:
         """The handler for a line that reports an event, if it does. Source code that only
         mentions one does not count."""
-        line = line[:MESSAGE].strip().removeprefix("what():")  # how C++ announces the words of an exception
+        line = line[:LONGEST].strip().lstrip("\"'`")  # quoted in a question
+        line = line.removeprefix("what():")  # how C++ announces the words of an exception
         small = line.lower()
         if not any(word in small for word in WORDS):
             return None
@@ -147,13 +156,22 @@ class EventLog:
         return self.single("crash", "") if BARE.match(line) else None
 
     def single(self, kind: EventKind, code: str) -> Callable[[str, int], None]:
-        return lambda line, row: self.add(row, kind, line, code)
+        def take(line: str, row: int) -> None:
+            behind = RANK.search(line)
+            cut = behind.start() if behind else 0
+            self.add(row, kind, line[cut:], code)
+            if line[:cut].strip():
+                self.give_back(line[:cut], row)
+
+        return take
 
     def add(self, row: int, kind: EventKind, text: str, code: str = "") -> None:
         message = " ".join(text.split())[:MESSAGE]
         same = sum(e.kind == kind for _, e in self.found)
         again = any(
-            e.kind == kind and (e.message == message or (kind in ("stopped", "resume") and row - r < 40))
+            e.kind == kind
+            and (repeats(e, message) if row - r < 40 else e.message == message)
+            and not title(kind, r, row)
             for r, e in self.found[-20:]
         )
         if same >= MOST_EVENTS or again:
@@ -215,6 +233,18 @@ class EventLog:
             for first, _, count in self.bursts
         ]
         return sorted(self.found + bursts, key=lambda item: item[0])
+
+
+def title(kind: EventKind, first: int, row: int) -> bool:
+    """Whether an error that comes again was only quoted in the first line, as the title of a question."""
+    return kind in ENDINGS and first == 1 and row > first + 1
+
+
+def repeats(before: Event, message: str) -> bool:
+    """Whether an event says what one shortly before it said, though with other numbers."""
+    bare = re.sub(r"\d+", "", message)  # each thread of a kernel repeats the words with its own number
+    same = before.kind == "crash" and bare == re.sub(r"\d+", "", before.message)
+    return before.kind in ("stopped", "resume") or before.message == message or same
 
 
 def kind_of_error(text: str) -> EventKind:

@@ -77,6 +77,19 @@ NO_NAMES = frozenset(
 )
 MOST_WORDS = 3  # different values of one fact, beyond which none of them is believed
 LITERAL = re.compile(r"Namespace\(|\bdict\(")
+# What somebody writes who asks about a run: his program and his words say what was used, wherever they are.
+ASKS = re.compile(r"\bI(?:'\w+)? [a-z']+ [a-z\d]|[a-z]{2,} \S+ .*\?\s*$|？|请问|为什么")
+CALLED = re.compile(
+    rf"(?<![\w-]){NAMES_OF_OPTIMIZERS}\(.*?\b(?:lr|learning_rate)\s*=\s*(\d+\.?\d*(?:e-?\d+)?|\.\d+)\s*[,)]",
+    re.I,
+)
+SAID = (
+    ("lr", re.compile(r"\b(?:lr|learning rate) (?:of|to|is|was|at|as|from) (\d+\.?\d*(?:e-?\d+)?)(?!\S*\d)", re.I)),
+    ("batch_size", re.compile(r"\bbatch(?: ?size)? (?:of|to|is|was|at|as) (\d+)(?![\d.]*\d)", re.I)),
+    ("classes", re.compile(r"(?<![\w./-])([2-9]|[1-9]\d{1,5}) (?:different )?(?:classes|categories|labels)\b")),
+    ("precision", re.compile(
+        r"(?<!not )(?<!n't )\b(?:use|using|with|in|enabled?) (fp16|bf16|amp|half)\b|\.to_(fp16)\(", re.I)),
+)  # fmt: skip
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
 PAIR = re.compile(
@@ -97,11 +110,15 @@ class Facts:
 
     def __init__(self) -> None:
         self.found: list[tuple[int, str, Fact]] = []
+        self.said: list[tuple[str, Fact]] = []
+        self.asked = False
         self.code = array("q")
 
     def offer(self, line: str, row: int) -> None:
         """Search a line of a new shape for options. Source code is passed over: it names options
         and defaults, not what was used."""
+        self.asked = self.asked or bool(ASKS.search(line[:LONGEST_LINE]))
+        self.said += said_in(line[:LONGEST_LINE])
         if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)
             return
@@ -119,6 +136,8 @@ class Facts:
         for at, name, value in self.found:
             if at < row and self.code_near(at) < CROWD:
                 known.setdefault(name, []).append(value)
+        for name, value in self.said if self.asked else ():
+            known.setdefault(name, [value])
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
     def code_near(self, row: int) -> int:
@@ -131,6 +150,19 @@ class Facts:
         before, behind = self.code[max(here - 1, 0) : here], self.code[here : here + 2]
         near = before and behind and row - before[-1] <= NEAR and behind[-1] - row <= NEAR
         return bool(near) and self.code_near(row) >= CROWD
+
+
+def said_in(line: str) -> list[tuple[str, Fact]]:
+    """What a sentence or a call says of the setup: `my lr was 0.1`, `SGD(lr = 0.1, ...)`, `3 classes`."""
+    found: list[tuple[str, Fact]] = []
+    if (call := CALLED.search(line)) is not None:
+        found = [("optimizer", call[1]), *filter(None, [as_number("lr", call[2])])]
+    for name, pattern in SAID:
+        if (match := pattern.search(line)) is not None:
+            word = next(group for group in match.groups() if group)
+            number = as_number(name, word)
+            found.append(number if number is not None else (name, word.lower()))
+    return found
 
 
 def optimizer_and_precision(line: str) -> list[tuple[str, Fact]]:

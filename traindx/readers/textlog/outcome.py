@@ -3,6 +3,7 @@
 Of progress that is reported again and again on one pass only the end is a result. A Keras bar redraws the
 running mean of the epoch, an evaluation prints `Test: [100/625]`; the last of each pass is kept."""
 
+import re
 from dataclasses import replace
 
 import msgspec
@@ -15,6 +16,8 @@ from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.shapes import Shape
 from traindx.vocabulary import ENDINGS, Event, Floats, Ints
 
+# An error that somebody quotes above the rows that he asks about ended them.
+SAYS_ERROR = re.compile(r"Error\b|Exception\b|terminate called|Assertion|[Ww]atchdog|\b[Kk]illed\b")
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
 # (tool, what only its lines hold)
 FRAMEWORKS = (
@@ -62,7 +65,8 @@ def events_of(scanner: Scanner, kept: list[Shape], axis: Axis | None) -> list[tu
         step = event.step
         if step is None and axis is not None and len(rows) and row >= axis.rows[0]:
             step = float(axis.at(np.array([row]))[0])
-        if event.kind in ENDINGS and goes_on(row, rows, axis):
+        quoted = scanner.facts.asked and len(rows) and row < rows[0] and SAYS_ERROR.search(event.message)
+        if event.kind in ENDINGS and goes_on(row, rows, axis) and not quoted:
             event = Event("note", event.message, step, event.place, f"earlier-{event.kind}")
         elif event.kind == "crash" and is_done(row, rows, axis):
             event = Event(

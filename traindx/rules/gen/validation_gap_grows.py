@@ -53,8 +53,8 @@ def validation_gap_grows(
     curve may rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if
     half of the level or of the improvement is gone.
 
-    Of three evaluations, each must rise by 5 % while training falls by more (low). If validation does not
-    rise, two weaker signs are reported:
+    Of three evaluations, each must be worse than the one before, by 10 % together, while training falls by more
+    (low); of two, the loss must rise and training fall by half (low). Otherwise two weaker signs are reported:
 
     - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
       it or less (low; medium from a tenth).
@@ -98,7 +98,7 @@ def validation_gap_grows(
         return
     # Near a perfect score a training loss near zero makes any ratio of losses large.
     huge = np.inf if api.best_skill(features, ("val/",)) > 1 - apart else huge
-    signs = [three_times(p, relative) for p in few[: not candidates]]
+    signs = [each_time(p, relative, strong) for p in few[: not candidates]]
     signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
     if not run.boosted:  # trees fit their samples ever closer, also where validation stays at its best
         signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
@@ -208,19 +208,20 @@ def improves(
     return bool(metric.end < then - max(metric.noise, worth * missing))
 
 
-def three_times(pair: Pair, least: float) -> Evidence | None:
-    """A validation loss that rises at each of three evaluations (a short fine-tuning has no more of them)."""
+def each_time(pair: Pair, least: float, half: float) -> Evidence | None:
+    """A validation loss that rises at each of three evaluations of a short fine-tuning, or by much in two."""
     val, train = pair.val.oriented, pair.train.oriented
-    if len(val) != 3 or len(train) < 2 or min(val.min(), train.min()) <= 0:
+    if len(val) not in (2, 3) or len(train) < 2 or min(val.min(), train.min()) <= 0:
         return None
     rises, fall = np.diff(val) / val[:-1], 1 - float(train[-1] / train[0])
-    if rises.min() < least or fall < max(4 * least, rises.sum()):
+    enough, clear = (2 * least, 4 * least) if len(val) == 3 else (half, half)  # two show no trend
+    if rises.min() <= 0 or rises.sum() < enough or fall < max(clear, min(rises.sum(), 1 - least)):
         return None
     last = pair.val.point(-1)
     return Evidence(
         onset=pair.val.step_at(0), last=last.step, where=pair.val.name, strength=0.5, severity="low",
-        message=f"{pair.val.name} rose from {val[0]:.4g} at each evaluation, to {val[-1]:.4g}, while "
-        f"{pair.train.name} fell", points=(last, pair.train.point(-1)),
+        points=(last, pair.train.point(-1)),
+        message=f"{pair.val.name} rose from {val[0]:.4g} to {val[-1]:.4g} while {pair.train.name} fell",
     )  # fmt: skip
 
 
