@@ -11,6 +11,7 @@ from tests.causes.made import fired
 from tests.causes.verdict.test_decision import recorded, verdict
 from tests.reports.made import finding
 from traindx.causes import decide, without_harm
+from traindx.causes.grades.answers import val_over_train
 from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good, without_alarm
 from traindx.features.shared import Features
 from traindx.rules.findings import findings
@@ -125,6 +126,24 @@ def test_a_net_on_its_way_need_not_be_as_good_as_its_neighbours(explained: float
         train__loss=make.healthy_loss(200), outputs_explained=curve,
     )  # fmt: skip
     assert verdict(run, {"healthy": 0.35, "undertrained": 0.25, "insufficient-capacity": 0.1}) == health
+
+
+@pytest.mark.parametrize(
+    ("loss", "strongest", "health"), [("", 3.4, "watch"), ("", 2.0, "healthy"), ("mse_loss", 3.4, "healthy")]
+)
+def test_an_extreme_setting_is_watched_where_no_number_shows_its_cost(
+    loss: str, strongest: float, health: str
+) -> None:
+    """A weight decay of 1 in a diffusion model, whose loss ends at 1.2 instead of 0.8, and falls either way."""
+    run = recorded({"loss": loss}, train__loss=make.healthy_loss(300) + 1)
+    causes = {"healthy": 0.5, "weight-decay-too-high": 0.4}
+    assert verdict(run, causes, strongest=strongest) == health
+
+
+@pytest.mark.parametrize(("dropout", "ahead"), [("0.1", 0.2), ("0.5", 0.0)])
+def test_validation_is_not_ahead_of_what_dropout_takes_away(dropout: str, ahead: float) -> None:
+    run = trained(0.7, facts={"dropout": dropout}, val__accuracy=0.9)
+    assert val_over_train(run, Features(run)) == pytest.approx(ahead, abs=1e-6)
 
 
 @pytest.mark.parametrize(("entropy", "calibrated"), [(0.3, True), (0.6, False)])

@@ -60,10 +60,21 @@ def train_learning(run: Run, features: Features) -> float | None:
     return float(median(curve.values[-2 * LEAST :]) - median(middle))
 
 
-def val_over_train(run: Run, features: Features) -> float | None:
-    """Validation accuracy minus training accuracy, late in the run."""
+def val_over_train(
+    run: Run,
+    features: Features,
+    *,
+    much: float = threshold(
+        0.4, "of the units", basis="convention", source="as in validation-beats-training"
+    ),
+) -> float | None:
+    """Validation accuracy minus training accuracy, late in the run; at most 0 where most of what training lacks is
+    what dropout takes away."""
     train, val = train_accuracy(run, features), predictor_gap.level(features, "val/accuracy")
-    return None if train is None or val is None else val - train
+    if train is None or val is None:
+        return None
+    dropped = (run.setup.number("dropout") or 0.0) >= much
+    return min(val - train, 0.0) if dropped else val - train
 
 
 def contradicted(run: Run, features: Features) -> float | None:

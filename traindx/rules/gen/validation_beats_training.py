@@ -23,6 +23,8 @@ def validation_beats_training(
     ),
     size: float = threshold(0.05, "of training's improvement", "convention", "visible in a plot"),
     large: float = threshold(0.25, "of training's improvement", "convention", "more than dropout causes"),
+    much: float = threshold(0.4, "of the units", "convention", "training then looks worse than it is"),
+    weak: float = threshold(0.1, "strength", "convention", "dropout explains it"),
 ) -> Iterator[Evidence]:
     """The validation metric is clearly better than the training metric.
 
@@ -37,7 +39,8 @@ def validation_beats_training(
     what a validation set shows that is easier than the training set, or overlaps with it.
 
     ## When it is wrong
-    The two losses may not be the same quantity: a penalty in one of them, or other weights.
+    The two losses may not be the same quantity: a penalty in one of them, or other weights. Where a
+    dropout of 0.4 or more is known, the finding counts little for any cause.
 
     ## What to try
     Evaluate a training batch in evaluation mode. If the difference disappears, it is harmless.
@@ -58,10 +61,11 @@ def validation_beats_training(
         share = level / max(float(pair.train.span), float(np.finfo(np.float64).tiny))
         if level > noise * api.robust_sigma(gap) and share >= size and pair.train.span > 0:
             visible = level >= size * abs(float(median(pair.val.oriented[half:])))
-            yield evidence(pair, half, level, share >= large and visible)
+            dropped = (run.setup.number("dropout") or 0.0) >= much
+            yield evidence(pair, half, level, share >= large and visible, weak if dropped else 1.0)
 
 
-def evidence(pair: api.Pair, half: int, gap: float, large: bool) -> Evidence:
+def evidence(pair: api.Pair, half: int, gap: float, large: bool, strength: float) -> Evidence:
     onset, last = pair.val.step_at(half), pair.val.step_at(pair.val.n - 1)
     val = float(median(pair.val.values[half:]))
     train = val + gap * pair.val.sign
@@ -70,6 +74,7 @@ def evidence(pair: api.Pair, half: int, gap: float, large: bool) -> Evidence:
         last=last,
         where=pair.val.name,
         aspects=("large",) if large else (),
+        strength=strength,
         severity="info",
         values={"signal": pair.val.name, "other": pair.train.name, "val": val, "train": train},
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
