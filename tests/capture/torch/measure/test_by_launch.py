@@ -208,6 +208,13 @@ def test_the_loader_of_a_batch_that_outlives_it(
     )  # so many batches are read however busy the machine is
 
 
+def test_the_loader_of_a_batch_of_three_that_outlives_it(tmp_path: Path) -> None:
+    """As triplets are: no part of the batch is the target of another."""
+    drawn = "a, b, c = next(iter(DataLoader(torch.utils.data.TensorDataset(x, x.flip(0), y), 24)))"
+    script = OUTLIVES.format(inputs="a", targets="c").replace(OUTLIVES.splitlines()[1], drawn)
+    assert run_of(script, tmp_path).setup.number("dataset_size") == 240
+
+
 def test_labels_of_two_losses_of_one_kind_are_not_out_of_range(tmp_path: Path) -> None:
     """As in BERT: a yes-or-no loss and one over a vocabulary. Labels of both are counted together."""
     script = """

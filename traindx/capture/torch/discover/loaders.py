@@ -27,6 +27,7 @@ class Loaders:
         self.described = False
         self.facts: dict[str, Any] = {}  # of the loader that was drawn from last
         self.iterator: weakref.ref[Any] | None = None  # in use; its id may be reused once it is freed
+        self.parts: list[weakref.ref[torch.Tensor]] = []  # the tensors of the last batch
         self.draws = self.passes = 0  # its batches, and the backward passes since its first
 
     def attach(self) -> None:
@@ -54,6 +55,9 @@ class Loaders:
             self.iterator, self.draws, self.passes = weakref.ref(iterator), 0, 0
             if not self.described:
                 self.facts = loader_facts(iterator, self.scene.loader and self.scene.loader())
+        if not self.described:
+            parts = batch if isinstance(batch, list | tuple) else (batch,)
+            self.parts = [weakref.ref(p) for p in parts if isinstance(p, torch.Tensor)]
         self.draws += 1
         scene = self.scene
         scene.most, scene.pair = most_values(batch), targets_place(batch)
@@ -85,8 +89,10 @@ class Loaders:
 
     def fed(self, event: ModelFed) -> None:
         """A batch that outlives its iterator, as in `next(iter(loader))`, is trained on."""
-        gone = self.iterator is not None and self.iterator() is None
-        if not self.described and gone and partner(self.scene.pair, event.inputs) is not None:
+        if self.described or self.iterator is None or self.iterator() is not None:
+            return
+        places = {address(part) for ref in self.parts if (part := ref()) is not None} - {0}
+        if any(isinstance(i, torch.Tensor) and address(i) in places for i in event.inputs):
             self.describe()
 
     def describe(self) -> None:
