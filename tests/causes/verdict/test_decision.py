@@ -243,9 +243,9 @@ def recorded(facts: dict[str, str] | None = None, **series: object) -> Run:
     )
 
 
-def verdict(run: Run, probabilities: dict[str, float], *outcomes: Outcome) -> str:
+def verdict(run: Run, probabilities: dict[str, float], *outcomes: Outcome, strongest: float = 2.0) -> str:
     ordered = sorted(probabilities.items(), key=lambda item: -item[1])
-    terms = (EvidenceTerm("contradicted=some", 2.0),)
+    terms = (EvidenceTerm("contradicted=some", strongest),)
     hypotheses = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
     features = Features(run)
     found = findings(outcomes, run)

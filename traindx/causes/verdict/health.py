@@ -151,7 +151,20 @@ def health_of(
         short = leading.cause == "learning-rate-too-low" and goes_on(case)
         excused = sound or young(case.run) or short or leading.cause == "undertrained"
         return "sick" if accused(leading) and not excused else "watch"
-    return "watch" if is_doubtful(case) or is_unknown(case) or is_slow(case) else "healthy"
+    doubtful = is_doubtful(case) or is_extreme(case)
+    return "watch" if doubtful or is_unknown(case) or is_slow(case) else "healthy"
+
+
+def is_extreme(
+    case: Case,
+    *,
+    strong: float = threshold(
+        3.0, "log-odds", basis="convention", source="a setting at the far end of its scale"
+    ),
+) -> bool:
+    """Whether a setting is far from usual where no number shows what it costs: the zero of the loss is not known."""
+    unknown = case.recorded and zero_is_unknown(case.run)
+    return unknown and case.leading is not None and accused(case.leading, least=strong)
 
 
 def has_no_harm(case: Case) -> bool:
