@@ -9,12 +9,13 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
+from traindx.features.statistics import median
 from traindx.readers.textlog.axis import Axis
 from traindx.readers.textlog.counting import EpochLine, epoch_column
 from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.shapes import Shape
-from traindx.vocabulary import ENDINGS, Event, Floats, Ints
+from traindx.vocabulary import ENDINGS, Bools, Event, Floats, Ints
 
 # An error that somebody quotes above the rows that he asks about ended them.
 SAYS_ERROR = re.compile(r"Error\b|Exception\b|terminate called|Assertion|[Ww]atchdog|\b[Kk]illed\b")
@@ -149,10 +150,13 @@ def ends_of_bars(bars: list[Shape], epochs: EpochLine) -> list[Shape]:
     whole = np.concatenate([s.data[:, bar_column(s) + 1] for s in bars])
     index = np.concatenate([np.arange(len(s)) for s in bars])
     order = np.argsort(rows, kind="stable")
+    order = order[~evaluates_first(rows[order], whole[order], epochs)]
     owner, rows, done, whole, index = owner[order], rows[order], done[order], whole[order], index[order]
     named = epochs.at(rows)
     ends = pass_ends([bars[o] for o in owner], done, whole, named)
-    if named is None:
+    if named is not None:
+        ends &= ~evaluates_after(ends, done, whole, named)
+    else:
         finished = ends & (done >= whole)
         ends = finished if finished.any() else ends
     number = named if named is not None else np.concatenate(([1.0], 1.0 + np.cumsum(ends)[:-1]))
@@ -164,13 +168,34 @@ def ends_of_bars(bars: list[Shape], epochs: EpochLine) -> list[Shape]:
     return out
 
 
+def evaluates_first(rows: Ints, whole: Floats, epochs: EpochLine) -> Bools:
+    """Which bars are of a model that is evaluated before any is trained: they come before the first heading and
+    have another length than most bars under headings."""
+    early = rows < epochs.rows[0] if len(epochs.rows) else np.ones(len(rows), dtype=bool)
+    return early & (whole != median(whole[~early])) if (~early).any() else np.zeros(len(rows), dtype=bool)
+
+
+def evaluates_after(ends: Bools, done: Floats, whole: Floats, named: Floats) -> Bools:
+    """Which ends of passes are of evaluations after a training (`model.evaluate`): where an epoch mostly has one
+    pass, those that follow it under the same heading with bars of another length."""
+    finished = np.flatnonzero(ends & (done >= whole))
+    found = np.zeros(len(ends), dtype=bool)
+    if len(finished) < 2:
+        return found
+    begins = np.concatenate(([True], np.diff(named[finished]) != 0))
+    stretch = np.cumsum(begins) - 1
+    if median(np.bincount(stretch)) > 1:
+        return found
+    first = finished[begins][stretch]
+    found[finished[whole[finished] != whole[first]]] = True
+    return found
+
+
 def bar_column(shape: Shape) -> int:
     return next(i for i, f in enumerate(shape.fields) if f.kind == "within" and f.name == "bar")
 
 
-def pass_ends(
-    kinds: list[Shape], done: Floats, whole: Floats, named: Floats | None
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def pass_ends(kinds: list[Shape], done: Floats, whole: Floats, named: Floats | None) -> Bools:
     """Whether each row is the last of its pass: the next one counts less, names another epoch, or
     is finished like it and reports nothing new (a bar's last line may be printed
     once without and once with the validation)."""
