@@ -251,4 +251,28 @@ def is_good(
     accuracy, explained = (at_end(features, name) for name in OWN_SCORES)
     if accuracy is not None and accuracy - base >= good * (1 - base):
         return True
+    explained = explained_by_loss(run, features) if explained is None else explained
     return explained is not None and explained >= good
+
+
+def explained_by_loss(
+    run: Run,
+    features: Features,
+    *,
+    same: float = threshold(
+        0.2, "of the first loss", basis="convention", source="the outputs begin near zero"
+    ),
+    units: float = threshold(
+        10.0, "of the targets' square", basis="convention", source="as targets-not-normalized"
+    ),
+) -> float | None:
+    """The share of the targets' variance that the loss leaves no more, where no outputs were measured and the
+    loss is a squared error: in raw units, outputs begin near zero, so the first loss is the mean square."""
+    spread, mean = run.setup.number("targets_std"), run.setup.number("targets_mean_abs") or 0.0
+    loss = features.curve("train/loss")
+    if loss is None or not loss.n or not spread or run.setup.word("loss_name"):
+        return None
+    square = spread**2 + mean**2
+    if square < units or abs(float(loss.values[0]) - square) > same * square:
+        return None
+    return 1.0 - late(loss) / spread**2
