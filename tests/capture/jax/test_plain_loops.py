@@ -154,3 +154,76 @@ def test_optax_may_be_what_imports_jax(tmp_path: Path) -> None:
     assert len(run.series["grad_norm"]) == STEPS
     assert run.setup.word("optimizer") == "adam"
     assert run.setup.lr == 0.01
+
+
+TRAININGS = """
+import optax
+
+def fit(optimizer, params, steps):
+    state = optimizer.init(params)
+    @jax.jit
+    def step(params, state, x, y):
+        loss, gradients = jax.value_and_grad(loss_of)(params, x, y)
+        updates, state = optimizer.update(gradients, state)
+        return optax.apply_updates(params, updates), state, loss
+    losses = []
+    for rows, wanted in zip(x[:steps], y):
+        params, state, loss = step(params, state, rows, wanted)
+        losses.append(float(loss))
+    over(params, losses)
+    return params
+
+trained = fit(optax.sgd(0.05), params, 30)
+"""
+AFTER = {
+    "first values": ("fit(optax.adam(0.01), params, 40)", [30, 40]),
+    "other values": ("fit(optax.adam(0.01), jax.tree.map(lambda p: -p, params), 40)", [30, 40]),
+    "other layers": (
+        "fit(optax.sgd(0.01), [{'w': np.full((6, 1), 0.1, 'f4'), 'b': np.zeros(1, 'f4')}], 40)",
+        [30, 40],
+    ),
+    "a new state for what is trained": ("fit(optax.adam(0.01), trained, 40)", [70]),
+}
+
+
+@needs_optax
+@pytest.mark.parametrize("kind", AFTER)
+def test_a_training_after_another_has_its_own_record(tmp_path: Path, kind: str) -> None:
+    then, steps = AFTER[kind]
+    script = f"STEPS = {STEPS}\n{HEAD}{TRAININGS}{then}\n"
+    plain = started(tmp_path, script)
+    assert started(tmp_path, script, *RUN).splitlines()[:2] == plain.splitlines()  # weights, to the last bit
+    runs = traindx.read_all(tmp_path / "run")
+    assert sorted(len(run.series["train/loss"]) for run in runs) == steps
+    last = max(runs, key=lambda run: len(run.series["train/loss"]))
+    assert last.setup.word("optimizer") == ("sgd" if len(steps) == 1 or kind == "other layers" else "adam")
+    losses = np.load(tmp_path / "losses.npy")
+    np.testing.assert_allclose(last.series["train/loss"].values[-len(losses) :], losses, rtol=1e-4)
+
+
+FOLDS = """
+import optax
+
+optimizer = optax.adam(0.01)
+
+@jax.jit
+def step(params, state, x, y):
+    loss, gradients = jax.value_and_grad(loss_of)(params, x, y)
+    updates, state = optimizer.update(gradients, state)
+    return optax.apply_updates(params, updates), state
+
+for fold in range(3):
+    held = jax.tree.map(lambda p: chance.normal(0, 0.4, p.shape).astype("f4"), params)
+    state = optimizer.init(held)
+    for n, (rows, wanted) in enumerate(zip(x, y)):
+        if n % 3 != fold:
+            held, state = step(held, state, rows, wanted)
+    print(float(loss_of(held, x[fold], y[fold])))
+"""
+
+
+@needs_optax
+def test_a_compiled_step_may_serve_several_trainings(tmp_path: Path) -> None:
+    started(tmp_path, f"STEPS = 300\n{HEAD}{FOLDS}", *RUN)
+    runs = traindx.read_all(tmp_path / "run")
+    assert [len(run.series["train/loss"]) for run in runs] == [200, 200, 200]

@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax._src.interpreters import pxla
 
 from traindx.capture.compiled.backend import CompiledBackend
@@ -22,25 +23,19 @@ from traindx.capture.compiled.callbacks import HostCallback, count_step
 from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.near import Near
-from traindx.capture.jax.readings import at_hand, of_weights, send_step
+from traindx.capture.jax.norms import norm
+from traindx.capture.jax.readings import at_hand, of_weights, send_step, traced
 from traindx.capture.jax.send import send, settle, without_tokens
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
-from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, SETTINGS
-from traindx.capture.jax.trees import batch_in, closed_over, leaves_of
-from traindx.capture.process.patches import set_within
-from traindx.capture.session import RecordedProcess
-from traindx.vocabulary import Fact
+from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, facts_of_loss, facts_of_optimizer
+from traindx.capture.jax.trees import batch_in, closed_over, float_arrays, leaves_of
+from traindx.capture.process.patches import is_imported, set_within
+from traindx.capture.session import FEW_STEPS, RecordedProcess
 
-KERAS = (
-    "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with
-)
-MOST_ACTIVATIONS = 64  # calls in one computation that are distinguished
-
-
-def is_imported(name: str) -> bool:
-    """Whether a module is there, and not only being imported (optax imports JAX first of all)."""
-    module = sys.modules.get(name)
-    return module is not None and not getattr(module.__spec__, "_initializing", False)
+# The module of the optimizers that loops without optax step with.
+KERAS = "keras.src.optimizers.base_optimizer"
+OF_THE_SCRIPT = ("seed", "log_file/")  # facts that hold for every training of a script
+MOST_RECORDS, MOST_ACTIVATIONS = 32, 64  # of one script; calls in one computation that are distinguished
 
 
 class Launched:
@@ -50,12 +45,12 @@ class Launched:
         self._process, self._backend = process, CompiledBackend("jax")
         self._stream = process.stream(lambda: self._backend)
         self._steps: Steps | None = None
-        self._alone = (
-            True  # no optimizer was made, so the script updates its parameters by its own arithmetic
-        )
+        self._start: list[float] = []  # norms of the parameters that its optimizer's state was made for
+        self._before = 0  # steps of trainings that have their own records
+        self._alone = True  # no optimizer was made: the script updates its parameters itself
         self._given = False  # weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
-        self._depth = SimpleNamespace(grad=0, update=0, make=0, loss=0)  # calls within each other
+        self._depth = SimpleNamespace(grad=0, update=0, init=0, make=0, loss=0)  # calls within each other
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
         self._rate: float | None = None  # before the first step
@@ -178,11 +173,8 @@ class Launched:
     def _loss_function(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         with self._deeper("loss"):
             found = original(*args, **named)
-        given = (
-            args
-            if len(args) > 1
-            else (*inspect.signature(original).bind(*args, **named).arguments.values(),)
-        )
+        bound = inspect.signature(original).bind(*args, **named).arguments
+        given = args if len(args) > 1 else (*bound.values(),)
         if self._stream.active and len(given) > 1 and given[1] is not None and not self._depth.loss:
             self._stream.safely(self._fed, name, given[0], given[1], found)
         return found
@@ -193,15 +185,7 @@ class Launched:
         if name == "softmax_cross_entropy" and targets.ndim == outputs.ndim:
             targets = targets.argmax(-1)
         if training:
-            facts: dict[str, Fact] = {
-                "loss": LOSSES[name],
-                "loss_name": LOSSES[name],
-                "loss_reduction": "mean",
-            }
-            facts["loss_input_shape"] = "x".join(map(str, outputs.shape))
-            facts["loss_target_shape"] = "x".join(map(str, targets.shape))
-            if LOSSES[name] == "cross_entropy":
-                facts["classes"] = int(outputs.shape[-1])
+            facts = facts_of_loss(name, outputs, targets)
             if outputs is self._last[1]:
                 facts["outputs_last_activation"] = self._last[0]
             self._last = "", None
@@ -221,12 +205,15 @@ class Launched:
             own = getter.__get__(transformation, type(transformation))
             if not self._stream.active or self._depth.update or self._depth.make:
                 return own
-            if own not in wrapped:
-                wrapped[own] = self._update(own)
-            return wrapped[own]
+            return wrapped.get(own) or wrapped.setdefault(own, self._update(own))
 
-        kind.update = property(update)
+        def init(transformation: Any) -> Any:
+            return functools.partial(self._init, field.__get__(transformation, type(transformation)))
+
+        field = kind.__dict__["init"]
+        kind.update, kind.init = property(update), property(init)
         self._stream.ends.append(lambda: setattr(kind, "update", getter))
+        self._stream.ends.append(lambda: setattr(kind, "init", field))
         for name in LOSSES:
             for home in (optax, getattr(optax, "losses", None)):
                 patches.around(home, name, functools.partial(self._loss_function, name))
@@ -234,6 +221,43 @@ class Launched:
             patches.around(optax, name, functools.partial(self._made, name))
         patches.around(optax, "clip_by_global_norm", self._clipping)
         patches.around(optax, "apply_updates", self._apply)
+
+    def _init(self, own: Callable[..., Any], params: Any, *args: Any, **named: Any) -> Any:
+        """The state of an optimizer is made, mostly at the start of a training."""
+        held = [] if self._depth.update or self._depth.init else float_arrays(params)
+        former = self._backend.trained
+        if held and self._stream.safely(self._stands_alone, held, [leaf.shape for leaf in former]):
+            self._begin_anew()
+            if [np.shape(value) for value in held] == [leaf.shape for leaf in former]:
+                self._stream.safely(self._open, former)  # what is compiled may be called as it is
+        with self._deeper("init"):
+            return own(params, *args, **named)
+
+    def _stands_alone(self, held: list[Any], shapes: list[Any]) -> bool:
+        """Whether a training begins after the one that is recorded: of other parameters, of the first values again, or
+        of others. A new state for parameters that go on is none, nor is one of several before the first step."""
+        if any(traced(value) for value in held):
+            return False
+        before, start = self._start, [float(norm(value)) for value in held]
+        session = self._stream.opened
+        if session is None or self._steps is None:
+            self._start = start
+            return False
+        settle()
+        same = [np.shape(value) for value in held] == shapes
+        on = same and start != before and self._near.continued_by([np.asarray(v) for v in held])
+        return not on and session.step >= FEW_STEPS and self._process.records < MOST_RECORDS
+
+    def _begin_anew(self) -> None:
+        """The next training gets its own record."""
+        if self._steps is not None and self._stream.opened is not None:
+            self._steps.finish_steps()
+            self._before += self._stream.opened.step
+        optimizer, self._backend = self._backend.optimizer, CompiledBackend("jax")
+        self._steps, self._start, self._backend.optimizer, self._used = None, [], optimizer, set()
+        self._process.begin_anew()
+        self._stream.anew()
+        self._stream.known = {n: v for n, v in self._stream.known.items() if n.startswith(OF_THE_SCRIPT)}
 
     def _made(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         signature = inspect.signature(original)
@@ -251,10 +275,7 @@ class Launched:
         asked = signature.bind_partial(*args, **named)
         bound.apply_defaults()
         given = bound.arguments
-        found: dict[str, Fact] = {"optimizer": name}
-        found |= {f: given[name] for name, f in SETTINGS.items() if isinstance(given.get(name), float | int)}
-        if "beta1" in found:
-            found["momentum"] = found["beta1"]
+        found = facts_of_optimizer(name, given)
         rate = given.get("learning_rate")
         if isinstance(rate, float | int):
             found["lr"] = self._rate = float(rate)
@@ -319,17 +340,10 @@ class Launched:
         grads: Any,
         trainable_variables: Any,
     ) -> Any:
-        """An optimizer of Keras in a loop of the script's own. Those of `fit` come after this stream was
-        detached."""
+        """An optimizer of Keras in a loop of the script's own. Those of `fit` come after this stream was detached."""
         found = original(optimizer, optimizer_variables, grads, trainable_variables)
-        self._stream.safely(
-            self._applied_statelessly,
-            optimizer,
-            optimizer_variables,
-            list(grads),
-            list(trainable_variables),
-            found[0],
-        )
+        given = optimizer_variables, list(grads), list(trainable_variables)
+        self._stream.safely(self._applied_statelessly, optimizer, *given, found[0])
         return found
 
     def _applied_statelessly(self, optimizer: Any, held: Any, grads: Any, before: Any, after: Any) -> None:
@@ -365,7 +379,7 @@ class Launched:
         session.fact("device", jax.default_backend())
         session.add_model(leaves)
         session.add_optimizer(self._backend)
-        self._steps = Steps(session, self._backend, functools.partial(count_step, self._stream))
+        self._steps = Steps(session, self._backend, lambda n: count_step(self._stream, self._before + n))
         self._near = Near(self._steps, self._backend)
         if self._rate is not None:
             self._steps.add_rate(self._rate)

@@ -12,6 +12,8 @@ from traindx.capture.compiled.backend import ROWS, CompiledBackend
 from traindx.capture.compiled.steps import READINGS, Steps
 from traindx.capture.signals import weights as of_weights
 
+MOVED = 0.7  # of their norm: weights that are drawn again are 1.4 of it apart
+
 
 class Near:
     """Receives what a step sends, and hands its readings on. What is kept is copied: arrays end with the
@@ -22,6 +24,7 @@ class Near:
         self._turn = 0
         self._sizes = np.full((2, 1), np.nan)  # of the weights before the step at hand, where they were read
         self._before: list[Array] = []  # parts of them, where it is sampled
+        self._latest: tuple[list[Array], int] = [], 0  # the last of these parts, and their turn
         self._open: Array | None = None  # readings of a sampled step, which lack what changed
 
     def receive(self, place: int, *values: Array) -> None:
@@ -57,9 +60,19 @@ class Near:
         began = time.perf_counter()
         self._turn += 1
         self._before = [window(values, self._turn) for values in weights]
+        self._latest = self._before, self._turn
         if (self._turn - 1) % of_weights.FAMILY.apart == 0:
             self._sizes = sizes(weights).reshape(2, -1)
         self._spent(began)
+
+    def continued_by(self, weights: Sequence[Array]) -> bool:
+        """Whether these weights, of the same shapes, are those of the last sampled step, but for what training has
+        moved since then: nearer to them than to zero. Also where none were read."""
+        held, turn = self._latest
+        moved = sum(
+            float(np.square(window(w, turn) - old).sum()) for w, old in zip(weights, held, strict=False)
+        )
+        return not held or moved < MOVED**2 * sum(float(np.square(old).sum()) for old in held)
 
     def _spent(self, began: float) -> None:
         if self._backend.observer is not None:

@@ -20,6 +20,12 @@ def leaves_of(tree: Any) -> list[Leaf]:
     return found
 
 
+def float_arrays(tree: Any) -> list[Any]:
+    """The leaves that may be trained: modules of Equinox also hold functions and numbers."""
+    arrays = (leaf for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype"))
+    return [leaf for leaf in arrays if jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact)]
+
+
 def name_of_path(path: Any) -> str:
     """A path as a name: keys, places and attributes with dots between them, without the boxes that Flax puts
     around arrays and trees."""

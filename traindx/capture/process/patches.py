@@ -42,6 +42,12 @@ def remove_all(handles: list[Any]) -> None:
     handles.clear()
 
 
+def is_imported(name: str) -> bool:
+    """Whether a module is there, and not only being imported (optax imports JAX first of all)."""
+    module = sys.modules.get(name)
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
+
+
 class Patch(NamedTuple):
     owner: Any
     name: str
