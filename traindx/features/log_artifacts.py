@@ -127,6 +127,16 @@ def masked_by_norm(loss: Series, norm: Series) -> Bools:
     return zero
 
 
+def masked_by_validation(loss: Series, held: Series) -> Bools:
+    """Rows of `loss` that certainly mean NaN: exactly 0 to the end after a loss that was not, while the loss of
+    every evaluation from there on is not finite."""
+    zero = np.asarray(loss.values == 0)
+    last = int(np.flatnonzero(~zero)[-1]) if (~zero).any() else len(zero)
+    zero[: last + 1] = False
+    later = held.values[held.steps >= loss.steps[last + 1]] if zero.any() else held.values[:0]
+    return zero & bool(len(later) and not np.isfinite(later).any())
+
+
 def repeated_by_norm(loss: Series, norm: Series, *, least: int = 3) -> tuple[int, int] | None:
     """First range of rows in which `loss` repeats digit for digit, not from the very start, while the
     gradient norm is not finite: perhaps a mean that no longer takes anything in."""
@@ -165,7 +175,12 @@ def suspect(code: str, message: str, step: float | None = None) -> Event:
 def filtered_nan(run: Run) -> Iterator[Event]:
     """NaN losses that the trainer left out of its mean (Hugging Face `logging_nan_inf_filter`)."""
     loss, norm = run.series.get("train/loss"), run.series.get("grad_norm")
+    held = run.series.get("val/loss")
     if loss is None:
+        return
+    if held is not None and (masked := masked_by_validation(loss, held)).any():
+        text = f"train/loss is 0 in its last {int(masked.sum())} rows and val/loss not finite: it was NaN"
+        yield suspect("nan-filtered-to-zero", text, float(loss.steps[masked][0]))
         return
     if norm is not None:
         masked = masked_by_norm(loss, norm)
@@ -346,14 +361,16 @@ def suspicions(run: Run) -> tuple[Event, ...]:
 
 def repaired(run: Run) -> Run:
     """The run with values that certainly mean something else corrected: NaN where a loss of 0 is next to a
-    gradient norm that is not finite, and for Caffe's clamped NaN; signals that were not recorded are left
-    out. The same run where nothing is to be done."""
+    gradient norm or a validation loss that is not finite, and for Caffe's clamped NaN; signals that were not
+    recorded are left out. The same run where nothing is to be done."""
     changed: dict[str, Series | None] = {}
-    norm = run.series.get("grad_norm")
+    norm, held = run.series.get("grad_norm"), run.series.get("val/loss")
     for name, loss in losses(run).items():
         gone = clamped(loss.values)
         if name == "train/loss" and norm is not None:
             gone |= masked_by_norm(loss, norm)
+        if name == "train/loss" and held is not None:
+            gone |= masked_by_validation(loss, held)
         if gone.any():
             changed[name] = series(loss.steps, np.where(gone, np.nan, loss.values), loss.times)
     for name, signal in run.series.items():

@@ -86,6 +86,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     return promote(chosen, raw)
 
 
+ERROR_SCORES = frozenset({"wer", "cer", "ter", "eer", "error_rate", "mae", "rmse", "mape", "smape"})
 FALLEN = 0.9  # of its first level, below which a score fell
 
 
@@ -171,7 +172,8 @@ def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
     """`val/...` for a score that names no split, where it is logged with losses that all name theirs
     (fastai's tables), or is there on half of the loss's rows at most: what is measured only now and
     then is an evaluation."""
-    if not signal.startswith("train/") or direction_of(signal) != "higher" or split_of(words_of(name)):
+    score = direction_of(signal) == "higher" or signal.rpartition("/")[2].lower() in ERROR_SCORES
+    if not signal.startswith("train/") or not score or split_of(words_of(name)):
         return signal
     losses = {
         n: c

@@ -47,6 +47,9 @@ MARK = re.compile(
 )
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
+# A record of a JSON file, one name a line, as it is pasted out of a `trainer_state.json`.
+NAMED_VALUE = re.compile(r"\s*\"[\w /.@()-]+\": *(?:[-+\w.]+|\"[^\"]*\"),?\s*")
+MOST_NAMES = 60
 
 
 class Scanner:
@@ -142,6 +145,8 @@ class Scanner:
             return None
         if "iteration" in line and WRAPPED.match(line):
             return self.wrapped
+        if line.strip() in ("{", "[{"):
+            return self.braced
         forms = (self.detection, self.boxes, self.tables, self.histories, self.events)
         return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
 
@@ -222,6 +227,22 @@ class Scanner:
         whole = parts[-1].rstrip().endswith("|")
         self.read_plain(unwrapped(parts) if whole else line, row)
         for follow, number in [] if whole else rest:
+            self.dispatch(follow, number)
+
+    def braced(self, line: str, row: int) -> None:
+        """A JSON object over several lines: one record where it counts steps or epochs."""
+        pairs: list[tuple[str, int]] = []
+        rest: list[tuple[str, int]] = []
+        for number, (follow, _) in self.stream:
+            if len(pairs) >= MOST_NAMES or not NAMED_VALUE.fullmatch(follow):
+                rest.append((follow, number))
+                break
+            pairs.append((follow, number))
+        whole = "{" + " ".join(follow.strip() for follow, _ in pairs) + "}"
+        if '"step":' in whole or '"epoch":' in whole:
+            self.read_plain(whole, row)
+            pairs = []
+        for follow, number in pairs + rest:
             self.dispatch(follow, number)
 
     def read_plain(self, line: str, row: int) -> None:

@@ -16,7 +16,7 @@ PER = (
     r"(?:samples?|images?|imgs?|it(?:er(?:ation)?s?)?|steps?|tokens?|toks?|batch(?:es)?|epochs?|examples?|frames?|seqs?|sents?"
     r"|words?)"
 )
-RATE = rf"(?:(?:{PER}|[munµ]?s(?:ec(?:ond)?)?)\s?/\s?(?:{PER}|[munµ]?s(?:ec(?:ond)?)?))"
+RATE = rf"(?:(?:{PER}|[munµ]?s(?:ec(?:ond)?)?)\s?/\s?(?:{PER}|[munµ]?s(?:ec(?:ond)?)?)|Hz(?!\w))"
 STANDING = (
     r"(?:ms|secs?|seconds?|minutes?|mins?|hours?|hrs?|[KMGT]i?B|bytes|BPC|BPB|bpc|bpb|bits|nats|dB|FPS|fps"
     r"|TFLOPs?|TFLOPS)"
@@ -43,7 +43,7 @@ TOKEN = re.compile(
       |(?<![\w.])\d+\s?m(?:in)?[\s:]*\d+(?:\.\d+)?\s?s(?!\w)|(?<![\w.])\d+\s+days?(?!\w))
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
     |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})(?:\s?[-\#]\s?|(?<=epoch)|(?<=batch))(?P<count>\d+)(?![\w-]|\.\w))
-    |(?P<ratio>(?<![\w.@#/])(?<!\w-)(?P<part>\d+)\s*/\s*(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
+    |(?P<ratio>(?<![\w.@#/])(?<!\w-)(?P<part>\d+)(?:\s*/\s*|\sof\s)(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<num>(?<![\w.@#])(?<!\w-)(?<!@0\.5:)(?<!@0\.50:)
       (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])
         |[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!\w))(?:(?<=[nNfF])\.0(?!\d))?
@@ -72,6 +72,7 @@ def short_unit(unit: str) -> str:
         ("min", "min"),
         ("hour", "h"),
         ("hr", "h"),
+        ("hz", "it/s"),
     ):
         if low.startswith(stem) and "/" not in low:
             return short

@@ -39,8 +39,8 @@ def metric_constant_or_impossible(
     Losses, perplexities and scores with a scale (accuracy, AUC, F1, mAP, BLEU, error rates ...). Reported
     are:
 
-    - a metric that repeats one value in four points or more, and not the perfect one, while no other score
-      moves;
+    - a metric that repeats one value in four points or more (an error rate of 1: three), and not the perfect
+      one, while no other score moves;
     - a loss that falls to exactly 0 from one point to the next and stays there, or that is 0 while another
       loss is not;
     - two parts of a loss that are 0 throughout;
@@ -76,7 +76,8 @@ def metric_constant_or_impossible(
             yield evidence(curve, text, "high", ("impossible",))
             return
     late = api.is_late(features, epochs, steps)
-    settled = [c for c in seen if c.n >= least and np.all(np.isfinite(c.raw.values[-int(least) :]))]
+    enough = [c for c in seen if c.n >= least or (c.n >= least - 1 and nothing_right(c))]
+    settled = [c for c in enough if np.all(np.isfinite(c.raw.values[-int(least) :]))]
     faults = (fault for curve in settled for fault in stuck(run, features, curve, (least, tail, fell), late))
     yield from islice(chain(below_zero(features, below), faults), 1)
 
@@ -185,6 +186,12 @@ def vanished(curve: Curve, tail: float, fell: float) -> bool:
     return curve.n - 1 - last >= max(3, tail * curve.n) and float(curve.values[last]) > fell * abs(
         curve.start
     )
+
+
+def nothing_right(curve: Curve) -> bool:
+    """Whether an error rate says in every point that no answer is right."""
+    scale = scale_of(curve.name, curve.values)
+    return scale is not None and scale.perfect == 0 and bool(np.all(curve.values == scale.nothing))
 
 
 def repeats(curve: Curve) -> bool:
