@@ -24,6 +24,10 @@ LEARNS: dict[str, Run] = {
     "a reward that rises": make.run(
         {"train/reward": 5 * make.rng(2).standard_normal(300) + np.linspace(-200, 0, 300)}
     ),
+    "a residual of an equation, whose target is always 0": make.run(
+        {"train/loss": np.geomspace(0.5, 1e-4, 300)},
+        setup=Setup(loss="mse_loss", facts={"targets_std": 0.0}),
+    ),
     "below half of ln k": make.run(
         {"train/loss": np.full(100, 0.9)}, setup=Setup(classes=10, loss="cross_entropy")
     ),

@@ -90,7 +90,7 @@ def guessing(features: Features, curve: Curve) -> float | None:
     if not curve.name.endswith("loss") or "+" in setup.word("loss") or grey(setup) or times is None:
         return None
     classes, spread = setup.number("classes"), setup.number("targets_std")
-    if "mse" in loss and spread is not None and setup.number("targets_features") in (None, 1):
+    if "mse" in loss and spread and setup.number("targets_features") in (None, 1):
         return times * spread**2
     if classes is not None and classes > 1 and ("entropy" in loss or "nll" in loss or not loss):
         return max(times, summed_losses(features)) * math.log(classes)
