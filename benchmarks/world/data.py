@@ -122,7 +122,26 @@ def write_ratings(path: Path) -> None:
     score = own + 0.5 * (users[user] * films[film]).sum(1) + 0.5 * chance.normal(size=len(pairs))
     stars = np.clip(np.round(3.5 + score / 2), 1, 5).astype(int)
     lines = (f"{p // 200 + 1}::{p % 200 + 1}::{s}::0\n" for p, s in zip(pairs, stars, strict=True))
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(lines), encoding="utf-8")
+
+
+def write_masks(folder: Path) -> None:
+    """Ninety pictures of 64 x 64 with a disc of one colour on noise, and the masks of the discs."""
+    from PIL import Image
+
+    chance = np.random.default_rng(0)
+    rows, columns = np.mgrid[:64, :64]
+    for kind in ("imgs", "masks"):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+    for number in range(90):
+        radius, (row, column) = chance.integers(6, 16), chance.integers(16, 48, 2)
+        disc = (rows - row) ** 2 + (columns - column) ** 2 <= radius**2
+        colours = np.where(disc[..., None], chance.integers(120, 220, 3), 60) + chance.normal(
+            0, 25, (64, 64, 3)
+        )
+        Image.fromarray(np.clip(colours, 0, 255).astype(np.uint8)).save(folder / "imgs" / f"{number}.png")
+        Image.fromarray(disc.astype(np.uint8) * 255).save(folder / "masks" / f"{number}.png")
 
 
 def write_series(path: Path) -> None:
@@ -182,4 +201,4 @@ def write_pictures(root: Path) -> None:
 WRITERS = {"digits": write_digits, "words": write_words, "text": write_text, "characters": write_characters,
            "arrays": write_arrays, "binary": write_binary, "ratings": write_ratings,
            "series": write_series, "citations": write_citations,
-           "pictures": write_pictures}  # fmt: skip
+           "pictures": write_pictures, "masks": write_masks}  # fmt: skip
