@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tests.captured import several, with_facts
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
@@ -36,6 +38,7 @@ def stays_quiet() -> dict[str, Run]:
             val_inputs_absmax_median=2.9,
             val_inputs_spread_ratio=0.05,
         ),
+        "a generation, and no validation": only_trained(with_facts("healthy", val_inputs_shift=2.0)),
         "a small held-out set": with_facts("healthy", val_inputs_shift=0.3, val_inputs_spread_ratio=1.2),
         "a random split of a file": surveyed(
             val_inputs_shift=0.15,
@@ -48,3 +51,8 @@ def stays_quiet() -> dict[str, Run]:
             val_inputs_shift=9.0, inputs_outlier_share=0.01, val_shift_largest=0.0
         ),
     }
+
+
+def only_trained(run: Run) -> Run:
+    kept = {name: curve for name, curve in run.series.items() if not name.startswith("val/")}
+    return msgspec.structs.replace(run, series=kept)

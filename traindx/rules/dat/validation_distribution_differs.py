@@ -37,8 +37,9 @@ def validation_distribution_differs(
     describe it.
 
     ## When it is wrong
-    Augmentation changes the training data slightly (crops, colors). A real shift between sites or times
-    is a finding about the data, not a fault in the code.
+    Augmentation changes the training data slightly (crops, colors). Inputs of a generation (a diffusion
+    model's noise) are no validation: without a validation loss or score, nothing is reported. A real shift
+    between sites or times is a finding about the data, not a fault in the code.
 
     ## What to try
     Apply the transformation and statistics of the training data to the validation data.
@@ -48,6 +49,8 @@ def validation_distribution_differs(
     https://doi.org/10.7551/mitpress/9780262170055.001.0001.
     """
     yield from by_feature(run, single, labels)
+    if run.series and not any(name.startswith("val/") for name in run.series):
+        return  # nothing was validated: inputs without gradients may be those of a generation
     off, wide = run.setup.number("val_inputs_shift") or 0.0, run.setup.number("val_inputs_spread_ratio")
     wide = 1.0 if wide is None else wide
     if (run.setup.number("inputs_outlier_share") or 0.0) >= spoilt:
