@@ -16,7 +16,7 @@ from traindx.causes.verdict.health import (
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.wording import certainty, lowered
 from traindx.features.curves.score_scales import late
-from traindx.features.curves.settled_scores import poor_and_settled
+from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
 from traindx.features.shared import Features
 from traindx.vocabulary import (
     STANDARD_INPUT,
@@ -240,8 +240,14 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
 
 
 def inspect_poor(case: Case, health: Health) -> Decision | None:
-    """A useless score that no longer improves."""
+    """A useless score that no longer improves, or one that was better."""
     poor = poor_and_settled(case.features) if health == "watch" else None
+    lost = fallen_back(case.features) if health == "watch" else None
+    if lost is not None:
+        best, end = (float(v) * lost.sign for v in (lost.best, lost.end))
+        return Decision(
+            "inspect", f"{lost.name} was {best:.3g} and ends near {end:.3g}: use that checkpoint", 0.5
+        )
     if poor is None:
         return None
     stopped = f"{poor.name} has stopped improving at about {late(poor):.3g}"

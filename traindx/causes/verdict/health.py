@@ -36,7 +36,7 @@ from traindx.features.curves.score_scales import (
     best_skill,
     scores,
 )
-from traindx.features.curves.settled_scores import poor_and_settled
+from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
 from traindx.features.shared import Features
 from traindx.features.statistics import slope
 from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
@@ -252,6 +252,7 @@ def is_unknown(case: Case) -> bool:
     short = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
     short = (short and not clearly_improving(case)) or validation_worsens(case)
     poor = poor_and_settled(case.features) is not None or falls_short(case.run, case.features) is not None
+    poor = poor or fallen_back(case.features) is not None
     # Its numbers are further from the targets at the end than their mean is.
     poor = poor or ((at_end(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus"))
     return short or poor or nothing_carries_over(case)

@@ -1,11 +1,12 @@
-"""A score that has stopped improving at a useless value."""
+"""A score that has stopped improving at a useless value, or has fallen back from a better one."""
 
 from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import ERRORS, HARD, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
-from traindx.features.statistics import median
+from traindx.features.statistics import block_medians, median, median_error
 from traindx.vocabulary import threshold
 
+BLOCKS = 20
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 
 
@@ -47,4 +48,26 @@ def poor_and_settled(
                 rests.append(curve)
         if found:
             return rests[0] if 2 * len(rests) >= len(found) else None
+    return None
+
+
+def fallen_back(
+    features: Features,
+    *,
+    least: float = threshold(100, "points", basis="convention", source="a block of five points has a level"),
+    much: float = threshold(
+        0.1, "of the scale", basis="convention", source="a tenth more samples are wrong"
+    ),
+    surely: float = threshold(
+        5.0, "x standard error", basis="theory", source="the best of twenty is no chance"
+    ),
+) -> Curve | None:
+    """The score that was better for a twentieth of the run than it is at the end, by much; None for none."""
+    for curve in [c for split in ("val/", "train/") for c in scores(features, split, int(least))]:
+        scale = scale_of(curve.name, curve.values, features.run.setup.classes)
+        blocks = block_medians(curve.oriented, BLOCKS)
+        size = 1.0 if scale is None else abs(scale.perfect - (scale.nothing or 0.0))
+        noise = median_error(curve.noise, curve.n // BLOCKS)
+        if blocks[-1] - blocks.min() > max(much * size, surely * noise):
+            return curve
     return None
