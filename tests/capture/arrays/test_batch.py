@@ -23,3 +23,15 @@ def test_a_few_evaluated_samples_are_not_compared_with_training(rows: int, compa
         data.look(chance.normal(2.0, 0.1, size=(1, 3)), None, False, False)
     facts = data.facts()
     assert ("val_inputs_shift" in facts) == ("val_inputs_spread_ratio" in facts) == compared
+
+
+def test_targets_are_not_paired_with_the_inputs_of_another_batch() -> None:
+    """On a busy machine some batches are passed over, and the inputs and targets of one come one by one."""
+    data, chance = Data(host), np.random.default_rng(0)
+    for step in range(200):
+        inputs = chance.normal(size=(4, 3))
+        data._spent = (0.0, 9.0, 0.0)[step % 3]  # no time for the targets of one batch, then for inputs
+        data.look(inputs, None, True, False)
+        data._spent = (9.0, 0.0, 0.0)[step % 3]
+        data.look(None, (inputs[:, 0] > 0).astype(np.int64), True, False)
+    assert float(data.references()["reference_linear_accuracy"]) > 0.9

@@ -72,6 +72,7 @@ class Data:
                 self._look(inputs, targets, training, close, (source, trained))
             self._spent += time.thread_time() - began
         elif inputs is not None:
+            self._reservoir.forget()
             self.missed(training, source, trained)
 
     def _few(self, training: bool, source: object) -> bool:
@@ -225,6 +226,10 @@ class Reservoir:
         if len(given) == len(targets) and (not self._kept or same_kind(self._kept[0], given, targets)):
             self._kept.append((given, targets.copy()))
             self._count += len(given)
+
+    def forget(self) -> None:
+        """Inputs were passed over: the next targets may be theirs, and not of the inputs that wait."""
+        self._waiting = None
 
     def facts(self) -> dict[str, Fact]:
         """What the simple predictors reach, under the names of docs/capture.md."""
