@@ -161,10 +161,10 @@ def aspects_before(run: Run, features: Features, curve: Curve, onset: float, gro
     norm = features.curve("grad_norm")
     if norm is not None:
         earlier = norm.values[norm.steps < onset]
-        if len(earlier) >= 4:
+        if len(earlier) >= 3:
             recent, usual = float(earlier[-3:].max()), float(api.median(earlier))
             yield "norm-grew-before" if recent > grown * usual else "norm-normal-before"
-        elif bool((norm.nonfinite_steps <= onset).any()):
+        elif bool((norm.nonfinite_steps < onset).any()):
             yield "norm-grew-before"
     mine = curve.oriented[curve.steps < onset]
     if len(mine) >= 4 and mine[-1] - api.median(mine[:-1]) > grown * curve.noise:
