@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from numbers import Real
 
-from traindx.vocabulary import Health, NextMeasure, RunInfo
+from traindx.vocabulary import Decision, Health, NextMeasure, RunInfo
 
 HEALTH_WORDS: dict[Health, str] = {
     "healthy": "HEALTHY",
@@ -16,6 +16,7 @@ HEALTH_WORDS: dict[Health, str] = {
 }
 HEALTH_RANK: dict[Health, int] = {"healthy": 0, "watch": 1, "sick": 2, "failed": 3}
 
+EVEN = 0.5  # a decision that is less sure is given without its probability
 LIKELY, MAYBE = 0.5, 0.2  # shares of what is open that a measurement is expected to settle
 FIX_KINDS = ("runtime", "patch", "advice")
 NO_MEASURE = (  # signals of no progress
@@ -193,6 +194,12 @@ def duration(minutes: float) -> str:
         if minutes >= least:
             return f"{number(float(f'{minutes / size:.2g}'))} {word}"
     return "0 min"
+
+
+def decided(decision: Decision) -> str:
+    """The advice on one line: "stop (95 % sure)"; no figure where it is less sure than not."""
+    sure = f" ({percent(decision.confidence)} sure)" if decision.confidence >= EVEN else ""
+    return f"{decision.action}{sure}"
 
 
 def settling(item: NextMeasure, open_bits: float) -> str:

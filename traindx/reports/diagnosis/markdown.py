@@ -42,7 +42,7 @@ def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
     parts = [
         f"## {first.word}: {code(run.id)}",
         f"{code(run.source, 160)}, {text(labels.framework(run))}, {text(labels.extent(run))}",
-        f"**{decision.action}** ({percent(decision.confidence)} sure): {text(first.why)}",
+        f"**{labels.decided(decision)}**: {text(first.why)}",
         leading(first),
         to_do(first),
         profile_section(diagnosis),

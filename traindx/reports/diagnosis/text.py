@@ -8,7 +8,7 @@ from traindx.reports.diagnosis import text_sections as sections
 from traindx.reports.diagnosis.brief import GRAVE, Brief, brief, cannot_tell, measures_cost
 from traindx.reports.digest import Digest, digest, grouped_findings
 from traindx.reports.documents import memory, profile
-from traindx.reports.labels import clean, name, number, percent, since
+from traindx.reports.labels import clean, name, number, since
 from traindx.reports.plots import sketch
 from traindx.reports.text_page import Page, Span
 from traindx.vocabulary import Document, Finding, Run, RunDiagnosis, Series
@@ -144,7 +144,7 @@ def summary(page: Page, document: Document) -> None:
         main = seen[0].finding if seen else None
         silent = "cannot tell" if cannot_tell(d) else "no fault found"
         shown = f"{main.slug} {since(d.run, main.onset_step)}".strip() if main else silent
-        decision = f"{d.decision.action} ({percent(d.decision.confidence)})"
+        decision = labels.decided(d.decision)
         rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(name(short)), Span(f"{d.run.steps:,}"),
                      Span(clean(shown, 90)), Span(decision)])  # fmt: skip
     page.row(Span(labels.plural(len(rows), "run"), "bold"))
@@ -156,7 +156,7 @@ def verdict(page: Page, diagnosis: RunDiagnosis, first: Brief, subject: str) -> 
     run, decision = diagnosis.run, diagnosis.decision
     word = Span(f" {first.word} ", first.style)
     extent = page.plain(labels.extent(run))
-    action = page.plain(f"{decision.action} ({percent(decision.confidence)} sure)")
+    action = page.plain(labels.decided(decision))
     room = page.width - len(word.text) - 1
     source = page.plain(name(subject, 200))
     together = len(extent) + len(action) + 6
