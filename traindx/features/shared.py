@@ -26,7 +26,8 @@ def unordered(
 ) -> bool:
     """Whether neighbouring values are no more alike than others (von Neumann's ratio is 2 then)."""
     known = values[np.isfinite(values)]
-    ratio = np.mean(np.diff(known) ** 2) / max(float(np.var(known)), 1e-300) if len(known) > 1 else 0.0
+    with np.errstate(all="ignore"):  # squares of 1e200 are infinite: no order is shown then
+        ratio = np.mean(np.diff(known) ** 2) / max(float(np.var(known)), 1e-300) if len(known) > 1 else 0.0
     return len(known) >= least and bool(np.ptp(known) == 0 or ratio > 2 - surely * 2 / np.sqrt(len(known)))
 
 

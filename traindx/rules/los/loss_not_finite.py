@@ -161,9 +161,12 @@ def aspects_before(run: Run, features: Features, curve: Curve, onset: float, gro
     norm = features.curve("grad_norm")
     if norm is not None:
         earlier = norm.values[norm.steps < onset]
-        if len(earlier) >= 3:
-            recent, usual = float(earlier[-3:].max()), float(api.median(earlier))
-            yield "norm-grew-before" if recent > grown * usual else "norm-normal-before"
+        if len(earlier) >= 2:
+            recent, usual = float(earlier[-3:].max()), float(api.median(earlier[:-1]))
+            if recent > grown * usual:
+                yield "norm-grew-before"
+            elif len(earlier) > 2:
+                yield "norm-normal-before"
         elif bool((norm.nonfinite_steps < onset).any()):
             yield "norm-grew-before"
     mine = curve.oriented[curve.steps < onset]
