@@ -113,7 +113,7 @@ Mistaken for: a leak, where memory rises slowly before.
 
 Settled by: the memory at the failing step; a smaller batch with accumulation.""",
         weights={
-            "out-of-memory": W(6.0, -1.5, "theory"), "memory-grows": W(0.3), "fact:killed": W(5.5),
+            "out-of-memory": W(6.0, -1.5, "theory"), "memory-grows": W(-3.0), "fact:killed": W(5.5),
         },
         settles=(
             ("memory of the device over the steps", "log mem/device, or: traindx run -- python train.py"),

@@ -1,7 +1,7 @@
 """SYS005 memory-grows."""
 
 from traindx.features.performance.level_shifts import growth, never_falls, start_up
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -33,7 +33,7 @@ def memory_grows(
     The level rises almost without setback, and continues to rise in the last third. It must rise by a tenth
     after the start, by a fifth in a recording, or by half if the log gives the maximum so far. A rise all
     at once is not counted, as when a library is loaded late. With fewer than twelve readings: host memory
-    that grew by half and by gigabytes from the first to the last, low.
+    that grew by half and by gigabytes from the first to the last, or six that rise by half along a line (low).
 
     ## Why it matters
     The run is killed after hours, and steps get slower before that.
@@ -54,7 +54,10 @@ def memory_grows(
         if curve is None or curve.n < 2:
             continue
         if curve.n < points:
-            skip, found = 0, name == "mem/host" and jumps(curve, doubled, bulk)
+            skip, found = (
+                0,
+                evenly(curve, doubled, line, leap) or (name == "mem/host" and jumps(curve, doubled, bulk)),
+            )
         else:
             skip = start_up(curve.n, start)
             seen = growth(curve.values[skip:])
@@ -81,6 +84,22 @@ def growth_evidence(curve: Curve, skip: int, *, many: bool) -> Evidence:
         values={"signal": curve.name, "first": first, "last": last},
         points=(EvidencePoint(curve.name, end, last, first, "bytes"),),
     )
+
+
+def evenly(
+    curve: Curve,
+    ratio: float,
+    line: float,
+    leap: float,
+    *,
+    ordered: float = threshold(6, "rows", "theory", "all in order by chance: 1 in 720"),
+) -> bool:
+    """Whether a few readings rise each time, by `ratio` together, no less at the end, and not all at once."""
+    rises = np.diff(curve.values)
+    if curve.n < ordered or rises.min() <= 0 or curve.values[-1] < ratio * curve.values[0]:
+        return False
+    late = float(rises[-(len(rises) // 3) :].mean())
+    return late >= 3 * line * float(rises.mean()) and float(rises.max()) <= leap * float(rises.sum())
 
 
 def jumps(curve: Curve, ratio: float, bulk: float) -> bool:
