@@ -88,7 +88,9 @@ def curve_evidence(
     bad = ~np.isfinite(raw)
     first = int(np.argmax(bad))
     tail = len(raw) - 1 - int(np.flatnonzero(~bad)[-1]) if (~bad).any() else len(raw)
-    aspects = [onset_aspect(first, len(raw), tail, early)]
+    norm = features.curve("grad_norm")
+    at_once = 0 < first <= 2 and norm is not None and not np.isfinite(norm.raw.values[: first + 1]).any()
+    aspects = ["from-start" if at_once else onset_aspect(first, len(raw), tail, early)]
     aspects += aspects_before(run, features, curve, float(curve.raw.steps[first]), grown)
     persistent = tail > 0
     share = float(bad.mean())
@@ -167,8 +169,8 @@ def aspects_before(run: Run, features: Features, curve: Curve, onset: float, gro
                 yield "norm-grew-before"
             elif len(earlier) > 2:
                 yield "norm-normal-before"
-        elif bool((norm.nonfinite_steps < onset).any()):
-            yield "norm-grew-before"
+        elif len(earlier) and bool((norm.nonfinite_steps < onset).any()):
+            yield "norm-grew-before"  # without a finite norm before, the first backward pass was broken
     mine = curve.oriented[curve.steps < onset]
     if len(mine) >= 4 and mine[-1] - api.median(mine[:-1]) > grown * curve.noise:
         yield "loss-grew-before"
