@@ -29,3 +29,5 @@ def test_scores_in_no_order_and_without_a_step_are_no_run() -> None:
         assert objective(values, axis, "train/dice", "train/recall") == "train/dice"
     assert objective(samples, "row", "train/dice", "train/loss") == "train/loss"
     assert objective(samples, "row", "train/reward") == "train/reward"
+    counted = replace(make.run({"train/dice": samples, "generation": np.arange(40.0)}), axis="row")
+    assert Features(counted).objective_name == "train/dice"

@@ -31,6 +31,11 @@ def unordered(
     return len(known) >= least and bool(np.ptp(known) == 0 or ratio > 2 - surely * 2 / np.sqrt(len(known)))
 
 
+def counts(values: Floats) -> bool:
+    """Whether every value is above the one before it."""
+    return len(values) > 1 and bool(np.isfinite(values).all() and (values[1:] > values[:-1]).all())
+
+
 class Features(Derived):
     """`curve(name)` prepares one signal; `objective` is the one that shows best whether the run
     learns: the training loss, or the reward where there is one, or else what is left."""
@@ -101,8 +106,9 @@ class Features(Derived):
         or of samples, of which nothing says that one was trained from the other."""
         kept = [n for n in self.run.series if n.startswith(("train/", "val/"))]
         scores = all(direction_of(n) != "lower" for n in kept) and not self.is_reinforcement
+        counted = any(counts(s.values) for n, s in self.run.series.items() if n not in (*kept, "index"))
         known = all(n.startswith("val/") for n in kept)
-        known = known or all(unordered(self.run.series[n].values) for n in kept)
+        known = known or (not counted and all(unordered(self.run.series[n].values) for n in kept))
         return self.run.axis == "row" and "epoch" not in self.run.series and scores and known
 
     @property

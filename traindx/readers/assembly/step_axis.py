@@ -91,7 +91,8 @@ def find_axis(columns: dict[str, RawColumn]) -> str | None:
     guess = [
         n
         for n in columns
-        if n.lower().endswith(("step", "steps", "iteration", "epoch")) and "per" not in words_of(n)
+        if n.lower().endswith(("step", "steps", "iteration", "iter", "iters", "epoch"))
+        and "per" not in words_of(n)
     ]
     return next(
         (n for n in guess if counts_up(columns[n].values) and len(columns[n].rows) >= 0.5 * rows), None
