@@ -52,6 +52,7 @@ CLOSING = re.compile(
     r"(?:^|[\s*=>-])(?:final|best|averaged stats|summary|overall|train_runtime)(?![a-z])", re.IGNORECASE
 )
 DICT_THEN_BAR = re.compile(r"\}\s*(?:[^{}]*\d%\|.*)$")
+SHARE_DONE = re.compile(r"\d+%(?=\|[^|]*\|\s*\d[\w.]*/\d)")  # `Computing loss:  8%|8    | 1/13`
 
 
 class Field(NamedTuple):
@@ -113,11 +114,14 @@ def parse(line: str) -> Parsed:
 
 def plain_marks(line: str) -> str:
     """A line of the same length with plain punctuation: marks of full width, bullets between metrics, leaders
-    (`loss....: 0.5`), `~` before a number, and the tag of mpirun become what the grammar knows."""
+    (`loss....: 0.5`), `~` before a number, and the tag of mpirun become what the grammar knows. The share that
+    a progress bar shows is no value of the word before it."""
     if not line.isascii():
         line = BULLET.sub("|", line.translate(FULL_WIDTH))
     if "..:" in line:
         line = LEADERS.sub(lambda found: ":" + " " * (len(found[0]) - 1), line)
+    if "%|" in line:
+        line = SHARE_DONE.sub(lambda found: " " * len(found[0]), line)
     if "~" in line:
         line = ABOUT.sub(" ", line)
     if "<" in line:
