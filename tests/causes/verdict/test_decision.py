@@ -290,3 +290,15 @@ def test_without_harm_a_probable_cause_is_a_note() -> None:
     log, flat = plain_run(), recorded(train__loss=np.linspace(2.3, 2.1, 300))
     for harmed in (log, flat):  # a log says too little; a net that does not learn has harm
         assert without_harm((), hypotheses, (), harmed, Features(harmed)) == tuple(hypotheses)
+
+
+@pytest.mark.parametrize(("logged", "health"), [((), "watch"), (("train/loss",), "sick")])
+def test_evaluations_alone_do_not_show_that_a_training_is_stuck(
+    logged: tuple[str, ...], health: str
+) -> None:
+    """They may be episodes of one finished agent. A loss beside them shows that a training ran."""
+    rewards = -116 + np.random.default_rng(0).normal(0, 0.01, 30)
+    flat = {name: 2.3 + np.random.default_rng(1).normal(0, 1e-3, 30) for name in logged}
+    judged = diagnosed(make.run({"val/reward": rewards, **flat}))
+    assert any(f.slug in ("loss-flat-from-start", "loss-at-chance") for f in judged.findings)
+    assert judged.health == health

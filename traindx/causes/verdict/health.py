@@ -131,7 +131,7 @@ def health_of(
 
     Where modules were recorded, a probable cause is enough without a finding, unless the model does its task
     well. Where no number shows how well it does (reinforcement learning, games), only a near-certain cause
-    counts."""
+    counts. Evaluations alone do not show that a training is stuck: they may all be of one model."""
     if broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings if counts(f, case)}
@@ -142,7 +142,7 @@ def health_of(
         return health_without_score(case)
     done = has_no_harm(case)
     if "medium" in gravest and not (done and healthy >= sure):
-        return "sick" if healthy < unlikely else "watch"
+        return "sick" if healthy < unlikely and not only_evaluated(case) else "watch"
     if done:
         untrained = leading is not None and leading.cause in UNTRAINED and leading.probability >= sure
         unsound = untrained or (is_doubtful(case) and not is_calibrated(case.run, case.features))
@@ -154,6 +154,14 @@ def health_of(
         return "sick" if accused(leading) and not excused else "watch"
     doubtful = is_doubtful(case) or is_extreme(case)
     return "watch" if doubtful or is_unknown(case) or is_slow(case) else "healthy"
+
+
+def only_evaluated(case: Case) -> bool:
+    """Whether scores of evaluations are all that was logged: no loss, no rate, no second value of a training."""
+    curve, others = case.features.objective, map(case.features.curve, case.run.series)
+    judged = (c for c in others if c is not None and c.n > 1)
+    score = curve is not None and curve.sign < 0
+    return score and not case.recorded and all(c.name.startswith(("val/", "test/")) for c in judged)
 
 
 def is_extreme(
