@@ -10,6 +10,7 @@ from tests import make
 from tests.causes.made import fired
 from tests.causes.verdict.test_decision import recorded, verdict
 from tests.reports.made import finding
+from traindx import pipeline
 from traindx.causes import decide, without_harm
 from traindx.causes.grades.answers import val_over_train
 from traindx.causes.verdict.harm import falls_short, is_calibrated, is_good, without_alarm
@@ -281,3 +282,17 @@ def test_worse_than_the_mean_of_the_targets_is_not_healthy(explained: float, hea
 def test_a_healthy_run_has_no_finding_above_low(health: Health, severity: str) -> None:
     (weighed,) = without_alarm((finding("DAT001", "inputs-not-normalized", "high", None, "x"),), health)
     assert weighed.severity == severity
+
+
+@pytest.mark.parametrize(("ends", "health"), [(0.76, "watch"), (0.61, "sick")])
+def test_a_score_that_improves_contradicts_a_loss_that_stays_high(ends: float, health: str) -> None:
+    noise = np.random.default_rng(0)
+    scores = np.linspace(0.6, ends, 100) + noise.normal(0, 0.01, 100)
+    losses = {
+        f"{split}/loss": level + noise.normal(0, 0.005, 100)
+        for split, level in (("train", 6.3), ("val", 6.49))
+    }
+    run = make.run({**losses, "val/f1": scores})
+    judged = pipeline.diagnose(run).first
+    assert [f.slug for f in judged.findings if f.severity == "medium"] == ["losses-stay-high"]
+    assert judged.health == health

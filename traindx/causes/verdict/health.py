@@ -23,6 +23,7 @@ from traindx.causes.verdict.harm import (
     is_calibrated,
     is_good,
     is_note,
+    is_unproven,
     is_wasted,
     learns_well,
     works,
@@ -32,10 +33,7 @@ from traindx.features.curve import Curve
 from traindx.features.curves.generalization import kendall
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import clearly_falls, is_learning, young, zero_is_unknown
-from traindx.features.curves.score_scales import (
-    best_skill,
-    scores,
-)
+from traindx.features.curves.score_scales import best_skill, scores
 from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
 from traindx.features.shared import Features
 from traindx.features.statistics import slope
@@ -130,8 +128,7 @@ def health_of(
     run. watch: something to check, or too little to judge. Otherwise healthy.
 
     Where modules were recorded, a probable cause is enough without a finding, unless the model does its task
-    well. Where no number shows how well it does (reinforcement learning, games), only a near-certain cause
-    counts. Evaluations alone do not show that a training is stuck: they may all be of one model."""
+    well. Where no number shows how well (reinforcement learning, games), only a near-certain cause counts."""
     if broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings if counts(f, case)}
@@ -142,7 +139,8 @@ def health_of(
         return health_without_score(case)
     done = has_no_harm(case)
     if "medium" in gravest and not (done and healthy >= sure):
-        return "sick" if healthy < unlikely and not only_evaluated(case) else "watch"
+        alarms = [f.slug for f in case.findings if f.severity == "medium" and counts(f, case)]
+        return "sick" if healthy < unlikely and not is_unproven(alarms, case.run, case.features) else "watch"
     if done:
         untrained = leading is not None and leading.cause in UNTRAINED and leading.probability >= sure
         unsound = untrained or (is_doubtful(case) and not is_calibrated(case.run, case.features))
@@ -154,14 +152,6 @@ def health_of(
         return "sick" if accused(leading) and not excused else "watch"
     doubtful = is_doubtful(case) or is_extreme(case)
     return "watch" if doubtful or is_unknown(case) or is_slow(case) else "healthy"
-
-
-def only_evaluated(case: Case) -> bool:
-    """Whether scores of evaluations are all that was logged: no loss, no rate, no second value of a training."""
-    curve, others = case.features.objective, map(case.features.curve, case.run.series)
-    judged = (c for c in others if c is not None and c.n > 1)
-    score = curve is not None and curve.sign < 0
-    return score and not case.recorded and all(c.name.startswith(("val/", "test/")) for c in judged)
 
 
 def is_extreme(
