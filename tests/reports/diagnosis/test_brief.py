@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
+import traindx
 from tests.reports.made import finding, healthy
+from traindx.reports import labels
 from traindx.reports.diagnosis.brief import brief
 from traindx.reports.digest import digest
-from traindx.vocabulary.diagnosis import EvidenceTerm, Health, Severity
+from traindx.vocabulary.diagnosis import Decision, EvidenceTerm, Health, Severity
+
+PASTES = Path(__file__).parents[2] / "pastes"
 
 
 @pytest.mark.parametrize(
@@ -86,3 +92,16 @@ def test_only_a_healthy_page_says_that_nothing_is_wrong(health: Health) -> None:
     changed = msgspec.structs.replace(diagnosis, hypotheses=(fine, fault), health=health)
     page = brief(changed, digest(changed), run)
     assert ("nothing is wrong" in page.cause) == (health == "healthy")
+
+
+@pytest.mark.parametrize(
+    ("paste", "word"), [("overfits-in-eight-epochs", "WATCH"), ("validation-swings", "CANNOT TELL")]
+)
+def test_a_short_log_is_judged_where_a_finding_shows_the_leading_cause(paste: str, word: str) -> None:
+    diagnosis = traindx.diagnose(PASTES / f"{paste}.txt").first
+    assert brief(diagnosis, digest(diagnosis)).word == word
+
+
+@pytest.mark.parametrize(("sure", "said"), [(0.36, "inspect"), (0.5, "inspect (50 % sure)")])
+def test_advice_that_is_less_sure_than_not_has_no_figure(sure: float, said: str) -> None:
+    assert labels.decided(Decision("inspect", "", sure)) == said

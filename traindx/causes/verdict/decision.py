@@ -15,6 +15,7 @@ from traindx.causes.verdict.health import (
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.wording import certainty, lowered
+from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import late
 from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
 from traindx.features.shared import Features
@@ -239,12 +240,26 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
     return Decision("inspect", f"{sure} {title}" if sure else unsure, leading.probability)
 
 
+def swings(
+    curve: Curve,
+    *,
+    much: float = threshold(
+        0.1, "of a score's scale of 1", basis="convention", source="a tenth more samples are right"
+    ),
+) -> bool:
+    """Whether a score in the second half of its points was better than it ends, by much of its best."""
+    best = float(curve.oriented[curve.n // 2 :].min())
+    return curve.end - best > much * max(abs(best), abs(curve.end))
+
+
 def inspect_poor(case: Case, health: Health) -> Decision | None:
     """A useless score that no longer improves, or one that was better."""
     poor = poor_and_settled(case.features) if health == "watch" else None
     lost = fallen_back(case.features) if health == "watch" else None
+    if lost is None and poor is not None and swings(poor):
+        lost = poor
     if lost is not None:
-        best, end = (float(v) * lost.sign for v in (lost.best, lost.end))
+        best, end = (float(v) * lost.sign for v in (lost.oriented.min(), lost.end))
         return Decision(
             "inspect", f"{lost.name} was {best:.3g} and ends near {end:.3g}: use that checkpoint", 0.5
         )
