@@ -49,22 +49,19 @@ ABOUT = frozenset((
 EMPTY = frozenset(
     ("", "true", "false", "none", "null", "yes", "no", HIDDEN, f"'{HIDDEN}'", "os.environ", "environ")
 )
-LOGIN = re.compile(
-    r"([^\s:/]{1,64}):(?!\d+$)[^\s/]\S*"
-)  # of `curl -u`; two numbers are ids of a user and a group
-LOGGED_IN = re.compile(  # in a text, which may hold a list of Python's
+# Patterns are strings, which `re` compiles when a text first needs one: compiling all of them at the start took longer
+# than reading a small log.
+LOGIN = r"([^\s:/]{1,64}):(?!\d+$)[^\s/]\S*"  # of `curl -u`; two numbers are ids of a user and a group
+LOGGED_IN = (  # in a text, which may hold a list of Python's
     r"((?:^|[\s'\"])(?:-u|--(?:proxy-)?user)['\"]?(?:\s*,\s*|\s+|=)['\"]?[^\s:/'\"]{1,64}):"
     r"(?!\d+(?:[\s'\"]|$))[^\s/'\"][^\s'\"]*"
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-WRAPPED = re.compile(
-    r"<.*>|\[.*\]|\d{1,6}|\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE
-)  # `<pad>`, `[MASK]`, a count, a mean
+WRAPPED = r"(?i)<.*>|\[.*\]|\d{1,6}|\d*\.\d+(e[+-]?\d+)?"  # `<pad>`, `[MASK]`, a count, a mean
 
-PEM = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
+PEM = r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 # The prefixes that services give their keys so that they can be recognized, at the start of a word.
-SHAPES = re.compile(
-    r"""(?<![A-Za-z0-9_-])(?:
+SHAPES = r"""(?x)(?<![A-Za-z0-9_-])(?:
         sk-(?:proj|ant|or|svcacct|admin|lf)-(?=[\w-]*\d)[A-Za-z0-9_-]{16,}  # OpenAI, Anthropic
         | sk-(?=\w*\d)[A-Za-z0-9_]{16,}                                      # and no `sk-learn-baseline-2`
         | [sr]k_(?:live|test)_[A-Za-z0-9]{16,}                               # Stripe
@@ -81,28 +78,23 @@ SHAPES = re.compile(
         | bot\d{8,10}:[A-Za-z0-9_-]{30,}                                     # Telegram
         | pypi-[A-Za-z0-9_-]{32,} | npm_[A-Za-z0-9]{30,} | dop_v1_[a-f0-9]{64}
         | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*            # JSON web token
-    )(?![A-Za-z0-9_])""",
-    re.VERBOSE,
-)
+    )(?![A-Za-z0-9_])"""
 # A password may hold "@" (then it ends at the last one before a slash) or "/"; a number before a slash is a port. All
 # lengths are bounded, and nothing is tried in the middle of a word: a text without a line end stays linear.
 SCHEME = r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,40}://"
-USER = re.compile(SCHEME + r"[^\s/:@'\"]{0,200}):(?!\d+/)(?:[^\s/'\"]{1,200}|[^\s@'\"]{1,200})@")
-KEYED_HOST = re.compile(SCHEME + r")[A-Za-z0-9_-]{20,500}@")  # Sentry, Git over HTTPS
+USER = SCHEME + r"[^\s/:@'\"]{0,200}):(?!\d+/)(?:[^\s/'\"]{1,200}|[^\s@'\"]{1,200})@"
+KEYED_HOST = SCHEME + r")[A-Za-z0-9_-]{20,500}@"  # Sentry, Git over HTTPS
 # A web hook: who knows its path may post.
-HOOK = re.compile(r"\b(hooks\.slack\.com/[a-z]+/|discord(?:app)?\.com/api/webhooks/)[\w/-]{10,}", re.I)
-QUERY = re.compile(
-    r"([?&;](?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|sig|signature|key)=)[^\s&'\"]{8,}",
-    re.I,
+HOOK = r"(?i)\b(hooks\.slack\.com/[a-z]+/|discord(?:app)?\.com/api/webhooks/)[\w/-]{10,}"
+QUERY = (
+    r"(?i)([?&;](?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|sig|signature|key)=)[^\s&'\"]{8,}"
 )
 AUTHORIZED = r"((?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)(?![\s*])"
-HEADER = re.compile(
-    AUTHORIZED + r"(?:[a-z][\w-]*[ \t]+(?!-))?[^\s'\"]+", re.IGNORECASE
-)  # `Bearer X`, or X alone
-BEARER = re.compile(r"\b(bearer\s+)(?:(?=[^\s'\"]*\d)[^\s'\"]{6,}|[^\s'\"]{20,})", re.IGNORECASE)
-VALUE = re.compile(r"\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*'|[^\s,;&'\"(){}\[\]]+")
-ASSIGNED = re.compile(r"(?<![\w.+-])[\w.+-]{1,200}['\"]?[ \t]*[=:]=?[ \t]*")
-OPTION = re.compile(r"(?<![\w.+-])--?[A-Za-z_][\w.-]{0,200}['\"]?,?[ \t]+(?!['\"]?-)")
+HEADER = rf"(?i){AUTHORIZED}(?:[a-z][\w-]*[ \t]+(?!-))?[^\s'\"]+"  # `Bearer X`, or X alone
+BEARER = r"(?i)\b(bearer\s+)(?:(?=[^\s'\"]*\d)[^\s'\"]{6,}|[^\s'\"]{20,})"
+VALUE = r"\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*'|[^\s,;&'\"(){}\[\]]+"
+ASSIGNED = r"(?<![\w.+-])[\w.+-]{1,200}['\"]?[ \t]*[=:]=?[ \t]*"
+OPTION = r"(?<![\w.+-])--?[A-Za-z_][\w.-]{0,200}['\"]?,?[ \t]+(?!['\"]?-)"
 # What a text must hold before the patterns are asked: a search for words is fifty times as fast.
 NAMES = ("pass", "pwd", "secret", "credential", "key", "token", "auth", "bearer", "cookie", "jwt")
 PREFIXES = (
@@ -134,7 +126,7 @@ def hides(name: str, value: str) -> bool:
     bare = value.strip("'\"")
     if bare.lower() in EMPTY or not is_secret(name):
         return False
-    return not (WORD.findall(name)[-1].lower() == "token" and WRAPPED.fullmatch(bare))
+    return not (WORD.findall(name)[-1].lower() == "token" and re.fullmatch(WRAPPED, bare))
 
 
 @lru_cache(maxsize=1)
@@ -151,28 +143,29 @@ def redact_text(text: str) -> str:
     for secret in from_environment():
         text = text.replace(secret, HIDDEN)
     if any(prefix in text for prefix in PREFIXES):
-        text = SHAPES.sub(HIDDEN, text)
+        text = re.sub(SHAPES, HIDDEN, text)
     if "://" in text and "@" in text:
-        text = KEYED_HOST.sub(rf"\1{HIDDEN}@", USER.sub(rf"\1:{HIDDEN}@", text))
+        text = re.sub(KEYED_HOST, rf"\1{HIDDEN}@", re.sub(USER, rf"\1:{HIDDEN}@", text))
     if "-u" in text or "-user" in text:
-        text = LOGGED_IN.sub(rf"\1:{HIDDEN}", text)
+        text = re.sub(LOGGED_IN, rf"\1:{HIDDEN}", text)
     if "hook" in text:
-        text = HOOK.sub(rf"\1{HIDDEN}", text)
+        text = re.sub(HOOK, rf"\1{HIDDEN}", text)
     if "://" in text and "?" in text:
-        text = QUERY.sub(rf"\1{HIDDEN}", text)
+        text = re.sub(QUERY, rf"\1{HIDDEN}", text)
     lower = text.lower()
     if not any(name in lower for name in NAMES):
         return text
-    text = BEARER.sub(rf"\1{HIDDEN}", HEADER.sub(rf"\1{HIDDEN}", PEM.sub(HIDDEN, text)))
+    text = re.sub(BEARER, rf"\1{HIDDEN}", re.sub(HEADER, rf"\1{HIDDEN}", re.sub(PEM, HIDDEN, text)))
     return masked(OPTION, masked(ASSIGNED, text))
 
 
-def masked(names: re.Pattern[str], text: str) -> str:
+def masked(names: str, text: str) -> str:
     """A text without the values behind secret names; quotes around them stay."""
+    name, quoted = re.compile(names), re.compile(VALUE)
     parts, done, place = [], 0, 0
-    while match := names.search(text, place):
+    while match := name.search(text, place):
         place = match.end()
-        value = VALUE.match(text, place) if is_secret(match[0]) else None
+        value = quoted.match(text, place) if is_secret(match[0]) else None
         if value is not None and hides(match[0], value[0]):
             quote = value[0][0] if value[0][0] in "'\"" else ""
             parts += [text[done:place], quote, HIDDEN, quote]
@@ -188,7 +181,7 @@ def redact(words: Iterable[str]) -> list[str]:
         name, equals, value = word.partition("=")
         if option and not word.startswith("-") and hides(option, word):
             shown.append(HIDDEN)
-        elif option in ("u", "user", "proxy-user") and (login := LOGIN.fullmatch(word)):
+        elif option in ("u", "user", "proxy-user") and (login := re.fullmatch(LOGIN, word)):
             shown.append(f"{login[1]}:{HIDDEN}")
         elif equals and not re.search(r"\s|://", name) and hides(name, value):
             shown.append(f"{name}={HIDDEN}")
