@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,7 +23,7 @@ FOLDER = Path("traindx-investigate")
 SETTLED = 0.8  # probability from which the leading cause needs no experiment
 
 
-class Settling(NamedTuple):
+class Settling(msgspec.Struct, frozen=True):
     """Experiments on `command` of up to `seconds`, each of so many `steps` (None: all)."""
 
     command: Sequence[str]

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from traindx.atomic_write import naming
 from traindx.cli.options import FENCE_OPTIONS, state_limits, with_options
@@ -32,7 +33,7 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 JOBS = 2
 
 
-class Starts(NamedTuple):
+class Starts(msgspec.Struct, frozen=True):
     """How the script is started. `budget` in seconds, `folder` for everything that is written (None: a new one)."""
 
     steps: int | None

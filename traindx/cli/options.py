@@ -6,9 +6,10 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import click
+import msgspec
 
 from traindx import config as settings
 from traindx.errors import ConfigError
@@ -26,7 +27,7 @@ SUFFIXES: dict[str, Format] = {
 }
 
 
-class Output(NamedTuple):
+class Output(msgspec.Struct, frozen=True):
     """Where the document goes: `format` is settled, `path` None for stdout."""
 
     format: Format

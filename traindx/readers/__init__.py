@@ -22,7 +22,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+
+import msgspec
 
 from traindx.errors import NotALog, ReadError
 from traindx.installed import indexed, modules_of
@@ -162,7 +163,7 @@ def read_source(source: Source) -> list[RawLog]:
     raise NotALog(source.name, "no known format", hint="give a text, CSV, JSON, TensorBoard or W&B log")
 
 
-class Listed(NamedTuple):
+class Listed(msgspec.Struct, frozen=True):
     """The constants of a format module, and whether it reads files and folders."""
 
     home: str

@@ -10,6 +10,7 @@ import pytest
 
 from tests import make
 from traindx.features.performance.processes import (
+    Count,
     above_others,
     apart,
     by_rank,
@@ -80,6 +81,6 @@ def test_longest_stretch() -> None:
 def test_a_rank_that_counts_fewer_steps_in_the_same_time() -> None:
     run = make.run({})
     whole, half = np.arange(100.0), np.arange(50.0)
-    for times, expected in ((2 * half, (1, 49.0, 99.0)), (half, None), (None, None)):
+    for times, expected in ((2 * half, Count(1, 49.0, 99.0)), (half, None), (None, None)):
         logged = {"train/loss": series(whole, whole, whole), "rank/1/train/loss": series(half, half, times)}
         assert count_apart(type(run)(id="a", source="a", format="a", series=logged), 0.05) == expected

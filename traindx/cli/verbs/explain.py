@@ -7,7 +7,8 @@ import difflib
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
@@ -97,7 +98,7 @@ SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 ENDING = re.compile(r"(?<=\w{3})(?:t?ting|ning|ing|ed|es|s)$")
 
 
-class Page(NamedTuple):
+class Page(msgspec.Struct, frozen=True):
     """What can be explained. `code` is empty except for rules; `links` are other pages' slugs, by
     what ties them; `facts` are short properties (severity, applicability ...)."""
 

@@ -1,7 +1,8 @@
 """A net compared with simple predictors that were fitted on some of its samples (`simple_predictors`)."""
 
 import math
-from typing import NamedTuple
+
+import msgspec
 
 from traindx.features.shared import Features
 from traindx.features.statistics import median
@@ -10,7 +11,7 @@ from traindx.vocabulary import Run
 LEAST = 3  # points of a series that has a level
 
 
-class PredictorGap(NamedTuple):
+class PredictorGap(msgspec.Struct, frozen=True):
     """What the net reaches and what simple predictors do, in one `unit` ("accuracy", "explained": more is
     better; "nats": less is). `trivial` is the commonest answer, `simple` the best of the others, called
     `which`; `error` the standard error of the difference to that one."""

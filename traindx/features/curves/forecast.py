@@ -6,8 +6,7 @@ Families: `c + a (x + x0)^-b` (power law), `c + a exp(-x / tau)` (exponential), 
 fixed, so all shapes of a grid are fitted at once in closed form.
 """
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -25,7 +24,7 @@ CUTS = (0.4, 0.5, 0.6, 0.7, 0.8)  # where the known part is cut to be forecast f
 QUANTILES = {0.8: 1.5, 0.95: 3.2}
 
 
-class Fit(NamedTuple):
+class Fit(msgspec.Struct, frozen=True):
     """Forecast of one family at the target, and its error on the known part (units of the signal)."""
 
     value: float

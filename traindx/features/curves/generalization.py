@@ -1,7 +1,6 @@
 """How a held-out curve behaves after its best point, and compared with the training curve."""
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from traindx.features.statistics import block_edges, block_medians, median, running_median
@@ -10,7 +9,7 @@ from traindx.vocabulary import Floats, threshold
 BLOCKS = 60  # longer curves are looked at as this many block medians
 
 
-class Rise(NamedTuple):
+class Rise(msgspec.Struct, frozen=True):
     """What a curve (lower is better) does after its low point.
 
     `at`, index of the low point, its level `low`, the highest level `peak` after it and the level `end` at
@@ -139,7 +138,7 @@ def kendall(values: Floats) -> float:
     return float(np.triu(np.sign(values[None, :] - values[:, None]), 1).sum()) / (n * (n - 1) / 2)
 
 
-class Hump(NamedTuple):
+class Hump(msgspec.Struct, frozen=True):
     """A rise of a curve (lower is better) that was taken back: low points and levels before, at and after
     the top, `noise` as in `Rise`, and `width`, the share of the points that are above half of the hump."""
 

@@ -1,8 +1,8 @@
 """The size of the gradient over time, on a logarithmic scale, and how the objective answers to it."""
 
 from itertools import pairwise
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -38,7 +38,7 @@ def log_noise(above: Floats, factor: float) -> float:
 LARGEST = 700.0  # logarithm of the largest ratio worth telling (a float64 ends at 709)
 
 
-class Excursion(NamedTuple):
+class Excursion(msgspec.Struct, frozen=True):
     """Rows `start` to `stop` (half-open) far above the level around them; `peak` is the row of the largest
     value, `factor` its ratio to the level, `score` its distance in robust noise of the logarithm."""
 

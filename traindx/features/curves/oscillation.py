@@ -1,7 +1,6 @@
 """Swings that are no noise: signals that alternate, or go round with a period."""
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from traindx.features.statistics import (
@@ -15,7 +14,7 @@ from traindx.features.statistics import (
 from traindx.vocabulary import Floats
 
 
-class Swing(NamedTuple):
+class Swing(msgspec.Struct, frozen=True):
     """`kind` "alternating" or "periodic", `period` in points, `amplitude` (robust sigma of the
     swing, units of the signal), `share` of the detrended variance that it explains, `p_value`
     under white noise."""
@@ -27,7 +26,7 @@ class Swing(NamedTuple):
     p_value: float
 
 
-class Tosses(NamedTuple):
+class Tosses(msgspec.Struct, frozen=True):
     """Swings between the `low` and the `high` end of a range, `times` from one to the other."""
 
     low: float

@@ -1,8 +1,8 @@
 """Flat stretches, late drops and how much of a curve's progress is where."""
 
 from functools import partial
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -10,7 +10,7 @@ from traindx.features.statistics import Slope, block_edges, block_medians, diffe
 from traindx.vocabulary import Floats
 
 
-class Flat(NamedTuple):
+class Flat(msgspec.Struct, frozen=True):
     """A stretch from index `first` to the end: its `change` over the stretch (negative = still
     improving), the standard `error` of that, and its share of the run's points."""
 
@@ -50,7 +50,7 @@ def flat_tail(
     return None
 
 
-class Tail(NamedTuple):
+class Tail(msgspec.Struct, frozen=True):
     """The points from one on: its `level`, a line through them, how much their levels `wiggle`, and the
     `speed` with which the curve came to it, in units of the signal for each unit of the logarithm of the
     position."""
@@ -74,7 +74,7 @@ def level_at(y: Floats, index: int) -> float:
     return float(median(y[max(0, index - half) : index + half + 1]))
 
 
-class Drop(NamedTuple):
+class Drop(msgspec.Struct, frozen=True):
     """A steep fall after a flat stretch: points `first..last`, `size` (units of the signal), the
     `wait` (share of the run that was flat before it) and `early` (what had been gained before)."""
 

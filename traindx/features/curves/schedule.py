@@ -1,7 +1,6 @@
 """The shape of a learning-rate trace: jumps, warm-up, restarts, stretches of nothing."""
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -17,7 +16,7 @@ def traces(features: Features) -> list[Curve]:
     return [c for c in [features.curve(n) for n in sorted(names)] if c is not None and c.n]
 
 
-class Jump(NamedTuple):
+class Jump(msgspec.Struct, frozen=True):
     """Between points `at - 1` and `at` the rate changes by `factor` (new over old, at most 1e4 either
     way)."""
 
@@ -82,7 +81,7 @@ def comes_down(stretch: Floats) -> bool:
     return bool(-np.diff(stretch).min() <= 0.75 * total)
 
 
-class Stretch(NamedTuple):
+class Stretch(msgspec.Struct, frozen=True):
     """Points `start` up to (not with) `stop`."""
 
     start: int

@@ -1,8 +1,8 @@
 """What a score's own scale says: what knowing nothing gives, what is perfect, and what cannot be."""
 
 import math
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -24,7 +24,7 @@ EXTREMES = frozenset({"best", "max", "min", "std"})  # a running best repeats it
 OFTEN = 1.5  # a share is never above 1: from here on the numbers are percent
 
 
-class Scale(NamedTuple):
+class Scale(msgspec.Struct, frozen=True):
     """In the unit as it is logged: what a model that knows nothing gets (None: not known) and a perfect one,
     and the values `low` and `high` that nothing goes beyond."""
 

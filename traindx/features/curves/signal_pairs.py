@@ -1,8 +1,8 @@
 """Which training and held-out signals of a run belong together."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -11,7 +11,7 @@ from traindx.features.statistics import median
 from traindx.vocabulary import Floats, Series, direction_of
 
 
-class Pair(NamedTuple):
+class Pair(msgspec.Struct, frozen=True):
     """A held-out curve and the training curve to compare it with; `same` when both are the same metric,
     so that their difference means something."""
 

@@ -1,7 +1,6 @@
 """Spikes: brief rises far out of a signal's own noise, judged against its own tail."""
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from traindx.features.statistics import difference_noise, median, quantile
@@ -11,7 +10,7 @@ RETURN = 0.15  # of a spike's height: back at the level before, as one would see
 AGAIN = 3.0  # sigma, the noise of the level it returns to
 
 
-class Spike(NamedTuple):
+class Spike(msgspec.Struct, frozen=True):
     """Points `first..last` (inclusive), highest at `peak`, `height` above the level before; `recovered` when
     the level after it is back at it, within 15 % of the height or three sigma; `settle` is how many points
     that took."""

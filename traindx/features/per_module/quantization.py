@@ -1,8 +1,8 @@
 """Signals of quantization: by module, and metrics that are logged with and without it."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -17,7 +17,7 @@ WITHOUT = frozenset({"float", "fp32", "fp", "full", "float32", "unquantized", "f
 FEW = 6  # points of a gap
 
 
-class Gap(NamedTuple):
+class Gap(msgspec.Struct, frozen=True):
     """A metric with quantization less the same without (larger is worse), as `curve`; `name` is the
     quantized one's, `reference` the float one's ("" where the gap itself was logged), `span` how far the
     float metric came (None where it is not known)."""

@@ -6,8 +6,8 @@ account; long inputs are condensed to block medians first.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
@@ -61,7 +61,7 @@ def shares(part: Floats, whole: Floats) -> Floats:
     return np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > SHORTEST), 0.0, 1.0)
 
 
-class Duration(NamedTuple):
+class Duration(msgspec.Struct, frozen=True):
     """How long a step took: `seconds[n]` at `steps[n]`; `signal` is what it was read from. From a throughput
     it is the time for one sample or token."""
 
@@ -123,7 +123,7 @@ def work_grows(features: Features, duration: Duration, first: float, last: float
     return any(a > 0 and b >= np.sqrt(ratio) * a for a, b in pairs)
 
 
-class Level(NamedTuple):
+class Level(msgspec.Struct, frozen=True):
     """Rows `start` to `stop` (half-open) at one level (median of the values)."""
 
     start: int
@@ -190,7 +190,7 @@ def candidates(y: Floats, a: int, b: int, margin: int, depth: int) -> list[int]:
     return [at, *candidates(y, a, at, margin, depth - 1), *candidates(y, at, b, margin, depth - 1)]
 
 
-class Growth(NamedTuple):
+class Growth(msgspec.Struct, frozen=True):
     """How `values` grew: `ratio` last over first level, `correlation` of level and time (Spearman), `late`
     the share of the whole growth that happened in the last third (1/3 for a straight line, 0 when it
     saturates), `rises` the share of late blocks that are above the one before, `leap` the share of the
@@ -235,7 +235,7 @@ def never_falls(values: Floats) -> bool:
     return bool(np.all(np.diff(values) >= 0))
 
 
-class Slow(NamedTuple):
+class Slow(msgspec.Struct, frozen=True):
     """Rows that took much longer than their neighbours, the level around them, and the share of the whole
     time that they took beyond it."""
 

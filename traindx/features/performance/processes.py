@@ -3,8 +3,8 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.features.performance.level_shifts import stretches
@@ -22,7 +22,7 @@ SCALE_FREE = ("adam", "adagrad", "rmsprop", "adadelta", "adafactor", "lion", "rp
 SIMILAR = 1e-3  # of their size, by which sums over averaged gradients may differ: their terms cancel in part
 
 
-class ByRank(NamedTuple):
+class ByRank(msgspec.Struct, frozen=True):
     """One signal of several processes: `values[r, n]` of rank `ranks[r]` at `steps[n]`, which all
     recorded."""
 
@@ -124,7 +124,7 @@ def reports_of(run: Run) -> dict[int, Series]:
     return found
 
 
-class Count(NamedTuple):
+class Count(msgspec.Struct, frozen=True):
     """A rank that was at step `own` when another was at step `other`."""
 
     rank: int
@@ -156,7 +156,7 @@ def count_apart(run: Run, share: float) -> Count | None:
     )
 
 
-class Mean(NamedTuple):
+class Mean(msgspec.Struct, frozen=True):
     """How the gradient that steps use compares with the mean of what the processes had: `ratio` times it,
     but for a share `off` of its size, at `steps` compared."""
 

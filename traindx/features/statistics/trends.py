@@ -1,8 +1,7 @@
 """Slopes with their uncertainty, and least-squares polynomials in Legendre's basis, which stays well
 conditioned (numpy's own are slow to import)."""
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from traindx.features.statistics.noise import autocorrelation
@@ -10,7 +9,7 @@ from traindx.features.statistics.smoothing import block_medians
 from traindx.vocabulary import Floats
 
 
-class Slope(NamedTuple):
+class Slope(msgspec.Struct, frozen=True):
     """Change over the whole stretch (units of the signal), its standard error, and their ratio."""
 
     change: float

@@ -5,8 +5,7 @@ step falls back, either another run begins or this one was resumed from a checkp
 
 Several processes may write into one log: a column says whose each record is."""
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from traindx.features.statistics import median
@@ -24,7 +23,7 @@ FALSE_START, LONGER = 5, 20  # points of a start that was given up, and how many
 CONTINUES, TOO_FAR = 0.75, 3.0  # of the way that a run came, between which another goes on from it
 
 
-class Cut(NamedTuple):
+class Cut(msgspec.Struct, frozen=True):
     """Rows `first <= row < last` of a log are one run; `events` say how it began."""
 
     first: int
@@ -32,7 +31,7 @@ class Cut(NamedTuple):
     events: tuple[Event, ...]
 
 
-class Levels(NamedTuple):
+class Levels(msgspec.Struct, frozen=True):
     """Losses around a place where the step falls back: where the run began, where it was at the step it
     falls back to, where it ended, where it goes on; and how much neighbours differ."""
 
@@ -167,7 +166,7 @@ def without_false_starts(cuts: list[Cut], rows: Ints) -> list[Cut]:
             continue
         if left:
             message = f"{left} earlier start{'s' * (left > 1)} of at most {FALSE_START} points left out"
-            cut = cut._replace(events=(*cut.events, Event("parse-warning", message)))
+            cut = msgspec.structs.replace(cut, events=(*cut.events, Event("parse-warning", message)))
             left = 0
         kept.append(cut)
     return kept
@@ -182,7 +181,7 @@ def few(cuts: list[Cut]) -> list[Cut]:
     note = Event(
         "parse-warning", f"{left} earlier runs in the same log are left out", place=f"row {first.first + 1}"
     )
-    return [first._replace(events=(*first.events, note)), *cuts[left + 1 :]]
+    return [msgspec.structs.replace(first, events=(*first.events, note)), *cuts[left + 1 :]]
 
 
 NAMES = frozenset({"rank", "global_rank", "process_rank", "process_index", "world_rank"})

@@ -16,7 +16,8 @@ import json
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from traindx.readers.api import Event, NotALog, RawColumn, RawLog, ReadError, Source, source_of
 from traindx.readers.assembly.joined_files import joined
@@ -202,7 +203,7 @@ def _is_events(file: Path) -> bool:
         return False  # not readable: the walk over single files says why
 
 
-class Part(NamedTuple):
+class Part(msgspec.Struct, frozen=True):
     """One event file: its folder, relative to the folder that was asked for, and what is in it."""
 
     folder: Path

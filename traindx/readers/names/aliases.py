@@ -8,7 +8,8 @@ Words that are not English are put into English first."""
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from traindx.vocabulary import direction_of
 
@@ -111,7 +112,7 @@ DEVICE_WORDS = word_set("gpu cuda device vram allocated alloc gpu0 cuda0")
 AMOUNT_WORDS = word_set("used use usage max peak mb gb mib gib kb bytes in")
 
 
-class Role(NamedTuple):
+class Role(msgspec.Struct, frozen=True):
     """`signal`: canonical name ("" = not a metric). `rank`: how well the name fits a contested
     signal, lower is better."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import msgspec
 import numpy as np
 
 from traindx.readers.raw import RawColumn, RawPanel, stacked
@@ -21,23 +21,21 @@ END_MARK = 8  # bytes
 LARGEST = 1 << 28  # values in one batch
 
 
-@dataclass
-class Stream:
+class Stream(msgspec.Struct):
     """What one process wrote. `columns` and `panels` have rows counted within the stream; `ended`:
     its writer closed it; `damage`: (byte, why) of what could not be read; `tail`: the byte at which
     an unfinished batch begins."""
 
     rank: int = 0
-    columns: dict[str, RawColumn] = field(default_factory=dict)
-    panels: dict[str, RawPanel] = field(default_factory=dict)
-    panel_times: dict[str, Floats] = field(default_factory=dict)
-    damage: list[tuple[int, str]] = field(default_factory=list)
+    columns: dict[str, RawColumn] = msgspec.field(default_factory=dict)
+    panels: dict[str, RawPanel] = msgspec.field(default_factory=dict)
+    panel_times: dict[str, Floats] = msgspec.field(default_factory=dict)
+    damage: list[tuple[int, str]] = msgspec.field(default_factory=list)
     tail: int | None = None
     ended: bool = False
 
 
-@dataclass
-class _Piece:
+class _Piece(msgspec.Struct):
     """Rows of one signal and one set of modules in one batch; `values[n, m]`."""
 
     steps: Floats

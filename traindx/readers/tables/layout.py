@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from traindx.readers.files.text_blocks import head_lines, is_text
 from traindx.readers.tables.columns import MISSING, NULL, SPLITS, text_number
@@ -22,7 +23,7 @@ SIDE = re.compile(
 LEAST = 5  # rows of one width in a row that are no accident
 
 
-class Layout(NamedTuple):
+class Layout(msgspec.Struct, frozen=True):
     """`names[n]` one per column; `skip` lines before the first row of numbers (comments, header);
     `text` are columns that hold words; `samples` the cells of the first rows, by column."""
 

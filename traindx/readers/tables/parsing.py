@@ -6,8 +6,9 @@ word among numbers, a cut line) is split by hand, so the fast way needs no separ
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from traindx.errors import NotALog
 from traindx.readers.files.arrow import numbers_of
@@ -23,8 +24,7 @@ LEAST_VANISHED = 3  # rows without a value at the end before it is worth telling
 ArrowBlock = tuple[int, list[tuple[Floats, Ints | None]]]
 
 
-@dataclass
-class Table:
+class Table(msgspec.Struct):
     """What a table holds: `columns` by their names in the file, `rows` in all, `boundaries` where a
     header came again, `marks` (row, line) where rows and lines of the file part."""
 

@@ -1,7 +1,6 @@
 """The step axis of a text: the counter that most records carry, and the step of all other lines."""
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from traindx.features.statistics import distinct, median
@@ -14,8 +13,7 @@ WEIGHT = {2: 1.0, 1: 0.3, 0: 0.01}  # of a row, by what its names say
 ENOUGH = 5  # rows that a record of nothing but unknown names must have
 
 
-@dataclass
-class Axis:
+class Axis(msgspec.Struct):
     """`rows[n]` ascending and the `steps[n]` counted there. `total`, `epochs`: planned ends."""
 
     label: str

@@ -4,7 +4,6 @@ Of progress that is reported again and again on one pass only the end is a resul
 running mean of the epoch, an evaluation prints `Test: [100/625]`; the last of each pass is kept."""
 
 import re
-from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -215,7 +214,7 @@ def with_epoch(shape: Shape, epoch: Floats) -> Shape:
     keep = [i for i, f in enumerate(shape.fields) if f.kind == "metric"]
     fields = (EPOCH, *(shape.fields[i] for i in keep))
     data = np.column_stack([epoch, shape.data[:, keep]])
-    return replace(shape, fields=fields, data=data, steps=None)
+    return msgspec.structs.replace(shape, fields=fields, data=data, steps=None)
 
 
 def ends_of_evaluation(shape: Shape) -> Shape:

@@ -1,7 +1,6 @@
 """Which kinds of lines are the record of training, and which are options, code or prose."""
 
-from dataclasses import replace
-
+import msgspec
 import numpy as np
 
 from traindx.features.statistics import distinct
@@ -16,7 +15,10 @@ FEW = 40  # lines with numbers in a text that counts as a pasted snippet
 
 def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -> list[Shape]:
     """The kinds of lines to keep, every one with its steps set."""
-    shapes = [s if s.closing and logged_elsewhere(s, shapes) else replace(s, closing=False) for s in shapes]
+    shapes = [
+        s if s.closing and logged_elsewhere(s, shapes) else msgspec.structs.replace(s, closing=False)
+        for s in shapes
+    ]
     if axis is None:
         return without_axis(shapes)
     stepped = [s for s in shapes if s.steps is not None and s.metrics() and not s.closing]

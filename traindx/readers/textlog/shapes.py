@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from traindx.readers.textlog.grammar import Field, is_loose
@@ -28,8 +28,7 @@ UNDER = 4  # lines below a heading that belong to it
 MOSTLY = 0.7  # of the lines of a kind are below a heading, which then heads something else
 
 
-@dataclass
-class Shape:
+class Shape(msgspec.Struct):
     """A kind of line. `rows[n]` line numbers, ascending; `data[n, k]`; `times[n]` or None.
     `steps[n]` is set when the step axis is known; `late`: printed before its step line; `lead`:
     the words before the first key; `sample`: the first of the lines, where they are lines;
@@ -46,7 +45,7 @@ class Shape:
     lead: str = ""
     sample: str = ""
     rank: int = -1
-    units: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -66,7 +65,9 @@ class Shape:
         """The same kind of line, of the rows chosen."""
         times = None if self.times is None else self.times[mask]
         steps = None if self.steps is None else self.steps[mask]
-        return replace(self, rows=self.rows[mask], data=self.data[mask], times=times, steps=steps)
+        return msgspec.structs.replace(
+            self, rows=self.rows[mask], data=self.data[mask], times=times, steps=steps
+        )
 
 
 def shapes_of(variants: Iterable[Variant], records: Records) -> list[Shape]:
@@ -141,7 +142,9 @@ def by_heading(shapes: Iterable[Shape], headings: Mapping[str, Sequence[int]]) -
             for f in shape.fields
         )
         units = {f"val/{name}": unit for name, unit in shape.units.items()}
-        found.append(replace(shape.subset(held), fields=fields, side="val", units=shape.units | units))
+        found.append(
+            msgspec.structs.replace(shape.subset(held), fields=fields, side="val", units=shape.units | units)
+        )
         if not held.all():
             found.append(shape.subset(~held))
     return found

@@ -7,7 +7,8 @@ Schemas: tensorflow/core/util/event.proto, framework/summary.proto, framework/te
 """
 
 import struct
-from dataclasses import dataclass, field
+
+import msgspec
 
 from traindx.readers.files.protobuf import (
     FIXED32,
@@ -52,8 +53,7 @@ OTHER_KEYS = frozenset({0x22, 0x2A, 0x32})  # image, histogram, audio
 SCALAR_PLUGINS = ("", "scalars")
 
 
-@dataclass(slots=True)
-class Scalar:
+class Scalar(msgspec.Struct):
     """A named number: spans of its tag and its bytes, and how they are coded (a struct code,
     "varint", "half", "bfloat16" or "zero")."""
 
@@ -62,15 +62,14 @@ class Scalar:
     at: Span
 
 
-@dataclass(slots=True)
-class Layout:
+class Layout(msgspec.Struct):
     """Where the parts of an event are, as spans of the buffer it was parsed from."""
 
     wall: Span | None = None
     step: Span | None = None
-    scalars: list[Scalar] = field(default_factory=list)
-    texts: list[tuple[Span, Span]] = field(default_factory=list)  # tag, text
-    hparams: list[Span] = field(default_factory=list)
+    scalars: list[Scalar] = msgspec.field(default_factory=list)
+    texts: list[tuple[Span, Span]] = msgspec.field(default_factory=list)  # tag, text
+    hparams: list[Span] = msgspec.field(default_factory=list)
     others: int = 0  # summaries that are no scalars: histograms, images ...
 
 

@@ -1,8 +1,8 @@
 """Decode a stream of TensorBoard events: every checksum checked, scalars split by name."""
 
-from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx.readers.files.protobuf import Malformed
@@ -27,21 +27,20 @@ class Text(NamedTuple):
     body: bytes
 
 
-@dataclass
-class Decoded:
+class Decoded(msgspec.Struct):
     """`columns` by tag; `damage` in the order of the file; `tail` is where a last, unfinished
     record begins; `broken` why a compressed stream ended early;
     `records` counts whole records, `others` the summaries that are no scalars."""
 
-    columns: dict[str, RawColumn] = field(default_factory=dict)
-    damage: list[Damage] = field(default_factory=list)
+    columns: dict[str, RawColumn] = msgspec.field(default_factory=dict)
+    damage: list[Damage] = msgspec.field(default_factory=list)
     tail: int | None = None
     broken: str = ""
     records: int = 0
     others: int = 0
     unnamed: int = 0
-    texts: list[Text] = field(default_factory=list)
-    hparams: list[bytes] = field(default_factory=list)
+    texts: list[Text] = msgspec.field(default_factory=list)
+    hparams: list[bytes] = msgspec.field(default_factory=list)
 
 
 def _width(length: int) -> int:

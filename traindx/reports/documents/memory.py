@@ -1,6 +1,6 @@
 """The memory that a step needs and what would fit, in every form."""
 
-from typing import NamedTuple
+import msgspec
 
 from traindx.reports.labels import number, percent
 from traindx.reports.text_page import Page, Span
@@ -11,7 +11,7 @@ FITS = {True: "fits", False: "does not fit", None: ""}
 BASIS = {"measured": "measured", "line": "from two batch sizes", "estimate": "about"}
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """A line of the table: of the needs (share of all), or of the options (whether it fits)."""
 
     title: str

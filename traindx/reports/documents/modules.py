@@ -1,7 +1,7 @@
 """The table of a run's modules as text, Markdown or JSON."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -29,7 +29,7 @@ LEAST_NAME = 12
 Tables = Sequence[tuple[ModuleTable, Sequence[Finding]]]
 
 
-class Column(NamedTuple):
+class Column(msgspec.Struct, frozen=True):
     """One column: its cell in a row, and how early it is dropped on a narrow page (0: never)."""
 
     head: str

@@ -1,6 +1,6 @@
 """Where a step's time goes, in every form: one list of rows that text, Markdown and HTML show."""
 
-from typing import NamedTuple
+import msgspec
 
 from traindx.reports.labels import name, number, percent
 from traindx.reports.text_page import Page, Span
@@ -11,7 +11,7 @@ BAR = 24  # columns of a bar for a whole step
 SHOWN, NAME = 8, 56  # operators that the first screen lists, and columns of a name
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """A line of the tables; `share` in 0..1 is what its bar shows."""
 
     title: str

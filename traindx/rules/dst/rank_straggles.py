@@ -1,7 +1,8 @@
 """DST001 rank-straggles."""
 
 from itertools import pairwise
-from typing import NamedTuple
+
+import msgspec
 
 from traindx.features.performance.level_shifts import start_up
 from traindx.features.performance.processes import (
@@ -102,7 +103,7 @@ def step_seconds(features: Features) -> float:
     return float(median(alone.values)) if alone is not None and alone.n else 0.0
 
 
-class Lag(NamedTuple):
+class Lag(msgspec.Struct, frozen=True):
     """The rank that is slowest for the longest: for `parts` eighths of the run in a row, between the steps
     `first` and `last`, typically by `seconds`, a `share` of a step; `others` is the time of the others."""
 

@@ -1,6 +1,6 @@
 """DST002 ranks-disagree."""
 
-from typing import NamedTuple
+import msgspec
 
 from traindx.features.performance.processes import Count, apart, by_rank, count_apart, panels_by_rank
 from traindx.rules import api
@@ -93,7 +93,7 @@ def fewer_steps(run: Run, count: Count) -> Evidence:
     )
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True):
     """The relative difference `share[n]` between ranks at `steps[n]`."""
 
     what: str

@@ -1,6 +1,6 @@
 """GEN002 losses-stay-high."""
 
-from typing import NamedTuple
+import msgspec
 
 from traindx.features.curves.generalization import reached
 from traindx.rules import api
@@ -9,7 +9,7 @@ from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, accuracy
 HELD_OUT = 12  # evaluations that show the trend of a validation loss
 
 
-class State(NamedTuple):
+class State(msgspec.Struct, frozen=True):
     """The loss at both ends and its improvement as share of the level at the start (`late`: over the last
     half, in either direction); if an accuracy is known, that, and how much of the way from its start to 1 it
     made."""

@@ -1,6 +1,6 @@
 """GEN008 metric-contradicts-loss."""
 
-from typing import NamedTuple
+import msgspec
 
 from traindx.rules import api
 from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
@@ -8,7 +8,7 @@ from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator
 MIN_POINTS = 8
 
 
-class Apart(NamedTuple):
+class Apart(msgspec.Struct, frozen=True):
     """From index `start` of the loss on: changes of loss and score (oriented: negative is better) over their
     spans."""
 

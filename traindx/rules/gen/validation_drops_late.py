@@ -1,6 +1,6 @@
 """GEN004 validation-drops-late."""
 
-from typing import NamedTuple
+import msgspec
 
 from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
 from traindx.rules import api
@@ -9,7 +9,7 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Pair, R
 MIN_POINTS = 10
 
 
-class Drop(NamedTuple):
+class Drop(msgspec.Struct, frozen=True):
     """Steps at which training was done and at which the validation curve was halfway down; its levels before
     the drop and at the end, and the share of its whole range that is between them."""
 

@@ -1,13 +1,13 @@
 """GEN001 validation-gap-grows."""
 
-from typing import NamedTuple
+import msgspec
 
 from traindx.features.curves.generalization import Rise, best_long_ago, final_level, rise_after_low, tail
 from traindx.rules import api
 from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, median, np, rule, threshold
 
 
-class Seen(NamedTuple):
+class Seen(msgspec.Struct, frozen=True):
     """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement
     made before."""
 

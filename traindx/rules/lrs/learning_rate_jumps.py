@@ -59,7 +59,7 @@ def learning_rate_jumps(
         ups = [] if ups and restarts(curve.values, ups) else ups
         late = [j for j in found if j.factor < 1 and j.before > spent * curve.values.max()]
         downs = [j for j in late if curve.n - j.at >= left and not returns(j, ups)]
-        kept = [j for j in sorted(ups + downs) if not declared(run, curve, j)]
+        kept = [j for j in sorted(ups + downs, key=lambda j: j.at) if not declared(run, curve, j)]
         if kept:
             yield evidence(run, features, curve, kept, mild)
             return
