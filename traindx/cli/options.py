@@ -2,7 +2,6 @@
 
 import functools
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +158,8 @@ def started_by_python(
     program = os.sep in script and os.access(script, os.X_OK)  # by its first line, as the shell starts it
     if not script.endswith(".py") or not os.path.isfile(script) or program:
         return command
+    import shutil  # with the modules of all compressions: a tenth of what a diagnosis imports
+
     return (shutil.which("python") or sys.executable, *command)
 
 

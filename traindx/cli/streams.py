@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from traindx.atomic_write import write_whole
-from traindx.capture.launch.status_line import columns
 from traindx.errors import ConfigError
 
 MIN_WIDTH, MAX_WIDTH, PIPE_WIDTH = 40, 120, 100
@@ -57,6 +56,7 @@ def note(text: str, quiet: bool = False) -> None:
     """A sentence for the person at the terminal, in lines of its width; never part of the document."""
     if quiet:
         return
+    from traindx.capture.launch.status_line import columns
     from traindx.reports.labels import visible, wrapped
 
     print(wrapped(visible(text), columns(2)), file=sys.stderr, flush=True)

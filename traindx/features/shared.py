@@ -14,7 +14,7 @@ REWARD = re.compile(r"reward|return|(?<![a-z])(?:ep|mean|avg|min|max)?rews?(?:me
 INTRINSIC = frozenset(
     {"int", "intrinsic", "curiosity", "bonus"}
 )  # what a net earns by exploring, not by the task
-OTHER_LOSS = re.compile(r"train/.+:\d+_loss$")  # a further loss, named after the line that computes it
+OTHER_LOSS = r"train/.+:\d+_loss"  # a further loss, named after the line that computes it
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
 
 
@@ -89,7 +89,7 @@ class Features(Derived):
         if self.run.setup.flag("models_in_turns"):
             return True
         second = [s for n, s in self.run.series.items() if n.startswith("optimizer/1/") and len(s)]
-        losses = [s for n, s in self.run.series.items() if OTHER_LOSS.match(n) and len(s)]
+        losses = second and [s for n, s in self.run.series.items() if re.fullmatch(OTHER_LOSS, n) and len(s)]
         first, last = self.run.first_step, self.run.last_step
         if not second or not losses or first is None or last is None:
             return False

@@ -22,8 +22,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-
-import msgspec
+from typing import NamedTuple
 
 from traindx.errors import NotALog, ReadError
 from traindx.installed import indexed, modules_of
@@ -163,7 +162,7 @@ def read_source(source: Source) -> list[RawLog]:
     raise NotALog(source.name, "no known format", hint="give a text, CSV, JSON, TensorBoard or W&B log")
 
 
-class Listed(msgspec.Struct, frozen=True):
+class Listed(NamedTuple):
     """The constants of a format module, and whether it reads files and folders."""
 
     home: str

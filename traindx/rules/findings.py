@@ -12,10 +12,10 @@ from traindx.vocabulary import SEVERITIES, Evidence, EvidencePoint, Finding, Not
 LARGE = 1e6  # from here on a number is written with a power of ten
 DIGITS = 1e12  # a smaller step is written with all digits, as in the log
 ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
-NUMBERED = re.compile(r"\d[\d.]*(?:, \d[\d.]*)*")  # modules of a Sequential, which have no other name
+NUMBERED = r"\d[\d.]*(?:, \d[\d.]*)*"  # modules of a Sequential, which have no other name
 OF_MODULES = ("ACT", "GRD", "QNT", "WGT")  # families whose places are modules
 MEASURED = ("", "L2", "nats", "loss", "s", "bytes")  # units of signals; others are shares and counts of them
-PLACE = re.compile(r"\bstep (?=-?\d)")  # a place in the log, which may count epochs
+PLACE = r"\bstep (?=-?\d)"  # a place in the log, which may count epochs
 
 
 def findings(outcomes: Iterable[Outcome], run: Run) -> tuple[Finding, ...]:
@@ -66,7 +66,7 @@ def fill_message(text: str, values: Mapping[str, object]) -> str:
 def with_module_word(family: str, values: Mapping[str, object]) -> Mapping[str, object]:
     """The values of a message, with the word "module" before a name that is only a number."""
     where = str(values.get("where", ""))
-    if family not in OF_MODULES or not NUMBERED.fullmatch(where):
+    if family not in OF_MODULES or not re.fullmatch(NUMBERED, where):
         return values
     return {**values, "where": f"module{'s' if ',' in where else ''} {where}"}
 
@@ -83,8 +83,8 @@ def finding(outcome: Outcome, evidence: Evidence, parent: str | None, run: Run) 
         onset_step=evidence.onset,
         last_step=evidence.last,
         where=evidence.where,
-        message=PLACE.sub(
-            f"{run.axis} ", fill_message(text, with_module_word(outcome.rule.family, evidence.values))
+        message=re.sub(
+            PLACE, f"{run.axis} ", fill_message(text, with_module_word(outcome.rule.family, evidence.values))
         ),
         consequence_of=parent,
         aspects=evidence.aspects,

@@ -24,7 +24,7 @@ SETTINGS = word_set("""lr lr0 dropout optimizer activation hidden layers units d
 BACK = 0.2  # of the rows fall back, above which an axis is no counter, even of several runs
 AGAIN = 1 / 3  # of the rows: distinct values of a number that comes again
 SHARED = 1 / 2  # of the rows: distinct words that rows share
-TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
+TIME = r"\d:\d\d|\d{4}-\d\d|^\W*\d"
 RATE = re.compile(
     r"(?P<before>.*?)[\s_/-]*(?:lr|learning[\s_-]?rate)[\s_=:-]*(?P<rate>\d*\.?\d+(?:e[-+]?\d+)?)(?P<after>\D*)",
     re.IGNORECASE,
@@ -134,7 +134,9 @@ def of_things(layout: Layout, setting: str | None) -> str:
     for index in sorted(layout.text):
         cells = [cell.strip() for cell in layout.samples[index]]
         filled = [cell for cell in cells if cell]
-        if len(filled) >= SOME and 2 * sum(TIME.search(cell) is not None for cell in filled) < len(filled):
+        if len(filled) >= SOME and 2 * sum(re.search(TIME, cell) is not None for cell in filled) < len(
+            filled
+        ):
             words[layout.names[index]] = cells
     for name, cells in words.items():
         filled = [cell for cell in cells if cell]

@@ -17,9 +17,7 @@ DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 MARKDOWN_RULE = frozenset("|:- ")
 COMMENT = ("#", "%", "//")
 MAX_CELLS = 20_000
-SIDE = re.compile(
-    r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test)\s+(?=[^\W\d])", re.IGNORECASE
-)  # `train loss`
+SIDE = r"(?i)\b(train(?:ing)?|val(?:id(?:ation)?)?|test)\s+(?=[^\W\d])"  # `train loss`
 LEAST = 5  # rows of one width in a row that are no accident
 
 
@@ -115,7 +113,7 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     samples = tuple(tuple(column) for column in zip(*whole, strict=True))
     text = frozenset(i for i, column in enumerate(samples) if _is_words(column, comma))
     if has_header and delimiter == " " and len(first) > width:
-        first = SIDE.sub(r"\1_", " ".join(first)).split()
+        first = re.sub(SIDE, r"\1_", " ".join(first)).split()
     sentence = len(first) > width if delimiter == " " else len(first) == 1 and " " in first[0].strip()
     if has_header and (sentence or (len(first) == 1 and width > 2)):
         return None  # a heading over a table, not its header

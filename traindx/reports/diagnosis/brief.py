@@ -16,7 +16,7 @@ LEADS = 0.35  # probability below which no cause leads: the page then names cand
 EVEN = 0.5  # a healthy run of which less is known than that is not called fine by its cause
 NAMED = 0.1  # below it a cause is no candidate: dozens are as probable
 NOTED, SIGN = 0.05, 2.0  # probability and log-odds from which a finding shows a fault that did no harm
-LINE = re.compile(r"\.py:\d+$")  # of a script
+LINE = r"\.py:\d+$"  # of a script
 UNKNOWN_CAUSE = "Cannot tell the cause from this log"
 FACTS = 2
 MORE = 2
@@ -202,7 +202,7 @@ def notes(diagnosis: RunDiagnosis) -> list[str]:
         return shown
     faults = [h for h in diagnosis.hypotheses if h.cause != "healthy" and h.probability >= NOTED]
     signs = {t.finding for h in faults[:1] for t in h.for_ if t.log_odds >= SIGN}
-    more = [f for f in diagnosis.findings if f.slug in signs or LINE.search(f.where or "")]
+    more = [f for f in diagnosis.findings if f.slug in signs or re.search(LINE, f.where or "")]
     return shown + [f.slug for f in more if f.slug not in shown and f.severity != "info"]
 
 

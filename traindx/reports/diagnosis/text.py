@@ -7,7 +7,6 @@ from traindx.reports import labels
 from traindx.reports.diagnosis import text_sections as sections
 from traindx.reports.diagnosis.brief import GRAVE, Brief, brief, cannot_tell, measures_cost
 from traindx.reports.digest import Digest, digest, grouped_findings
-from traindx.reports.documents import memory, profile
 from traindx.reports.labels import clean, name, number, since
 from traindx.reports.plots import sketch
 from traindx.reports.text_page import Page, Span
@@ -71,8 +70,12 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bo
     leading(page, first)
     to_do(page, first)
     if diagnosis.profile is not None:
+        from traindx.reports.documents import profile
+
         profile.text(page, diagnosis.profile, full=full)
     if diagnosis.memory is not None:
+        from traindx.reports.documents import memory
+
         memory.text(page, diagnosis.memory)
     if full:
         sections.everything(page, diagnosis, contents)
