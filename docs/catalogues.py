@@ -69,12 +69,25 @@ nothing. Differences of one or two logs are within chance, so no value was moved
 A rule says what is *seen* in a run. The [causes](causes.md) say why. Every rule is evaluated on every run, with one of
 three outcomes: it fired, it is clear, or it could not be evaluated, with the reason. `traindx explain CODE` prints
 the same page.
+
+At the end of each page is what the rule needs: [signals](signals.md), and facts of the setup (`setup:...`). *In test
+runs* counts recorded runs whose cause is known.
 """,
     "causes": """
 # Causes
 
-A cause is what may be wrong. The outcomes of the rules count for or against each cause, in log-odds that are added
-up. The probabilities of all causes of a run sum to 1, and `healthy` is one of them.
+A cause is what may be wrong. Signs count for or against each cause, in log-odds that are added up: +2.3 makes a cause
+ten times as likely, -2.3 a tenth as likely. The probabilities of all causes of a run sum to 1, and `healthy` is one
+of them. [How it thinks](how-it-thinks.md) has the details.
+
+At the end of each page are the strongest signs. There are four kinds:
+
+| sign | example | meaning |
+|---|---|---|
+| a finding | `loss-diverges`, `loss-diverges:early` | the rule fired; after the colon, what it says more precisely |
+| no finding | `no loss-diverges` | the rule was evaluated and did not fire |
+| a fact of the setup | `plain-sgd`, `no-warmup` | known from the log, the script or `--fact` |
+| a grade | `rate far-high`, `batch tiny` | a number of the run on a scale: here the learning rate and the batch size |
 """,
     "patterns": """
 # Patterns
@@ -215,23 +228,21 @@ def section(page: Page, before: str = "") -> str:
     parts = [f"\n### {page.slug}\n", before + page.title + "\n"]
     for title, text in sections(page.text):
         parts.append((f"**{title}.** " if title else "") + text + "\n")
-    facts = [f"{name}: {value}" for name, value in page.facts.items() if value]
-    links = [
-        f"{tie}: {', '.join(linked(page.kind, tie, slug) for slug in slugs)}"
-        for tie, slugs in page.links.items()
-        if slugs
+    links = {
+        tie: ", ".join(linked(page.kind, tie, slug) for slug in slugs) for tie, slugs in page.links.items()
+    }
+    parts += [
+        f"- {name[0].upper()}{name[1:]}: {value}" for name, value in {**page.facts, **links}.items() if value
     ]
-    if facts or links:
-        parts.append("; ".join([*facts, *links]) + ".\n")
     return "\n".join(parts)
 
 
 def linked(kind: str, tie: str, slug: str) -> str:
     """A link to the page of a slug; which file it is in follows from what ties it to this page."""
     target = {
-        "speaks for or against": "cause",
+        "counts for or against": "cause",
         "may follow from": "rule",
-        "judged by": "rule",
+        "rules that count": "rule",
         "fixes": "fix",
         "for": "cause",
     }[tie]

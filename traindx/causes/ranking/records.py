@@ -48,15 +48,16 @@ def rule_words(slug: str) -> str:
     seen = records().rules.get(slug)
     if seen is None:
         return ""
-    own = f"{seen.fired} of {seen.faulty} runs with its causes, " if seen.faulty else ""
-    return f"fired in {own}{seen.alarmed} of {seen.healthy} healthy runs"
+    own = f"{seen.fired} of {seen.faulty} with one of these causes, and in " if seen.faulty else ""
+    return f"fired in {own}{seen.alarmed} of {seen.healthy} healthy ones"
 
 
 def cause_words(slug: str) -> str:
+    """How often a cause was named in runs that have it, in words; "" where no such run is known."""
     seen = records().causes.get(slug)
-    return (
-        f"first in {seen.first} and among three in {seen.three} of {seen.runs} recorded runs" if seen else ""
-    )
+    if seen is None:
+        return ""
+    return f"{seen.runs} with this cause: named first in {seen.first}, among the first three in {seen.three}"
 
 
 def strongest_signs(cause: Cause) -> tuple[str, str]:

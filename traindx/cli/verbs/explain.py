@@ -117,7 +117,7 @@ def pages() -> tuple[Page, ...]:
 
 
 def rule_pages() -> list[Page]:
-    spoken = speaks_to()
+    weighing = causes_by_rule()
     return [
         Page(
             "rule",
@@ -128,12 +128,12 @@ def rule_pages() -> list[Page]:
             {
                 "severity": r.severity,
                 "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
-                "points": str(r.min_points),
+                "points that it needs": str(r.min_points),
                 "reported while training": persistence_words(r.persistence),
-                "record": rule_words(r.slug),
+                "in test runs": rule_words(r.slug),
             },
             {
-                "speaks for or against": tuple(spoken.get(r.slug, ())),
+                "counts for or against": tuple(weighing.get(r.slug, ())),
                 "may follow from": existing(r.follows),
             },
         )
@@ -155,10 +155,10 @@ def cause_pages() -> list[Page]:
             c.page,
             {
                 "family": c.family,
-                **dict(zip(("speaks for it", "against it"), strongest_signs(c), strict=True)),
-                "record": cause_words(c.slug),
+                **dict(zip(("signs for it", "signs against it"), strongest_signs(c), strict=True)),
+                "in test runs": cause_words(c.slug),
             },
-            {"judged by": judged_by(c.weights), "fixes": tuple(cures.get(c.slug, ()))},
+            {"rules that count": rules_of(c.weights), "fixes": tuple(cures.get(c.slug, ()))},
         )
         for c in causes.catalogue()
     ]
@@ -183,8 +183,8 @@ def fix_pages() -> list[Page]:
     ]
 
 
-def judged_by(weights: Iterable[str]) -> tuple[str, ...]:
-    """The rules whose outcome speaks for or against a cause, from the keys of its weights."""
+def rules_of(weights: Iterable[str]) -> tuple[str, ...]:
+    """The rules whose outcome counts for or against a cause, from the keys of its weights."""
     return existing(key.split(":")[0] for key in weights)
 
 
@@ -194,13 +194,13 @@ def existing(slugs: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(slug for slug in slugs if slug in known))
 
 
-def speaks_to() -> dict[str, list[str]]:
+def causes_by_rule() -> dict[str, list[str]]:
     """Rule slug -> causes that weigh its outcome."""
-    spoken: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
     for cause in causes.catalogue():
-        for slug in judged_by(cause.weights):
-            spoken.setdefault(slug, []).append(cause.slug)
-    return spoken
+        for slug in rules_of(cause.weights):
+            found.setdefault(slug, []).append(cause.slug)
+    return found
 
 
 def first_line(page: str) -> str:
