@@ -21,11 +21,11 @@ traindx run --with clip=1.0 --with "lr=*0.1" -- python train.py
 
 Several interventions are applied in the order of this page, however they are given. With several optimizers, all are
 changed. The record's `setup.json` says what each one did: `interventions` names them all, and
-`intervention/<name=value>/steps` (or calls, parameters ...) counts what was changed. For an intervention that changed
-nothing, an event says why. One that cannot be applied to the script, or fails, ends the script with status 70 and
-`traindx run` with status 2 and one sentence. As the identity (`lr=*1`) an intervention leaves every bit of the training
-as it is. The script runs in a scratch copy of the folder, and what it writes there is thrown away. With `--in-place` it
-runs in your folder, where its files replace older ones.
+`intervention/<name=value>/steps` (or calls, parameters ...) counts what was changed. If an intervention changed nothing,
+an event says why. One that cannot be applied to the script, or fails, ends the script with status 70 and
+`traindx run` with status 2 and one sentence. An intervention that changes nothing (`lr=*1`) leaves the training the
+same to the last bit. The script runs in a scratch copy of the folder, and what it writes there is thrown away. With
+`--in-place` it runs in your folder, where its files replace older ones.
 """
 
 KERAS = """

@@ -11,8 +11,8 @@ Examples:
   traindx activations runs/exp1 -f markdown
 
 \b
-A flag says that a module is outside of what was measured on healthy runs, and in which way. The
-exit status goes by the findings below the table, which also ask whether the run learns:
+A flag after a module names what is unusual compared with healthy runs. The exit status depends only on
+the findings below the table, which also take into account whether the run learns:
   0  nothing at or above the severity asked for
   1  findings
   2  could not work: bad input, or nothing recorded by module

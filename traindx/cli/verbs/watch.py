@@ -98,7 +98,7 @@ def watch(
 
     PATH is a log file or a folder in which runs are or will appear. A finding is reported once, when it has lasted
     long enough to be believed, and again only when it gets worse or is resolved. Nothing is changed in PATH; events
-    are kept in the user's folder for program state, so that a restart repeats none.
+    are kept in ~/.local/state (or XDG_STATE_HOME), so that a restart repeats none of them.
     """
     from traindx.live.follow import Follower
     from traindx.live.journal import Journal, home
