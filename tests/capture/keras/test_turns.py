@@ -124,3 +124,30 @@ def test_a_model_that_its_first_step_builds(backend: str, tmp_path: Path) -> Non
     assert len(run.panels["grad_norm"].modules) == 2
     assert run.setup.number("parameters_without_optimizer") == 0
     assert run.setup.number("depth") == 2
+
+
+NOTHING_TO_TRAIN = """
+class Penalty(keras.layers.Layer):
+    def call(self, inputs):
+        self.add_loss(0.01 * keras.ops.mean(inputs))
+        return inputs
+
+given = keras.Input((10,))
+bare = keras.Model(given, Penalty()(given))
+bare.compile("adam", "mse")
+print(bare.fit(x, x[::-1], batch_size=20, epochs=2, verbose=0).history)
+model = net()
+model.compile(keras.optimizers.Adam(1e-2), loss)
+model.fit(x, y, batch_size=20, epochs=3, verbose=0)
+ended(model)
+"""
+
+
+@pytest.mark.skipif("jax" not in BACKENDS, reason="elsewhere such a model calls no optimizer")
+def test_a_model_with_nothing_to_train_ends_no_recording(tmp_path: Path) -> None:
+    unchanged("jax", HEAD + NOTHING_TO_TRAIN, tmp_path)
+    bare, model = traindx.read_all(tmp_path / "run")
+    assert len(bare.series["train/loss"]) == 2 * 12
+    assert "grad_norm" not in bare.panels
+    assert len(model.series["train/loss"]) == 3 * 12
+    assert len(model.panels["grad_norm"].modules) == 2

@@ -125,7 +125,7 @@ class Notes:
                 zeros = ops.mean(ops.cast(ops.equal(gradient, 0), "float32"))
                 size = norm(gradient) if scale is None else norm(gradient) / ops.cast(scale, "float32")
                 found[place] = ops.stack([size, zeros])
-        return ops.stack(found, axis=1)
+        return ops.stack(found, axis=1) if found else ops.zeros((2, 0))  # a model may have nothing to train
 
 
 def tracker_of(model: Any) -> Any:
