@@ -144,6 +144,26 @@ def test_memory_evidence_names_the_signal() -> None:
     assert [e.values["signal"] for e in outcome.evidence] == ["mem/host", "mem/device"]
 
 
+def test_memory_of_compiled_programs_is_no_leak_but_one_between_them_is() -> None:
+    steps = np.arange(1, 101)
+    anew = (steps > 20) & (steps % 2 == 0)
+    programs = {"calls/compile": (steps[anew], np.full(anew.sum(), 3.0))}
+    kept = GIB + 9e6 * np.cumsum(anew) + 60e6 * (np.cumsum(anew) % 2)  # what compiling takes for a while
+    memory = {
+        "programs": kept,
+        "programs and a leak": kept + 5e6 * np.cumsum(~anew),
+        "a leak far beyond them": GIB + 90e6 * np.cumsum(anew),
+    }
+    fired = [
+        name
+        for name, values in memory.items()
+        if judged(memory_grows, make.run({"mem/host": (steps, values), **programs})).status == "fired"
+    ]
+    assert fired == ["programs and a leak", "a leak far beyond them"]
+    alone = make.run({"mem/host": (steps, GIB + 9e6 * np.cumsum(anew))})
+    assert judged(memory_grows, alone).status == "fired"
+
+
 def test_running_out_of_memory_is_critical_when_it_ended_the_run() -> None:
     loss = {"train/loss": make.healthy_loss(50)}
     ended = make.run(loss, events=(Event("out-of-memory", "CUDA out of memory", 49.0),))

@@ -1,7 +1,18 @@
 """SYS005 memory-grows."""
 
 from traindx.features.performance.level_shifts import growth, never_falls, start_up
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -31,7 +42,8 @@ def memory_grows(
 
     ## What it sees
     The level rises almost without setback, and continues to rise in the last third. It must rise by a tenth
-    after the start, by a fifth in a recording, or by half if the log gives the maximum so far. A rise all
+    after the start, by a fifth in a recording, or by half if the log gives the maximum so far. What host
+    memory gains while functions are compiled does not count, as compiled programs are kept. A rise all
     at once is not counted, as when a library is loaded late. With fewer than twelve readings: host memory
     that grew by half and by gigabytes from the first to the last, or six that rise by half along a line (low).
 
@@ -60,7 +72,7 @@ def memory_grows(
             )
         else:
             skip = start_up(curve.n, start)
-            seen = growth(curve.values[skip:])
+            seen = growth(without_programs(curve, features.curve("calls/compile"))[skip:])
             least = recorded if run.panels else ratio
             if never_falls(curve.values) and seen.late < line:
                 least = doubled
@@ -68,6 +80,24 @@ def memory_grows(
             found = seen.ratio >= least and steadily and (seen.leap <= leap or seen.ratio >= doubled)
         if found:
             yield growth_evidence(curve, skip, many=curve.n >= points)
+
+
+def without_programs(
+    curve: Curve,
+    compiled: Curve | None,
+    *,
+    program: float = threshold(16e6, "bytes a program", "measured", "2 to 4 MB on average in JAX; 4 x"),
+) -> Floats:
+    """The values of host memory, less what it gains between readings where programs were compiled: at most
+    `program` for each so far. A leak goes on without compilations, or takes more."""
+    if compiled is None or curve.name != "mem/host":
+        return curve.values
+    so_far = np.concatenate([[0.0], np.cumsum(compiled.values)])
+    programs = np.diff(so_far[np.searchsorted(compiled.steps, curve.steps, side="right")], prepend=0.0)
+    changes = np.diff(curve.values, prepend=curve.values[0])
+    gained = np.cumsum(np.where(programs > 0, changes, 0.0))
+    own: Floats = curve.values - np.minimum(gained, program * np.cumsum(programs))
+    return own
 
 
 def growth_evidence(curve: Curve, skip: int, *, many: bool) -> Evidence:
