@@ -86,6 +86,16 @@ def test_the_host_reads_what_the_step_would_compute(tmp_path: Path, options: dic
     np.testing.assert_allclose(read[:-1, 5], wanted[:-1, 3], rtol=1e-5)
 
 
+def test_no_update_is_read_from_one_training_to_the_next(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path)
+    trained(recorder)
+    jax.effects_barrier()
+    recorder.near.ended()
+    trained(recorder)
+    unknown = np.isnan(recorder.end()[:, 2]).all(1)
+    assert list(np.flatnonzero(unknown)) == [11, 23]
+
+
 def test_updates_without_weights_are_computed(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path)
     wanted = np.stack(trained(recorder, given=False))

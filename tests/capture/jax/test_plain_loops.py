@@ -201,6 +201,18 @@ def test_a_training_after_another_has_its_own_record(tmp_path: Path, kind: str) 
     np.testing.assert_allclose(last.series["train/loss"].values[-len(losses) :], losses, rtol=1e-4)
 
 
+@needs_optax
+@pytest.mark.parametrize(("then", "known"), [("params", False), ("trained", True)])
+def test_no_update_leads_from_a_short_training_to_the_next(tmp_path: Path, then: str, known: bool) -> None:
+    short = TRAININGS.replace("params, 30)", f"params, 4)\nfit(optax.sgd(0.05), {then}, 4)")
+    assert short != TRAININGS
+    started(tmp_path, f"STEPS = {STEPS}\n{HEAD}{short}", *RUN)
+    ratios = traindx.read(tmp_path / "run").panels["update_ratio"]
+    assert list(ratios.steps) == list(range(1, 9))
+    assert np.isfinite(ratios.values[:3]).all()
+    assert np.isfinite(ratios.values[3]).all() == known
+
+
 FOLDS = """
 import optax
 

@@ -246,6 +246,8 @@ class Launched:
         settle()
         same = [np.shape(value) for value in held] == shapes
         on = same and start != before and self._near.continued_by([np.asarray(v) for v in held])
+        if same and not on:
+            self._near.ended()
         return not on and session.step >= FEW_STEPS and self._process.records < MOST_RECORDS
 
     def _begin_anew(self) -> None:
@@ -261,9 +263,8 @@ class Launched:
 
     def _made(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         signature = inspect.signature(original)
-        bound = (
-            None if self._depth.make else self._stream.safely(self._settings, name, signature, args, named)
-        )
+        given = self._settings, name, signature, args, named
+        bound = None if self._depth.make else self._stream.safely(*given)
         with self._deeper("make"):
             return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
 
@@ -364,9 +365,8 @@ class Launched:
         weights = weights if len(weights) == len(leaves) else at_hand(known, gradients)
         self._given = bool(weights)
         here = HostCallback(self._stream, self._on_arrays)
-        send_step(
-            here, HostCallback(self._stream, self._call_steps, ("add_step",)), gradients, updates, weights
-        )
+        elsewhere = HostCallback(self._stream, self._call_steps, ("add_step",))
+        send_step(here, elsewhere, gradients, updates, weights)
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""

@@ -74,6 +74,10 @@ class Near:
         )
         return not held or moved < MOVED**2 * sum(float(np.square(old).sum()) for old in held)
 
+    def ended(self) -> None:
+        """The next weights are of another training: what the last step changed is not known."""
+        self._open = None
+
     def _spent(self, began: float) -> None:
         if self._backend.observer is not None:
             self._backend.observer.seconds += time.perf_counter() - began
