@@ -58,7 +58,7 @@ def test_what_only_a_person_can_do_is_named(tmp_path: Path) -> None:
     assert found is not None
     assert found.stop
     assert found.fix == ""
-    assert "need a person: mask-the-future" in found.why
+    assert "needs a person (mask-the-future)" in found.why
 
 
 def test_nothing_is_said_of_a_script_that_is_well(tmp_path: Path) -> None:

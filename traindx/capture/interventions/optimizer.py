@@ -29,11 +29,12 @@ def learning_rate(text: str, name: str) -> Change | Schedule:
     if schedule == "sweep" and len(numbers) == 3:
         low, high = (positive(n, "lr=sweep") for n in numbers[:2])
         return Schedule(schedule, whole(numbers[2], "lr=sweep", low=2), low, high)
-    why = "not a schedule"
     if schedule == "plateau":
-        why = "it depends on the validation loss, which is not known from outside"
+        raise ConfigError(
+            f"--with {name}={text}: it depends on the validation loss, which only the script knows"
+        )
     raise ConfigError(
-        f"--with {name}={text}: {why}; lr is a number, *factor, constant, cosine:N or sweep:A:B:N"
+        f"--with {name}={text}: not a schedule; lr is a number, *factor, constant, cosine:N or sweep:A:B:N"
     )
 
 

@@ -216,7 +216,10 @@ SCORE = re.compile(
     rf"(({MEAN})_)?({HELD})_?(acc|accuracy|f1|auc|iou|dice|r2)|(acc|accuracy|f1|auc)_?({HELD})",
     re.IGNORECASE,
 )
-UNKNOWN = "after the validation of each epoch", "cannot tell which name holds the validation loss"
+UNKNOWN = (
+    "the change goes after the validation of each epoch",
+    "cannot tell which name holds the validation loss",
+)
 LABEL = re.compile(
     r"([A-Za-z][A-Za-z _./-]*?)\s*[:=]?\s*$"
 )  # the words in front of a number that is printed

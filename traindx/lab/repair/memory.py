@@ -81,12 +81,16 @@ class Memory:
     def notes(self) -> list[str]:
         """How it changed the order of fixes and the belief."""
         counted = [
-            f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.found.items())
+            f"{what}: helped {yes:.2g} times, not {no:.2g}" for what, (yes, no) in sorted(self.found.items())
         ]
-        found = [f"earlier trials changed the order of fixes ({'; '.join(counted)})"] if counted else []
+        found = (
+            [f"the order of fixes follows earlier trials, recent ones more ({'; '.join(counted)})"]
+            if counted
+            else []
+        )
         if self.moved:
             moved = ", ".join(f"{cause} x {times:.2g}" for cause, times in sorted(self.moved.items()))
-            found.append(f"earlier trials changed the belief in causes ({moved})")
+            found.append(f"earlier trials made causes more or less probable ({moved})")
         return [self.why, *found] if self.why else found
 
     def add(self, proof: Proof) -> str:

@@ -34,7 +34,7 @@ ENOUGH = 0.69  # a gain of 50 % and more, in a healthy run: no further dose is t
 SCREENED = 6  # changes tried in one round, at most
 AGAIN = 3  # in a second round by the new belief, and at full length where a shortened run was inconclusive
 UNWANTED = "you declined it (--ask)"
-MEASURED = {"steps": "the same end; in steps to it ", "error": "in errors left, "}
+MEASURED = {"steps": "the same result; by the steps to it: ", "error": "by the errors that remain: "}
 
 
 class Search:

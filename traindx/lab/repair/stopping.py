@@ -32,7 +32,7 @@ def stopping(
     left = search.plan(shown)
     if not left:
         person = ", ".join(u.fix for u in list(search.untried.values())[:3])
-        why = f"the remaining fixes need a person: {person}" if person else "nothing is left to try"
+        why = f"what is left needs a person ({person})" if person else "nothing is left to try"
         return Stopping(stop=True, why=why)
     first = left[0]
     chance = first.chance * CHANCES["confirmed"][0]

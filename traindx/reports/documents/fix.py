@@ -232,8 +232,9 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
 
 
 def stopping_advice(left: Stopping) -> str:
-    """ "stop debugging: lower-dropout has a 4 % chance to help, …"."""
-    return f"{'stop debugging' if left.stop else 'keep debugging'}: {left.why}"
+    """ "more trials are not worth their time: lower-dropout has a 4 % chance to help, …"."""
+    worth = "more trials may help" if not left.stop else "more trials are not worth their time"
+    return f"{worth if left.fix else 'no more trials'}: {left.why}"
 
 
 def tried_rows(report: FixReport) -> Rows:
@@ -278,7 +279,7 @@ def model_rows(report: FixReport) -> Rows:
     kept, fast = report.checkpoint, report.answering
     if kept is not None:
         size = f"{kept.tensors} tensors, {kept.bytes / 1e6:.3g} MB, SHA-256 {kept.sha256[:16]}…"
-        where = f"weights at the end of the fixed run: {kept.path} ({size})"
+        where = f"weights of the fixed model: {kept.path} ({size})"
         rows.append((where if kept.path else f"weights: {kept.why}",))
     if fast is not None:
         rows += [(line,) for line in speed(fast)]
@@ -286,7 +287,7 @@ def model_rows(report: FixReport) -> Rows:
 
 
 def speed(fast: Answering) -> list[str]:
-    """ "one sample: 0.41 ms (p50), 0.55 ms (p95)", and the same of a batch."""
+    """ "inference, one sample: 0.41 ms (p50), 0.55 ms (p95)", and the same of a batch."""
     if fast.why:
         return [f"inference speed was not measured: {fast.why}"]
     where = f"{fast.device or 'cpu'}{f', {fast.threads} threads' if (fast.threads or 0) > 1 else ''}"
@@ -297,7 +298,7 @@ def speed(fast: Answering) -> list[str]:
     lines = (
         []
         if fast.p50 is None
-        else [f"one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
+        else [f"inference, one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
     )
     what = "a batch" if fast.batch is None else f"a batch of {fast.batch}"
     rate = "" if fast.throughput is None else f", {fast.throughput:,.0f} samples a second"
@@ -306,7 +307,7 @@ def speed(fast: Answering) -> list[str]:
         if fast.utilization is None
         else [f"the accelerator is busy for {percent(fast.utilization)} of a step"]
     )
-    return [*lines, f"{what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
+    return [*lines, f"inference, {what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
 
 
 def ablation_rows(report: FixReport) -> Rows:
