@@ -15,6 +15,12 @@ APPLIES = [
         ((MADE, "LR = 0.5  # high\n" + MADE.replace("args.lr", "LR")),),
         {"lr": 0.5},
     ),
+    Applies(  # an entry of the settings is no rate of a step
+        "lr=*0.1",
+        ((RATE, "default=0.01)"),),
+        ((MADE, 'settings = {}\nsettings["lr"] = args.lr\n' + MADE),),
+        {"lr": 0.1},
+    ),
     Applies(
         "lr=*0.1",
         (("max_lr=0.4", "max_lr=0.04"),),
@@ -260,6 +266,41 @@ APPLIES = [
         "unfreeze=all",
         (("    p.requires_grad = False\n", "    p.requires_grad = True\n"),),
         ((MADE, "for p in model[0].parameters():\n    p.requires_grad = False\n" + MADE),),
+    ),
+    Applies(  # the optimizer was given only what was not frozen, by a condition that holds for all now
+        "unfreeze=all",
+        (("    p.requires_grad = False\n", "    p.requires_grad = True\n"),),
+        (
+            (
+                MADE,
+                "for p in model[0].parameters():\n    p.requires_grad = False\n"
+                + MADE.replace("model.parameters()", "[p for p in model.parameters() if p.requires_grad]"),
+            ),
+        ),
+    ),
+    Applies(  # a setting freezes a part, and another part is not frozen
+        "unfreeze=all",
+        (("requires_grad_(not frozen)", "requires_grad_(True)"),),
+        (
+            (
+                MADE,
+                "frozen = True\nmodel[0].requires_grad_(not frozen)\nmodel[2].requires_grad_(True)\n" + MADE,
+            ),
+        ),
+    ),
+    Applies(  # or only the head
+        "unfreeze=all",
+        (
+            ("    p.requires_grad = False\n", "    p.requires_grad = True\n"),
+            ("model[2].parameters()", "model.parameters()"),
+        ),
+        (
+            (
+                MADE,
+                "for p in model[0].parameters():\n    p.requires_grad = False\n"
+                + MADE.replace("model.parameters()", "model[2].parameters()"),
+            ),
+        ),
     ),
     Applies(
         "register=all",

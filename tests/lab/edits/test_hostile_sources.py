@@ -68,7 +68,12 @@ def test_a_nesting_that_the_parser_accepts_is_edited() -> None:
 
 def test_hundreds_of_branches_are_advice() -> None:
     text = SCRIPT + "if i == 0:\n    pass\n" + "".join(f"elif i == {n}:\n    pass\n" for n in range(600))
-    found = edit({"train.py": text, "cfg.json": '{"lr": 0.5}'}, "train.py", "", ["lr=*0.1"])
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # Python's own: a library that another test imported may have raised it
+    try:
+        found = edit({"train.py": text, "cfg.json": '{"lr": 0.5}'}, "train.py", "", ["lr=*0.1"])
+    finally:
+        sys.setrecursionlimit(limit)
     assert isinstance(found, Advice)
     assert "nested too deeply" in found.why
 

@@ -52,16 +52,24 @@ def unfreeze(site: Site, _value: str) -> None:
 
     def hook(call: Callable[..., Any], module: Any, *args: Any, **named: Any) -> Any:
         if waiting and torch.is_grad_enabled():
-            held = {id(p) for o in waiting for p in parameters_of(o)}
+            holders = {id(p): o for o in waiting for p in parameters_of(o)}
             waiting.clear()
-            for model in largest(lambda m: any(id(p) in held for p in m.parameters())):
-                frozen = [p for p in model.parameters() if not p.requires_grad and p.is_floating_point()]
-                for p in frozen:
-                    p.requires_grad_(True)
-                if frozen:
-                    site.touched("tensors", len(frozen))
-                    site.touched("parameters", sum(p.numel() for p in frozen))
+            for model in largest(lambda m: any(id(p) in holders for p in m.parameters())):
+                thaw(site, model, holders)
         return call(module, *args, **named)
 
     site.on_optimizer(waiting.append)
     site.around_calls(hook)
+
+
+def thaw(site: Site, model: Any, holders: dict[int, Optimizer]) -> None:
+    """Let all parameters of a model learn. An optimizer that was given only those that were not frozen gets
+    the others, too: without that, nothing would move them."""
+    held = [holders[id(p)] for p in model.parameters() if id(p) in holders]
+    frozen = [p for p in model.parameters() if not p.requires_grad and p.is_floating_point()]
+    for p in frozen:
+        p.requires_grad_(True)
+    max(held, key=held.count).param_groups[0]["params"].extend(p for p in frozen if id(p) not in holders)
+    if frozen:
+        site.touched("tensors", len(frozen))
+        site.touched("parameters", sum(p.numel() for p in frozen))

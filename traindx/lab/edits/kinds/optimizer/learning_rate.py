@@ -7,6 +7,8 @@ shape. The source must set what was recorded. Otherwise something between them s
 Schedules: one that counts epochs but is stepped for each batch is stepped at the end of the epoch instead
 (fix `repair-schedule`). With `lr=constant` none is stepped."""
 
+import re
+
 from traindx.lab.edits.api import (
     Found,
     Project,
@@ -152,12 +154,28 @@ def by_hand(project: Project) -> None:
     for source in project.sources:
         for target in source.all(cst.AssignTarget):
             node = target.target
-            if isinstance(node, cst.Subscript) and source.code(node).endswith(('["lr"]', "['lr']")):
+            if (
+                isinstance(node, cst.Subscript)
+                and source.code(node).endswith(('["lr"]', "['lr']"))
+                and is_group(source, node.value)
+            ):
                 raise source.doubt(
                     node,
                     "the same factor in what is assigned here",
                     "the script sets the rate of each step itself",
                 )
+
+
+def is_group(source: Source, node: cst.BaseExpression) -> bool:
+    """Whether an expression is a parameter group of an optimizer, and not a dict of settings."""
+    name, groups = source.code(node), ".param_groups"
+    loops = [one for one in source.all(cst.For) if groups in source.code(one.iter)]
+    assigned = [one for one in source.all(cst.Assign) if groups in source.code(one.value)]
+    return (
+        groups in name
+        or any(name in re.findall(r"\w+", source.code(one.target)) for one in loops)
+        or any(source.code(target.target) == name for one in assigned for target in one.targets)
+    )
 
 
 def traced(project: Project, source: Source, node: cst.CSTNode) -> Value:

@@ -21,7 +21,7 @@ def unfreeze(project: Project, _value: str) -> None:
                     source.replace(statement.value, "True")
                     project.say(source, source.line(statement), f"{targets[0]} = True")
         for call in source.methods("requires_grad_"):
-            if call.args and source.code(call.args[0].value) == "False":
+            if call.args and source.code(call.args[0].value) != "True":  # False, or what a setting says
                 count += 1
                 small = source.small(call)
                 if not isinstance(small, cst.Expr) or small.value is not call:
@@ -32,6 +32,8 @@ def unfreeze(project: Project, _value: str) -> None:
         )
     if not count:
         raise project.doubt("requires_grad_(True) for all parameters", "what freezes them was not found")
+    if optimizers(project) and not all_given(project):
+        give_all(project)
 
 
 def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> None:
@@ -47,6 +49,11 @@ def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> Non
 def register(project: Project, _value: str) -> None:
     """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a
     ModuleList."""
+    give_all(project)
+
+
+def give_all(project: Project) -> None:
+    """Let each optimizer have all parameters of its model."""
     count = 0
     for one in optimizers(project):
         params = one.given("params", 0)
@@ -66,9 +73,19 @@ def register(project: Project, _value: str) -> None:
 
 
 def all_given(project: Project) -> bool:
-    found = [one.given("params", 0) for one in optimizers(project)]
+    """Whether each optimizer gets all parameters of a model, or all of them that are not frozen."""
+    found = [(one, one.given("params", 0)) for one in optimizers(project)]
     return bool(found) and all(
-        isinstance(p, cst.Call) and dotted(p.func).endswith(".parameters") for p in found
+        (
+            isinstance(p, cst.Call)
+            and isinstance(p.func, cst.Attribute)
+            and p.func.attr.value == "parameters"
+            and root(one.source, p.func.value) is p.func.value
+        )
+        or (
+            p is not None and "requires_grad" in one.source.code(p) and ".parameters()" in one.source.code(p)
+        )
+        for one, p in found
     )
 
 
