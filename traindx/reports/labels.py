@@ -196,10 +196,14 @@ def duration(minutes: float) -> str:
     return "0 min"
 
 
+def sureness(decision: Decision) -> str:
+    """ " (95 % sure)"; "" where it is less sure than not."""
+    return f" ({percent(decision.confidence)} sure)" if decision.confidence >= EVEN else ""
+
+
 def decided(decision: Decision) -> str:
-    """The advice on one line: "stop (95 % sure)"; no figure where it is less sure than not."""
-    sure = f" ({percent(decision.confidence)} sure)" if decision.confidence >= EVEN else ""
-    return f"{decision.action}{sure}"
+    """The advice on one line: "stop (95 % sure)"."""
+    return f"{decision.action}{sureness(decision)}"
 
 
 def settling(item: NextMeasure, open_bits: float) -> str:

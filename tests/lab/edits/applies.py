@@ -288,6 +288,20 @@ APPLIES = [
             ),
         ),
     ),
+    Applies(  # groups hold all parameters: nothing is to be added
+        "unfreeze=all",
+        (("    p.requires_grad = False\n", "    p.requires_grad = True\n"),),
+        (
+            (
+                MADE,
+                "for p in model[0].parameters():\n    p.requires_grad = False\n"
+                + MADE.replace(
+                    "model.parameters()",
+                    '[{"params": model[0].parameters()}, {"params": model[2].parameters()}]',
+                ),
+            ),
+        ),
+    ),
     Applies(  # or only the head
         "unfreeze=all",
         (

@@ -244,7 +244,7 @@ def swings(
     curve: Curve,
     *,
     much: float = threshold(
-        0.1, "of a score's scale of 1", basis="convention", source="a tenth more samples are right"
+        0.1, "of the larger value", basis="convention", source="a tenth more samples are right"
     ),
 ) -> bool:
     """Whether a score in the second half of its points was better than it ends, by much of its best."""

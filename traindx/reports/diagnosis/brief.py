@@ -88,14 +88,14 @@ def cannot_tell(diagnosis: RunDiagnosis) -> bool:
     """Whether the run is too short to judge, and no finding is severe or shows the leading cause."""
     if measures_cost(diagnosis):
         return False
-    if diagnosis.health in ("sick", "failed") or any(f.severity in GRAVE for f in diagnosis.findings):
+    if diagnosis.health != "watch" or any(f.severity in GRAVE for f in diagnosis.findings):
         return False
     top = next(iter(diagnosis.hypotheses), None)
     if top is None or top.pattern == TOO_SHORT:
-        return diagnosis.health == "watch" and (top is not None or longest(diagnosis) < ENOUGH)
+        return top is not None or longest(diagnosis) < ENOUGH
     leads = top.cause != "healthy" and top.probability >= LEADS
     shown = {f.slug for f in diagnosis.findings if f.severity != "info"} & {t.finding for t in top.for_}
-    return diagnosis.health == "watch" and longest(diagnosis) < ENOUGH and not (leads and shown)
+    return longest(diagnosis) < ENOUGH and not (leads and shown)
 
 
 def longest(diagnosis: RunDiagnosis) -> int:

@@ -40,6 +40,7 @@ def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> d
         "first": brief(diagnosis, contents, curves),
         "silent": cannot_tell(diagnosis),
         "decision": diagnosis.decision,
+        "sureness": labels.sureness(diagnosis.decision),
         "extent": labels.extent(run),
         "axis": labels.axis(run),
         "framework": labels.framework(run),

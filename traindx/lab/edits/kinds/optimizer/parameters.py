@@ -32,8 +32,7 @@ def unfreeze(project: Project, _value: str) -> None:
         )
     if not count:
         raise project.doubt("requires_grad_(True) for all parameters", "what freezes them was not found")
-    if optimizers(project) and not all_given(project):
-        give_all(project)
+    widened(project)
 
 
 def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> None:
@@ -49,11 +48,15 @@ def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> Non
 def register(project: Project, _value: str) -> None:
     """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a
     ModuleList."""
-    give_all(project)
+    count = widened(project) + sum(listed(project, source) for source in project.sources)
+    if not count and not all_given(project):
+        raise project.doubt(
+            "all of model.parameters()", "the parameters that the optimizer lacks were not found"
+        )
 
 
-def give_all(project: Project) -> None:
-    """Let each optimizer have all parameters of its model."""
+def widened(project: Project) -> int:
+    """Let optimizers that were given a part of a model have all of it. How many were."""
     count = 0
     for one in optimizers(project):
         params = one.given("params", 0)
@@ -65,27 +68,13 @@ def give_all(project: Project) -> None:
                 one.source.replace(params.func.value, code)
                 project.say(one.source, one.line, f"{one.source.code(params)} becomes {code}.parameters()")
                 count += 1
-    count += sum(listed(project, source) for source in project.sources)
-    if not count and not all_given(project):
-        raise project.doubt(
-            "all of model.parameters()", "the parameters that the optimizer lacks were not found"
-        )
+    return count
 
 
 def all_given(project: Project) -> bool:
-    """Whether each optimizer gets all parameters of a model, or all of them that are not frozen."""
-    found = [(one, one.given("params", 0)) for one in optimizers(project)]
+    found = [one.given("params", 0) for one in optimizers(project)]
     return bool(found) and all(
-        (
-            isinstance(p, cst.Call)
-            and isinstance(p.func, cst.Attribute)
-            and p.func.attr.value == "parameters"
-            and root(one.source, p.func.value) is p.func.value
-        )
-        or (
-            p is not None and "requires_grad" in one.source.code(p) and ".parameters()" in one.source.code(p)
-        )
-        for one, p in found
+        isinstance(p, cst.Call) and dotted(p.func).endswith(".parameters") for p in found
     )
 
 
