@@ -37,6 +37,9 @@ LATE = (
 )  # a curve that looked bad and has recovered
 
 
+INSIDE = ("GRD", "ACT", "WGT")  # rules on gradients, activations and weights: they show why a loss is flat
+
+
 def decide(
     findings: Sequence[Finding],
     hypotheses: Sequence[Hypothesis],
@@ -141,10 +144,13 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     if case.has("loss-diverges"):
         return None  # it had learned, and lost that again
     span = case.run.last_step - (case.run.first_step or 0.0)
-    planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
-    until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
     unit, name = case.run.axis, objective_in_words(case)
     flat_so_far = f"{name} has not improved in {span:g} {unit}s"
+    inside = next((f for f in carriers(case) if f.family in INSIDE and f.severity != "info"), None)
+    if inside is not None:
+        return Decision("inspect", f"{flat_so_far}: {inside.message.rstrip('.')}", 0.6)
+    planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
+    until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
     return Decision("inspect", f"{flat_so_far}. Some runs start late: check again at {unit} {until:g}", 0.6)
 
 

@@ -8,18 +8,35 @@ import numpy as np
 
 from traindx.features.shared import Features
 from traindx.features.statistics import median
-from traindx.vocabulary import Bools, CannotJudge, EvidencePoint, Floats, Panel
+from traindx.vocabulary import Bools, CannotJudge, EvidencePoint, Floats, Panel, Run, frozen_array
 
 
 def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
     """The panel `name`. Raises CannotJudge when it was not recorded per module, or has fewer than
     `rows` rows."""
-    found = features.run.panels.get(name)
+    found = panel_of(features.run, name)
     if found is None or not found.modules:
         raise CannotJudge(f"needs {name} of every module, which was not recorded")
     if len(found.steps) < rows:
         raise CannotJudge(f"needs {rows} rows of {name} of every module, there are {len(found.steps)}")
     return found
+
+
+def panel_of(run: Run, name: str) -> Panel | None:
+    """The panel `name` as it was recorded, or made of the signals `name/<module>` of a log; None without them."""
+    if name in run.panels:
+        return run.panels[name]
+    logged = {
+        signal.removeprefix(f"{name}/"): signal for signal in run.originals if signal.startswith(f"{name}/")
+    }
+    if not logged:
+        return None
+    curves = [run.series[logged[module]] for module in logged]
+    steps = np.unique(np.concatenate([curve.steps for curve in curves]))
+    values = np.full((len(steps), len(curves)), np.nan)
+    for place, curve in enumerate(curves):
+        values[np.searchsorted(steps, curve.steps), place] = curve.values
+    return Panel(frozen_array(steps), tuple(logged), frozen_array(values))
 
 
 def first_break(features: Features) -> float:

@@ -8,6 +8,7 @@ from traindx.errors import ConfigError
 from traindx.features.adversarial import is_duel, is_term
 from traindx.features.statistics import median
 from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, word_set, words_of
+from traindx.readers.names.modules import by_layer
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import Floats, direction_of
 
@@ -64,7 +65,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
             raise ConfigError(f"--map {canonical}={wanted}: no column {wanted!r}; there are: {names}")
     chosen = {c: w for c, w in given.items() if w in raw.columns}
     taken = set(chosen.values())
-    fixed_roles = bare_sides(raw) | raw.roles
+    fixed_roles = bare_sides(raw) | by_layer(raw.columns) | raw.roles
     offers = [(fixed_roles.get(name), name) for name in raw.columns if name not in taken]
     duel = is_duel(raw.columns)
     retrieves = bool(RETRIEVAL & {name.lower() for name in raw.columns})

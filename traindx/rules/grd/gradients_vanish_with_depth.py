@@ -11,8 +11,8 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, me
     needs=("grad_norm/*", "objective"),
     min_points=1,
     severity="high",
-    message="the gradient norm of the first modules ({first}) is {ratio:.1e} times that of the last "
-    "({last})",
+    message="the gradient vanishes with depth: its norm in the first modules ({first}) is {ratio:.1e} times that "
+    "in the last ({last})",
 )
 def gradients_vanish_with_depth(
     run: Run,

@@ -1,0 +1,55 @@
+"""Logs with a gradient norm or a share of dead units of every layer: vanishing, imbalance and dead units are named,
+and a net that learns is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.requirements.logs import FALLING, NOISE, STEPS, by_slug, said, said_of_table
+
+FLAT = np.full(STEPS, 2.3026) + 0.002 * NOISE
+WOBBLE = 1 + 0.2 * np.abs(NOISE)
+
+
+def layers(name: str, levels: np.ndarray) -> dict[str, np.ndarray]:
+    return {name.format(i): level * WOBBLE for i, level in enumerate(levels)}
+
+
+@pytest.mark.parametrize(
+    "name", ["grad_norm/layers.{}", "layer{}_grad_norm", "gradients/fc{}/norm", "grad_conv{}"]
+)
+def test_a_gradient_that_vanishes_with_depth_is_the_first_sentence(name: str, tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=FLAT, **layers(name, 10.0 ** np.arange(-10, -1, 2)))
+    assert "gradients-vanish-with-depth" in by_slug(run)
+    assert "vanishes with depth" in run.decision.reason
+    assert run.hypotheses[0].cause in ("bad-initialization", "deep-without-skips", "saturating-activations")
+
+
+def test_in_a_text_log_as_well(tmp_path: Path) -> None:
+    run = said(tmp_path, loss=FLAT, **layers("layer{}_grad_norm", 10.0 ** np.arange(-10, -1, 2)))
+    assert "gradients-vanish-with-depth" in by_slug(run)
+
+
+def test_a_net_that_learns_is_left_alone_with_the_same_gradients(tmp_path: Path) -> None:
+    run = said_of_table(
+        tmp_path, loss=FALLING, **layers("grad_norm/layers.{}", 10.0 ** np.arange(-10, -1, 2))
+    )
+    assert run.health == "healthy"
+    assert "gradients-vanish-with-depth" not in by_slug(run)
+
+
+def test_gradients_of_one_size_do_not_vanish(tmp_path: Path) -> None:
+    run = said_of_table(
+        tmp_path, loss=FLAT, **layers("grad_norm/layers.{}", np.array([0.1, 0.2, 0.3, 0.2, 0.3]))
+    )
+    assert "gradients-vanish-with-depth" not in by_slug(run)
+
+
+def test_dead_units_by_layer_are_the_cause(tmp_path: Path) -> None:
+    dead = {f"dead_relu_frac/layer{i}": np.minimum(1, 0.3 * i + np.arange(STEPS) / 100) for i in range(3)}
+    run = said_of_table(tmp_path, loss=FLAT, **dead)
+    assert run.hypotheses[0].cause == "dead-relus"
+    assert "units" in run.decision.reason
