@@ -90,6 +90,61 @@ def test_an_unmodified_script(library: str, tmp_path: Path) -> None:
         assert run.setup.number("lr") == pytest.approx(RATES[library])
 
 
+CONTINUED = {
+    "xgboost": """
+import xgboost
+made = lambda n: xgboost.XGBClassifier(n_estimators=n, max_depth=3, learning_rate=0.1)
+sets = dict(eval_set=[(x, y), (held, wanted)], verbose=False)
+made(30).fit(x, y, **sets)
+first = made(20).fit(x, y, **sets)
+first.save_model("first.json")
+loaded = xgboost.XGBClassifier()
+loaded.load_model("first.json")
+made(25).fit(x, y, xgb_model=loaded, **sets)
+""",
+    "lightgbm": """
+import lightgbm
+given = {"objective": "binary", "verbose": -1, "learning_rate": 0.1}
+def made(n, rate=0.1, **more):
+    sets = [lightgbm.Dataset(x, y, free_raw_data=False), lightgbm.Dataset(held, wanted, free_raw_data=False)]
+    return lightgbm.train({**given, "learning_rate": rate}, sets[0], n, valid_sets=sets,
+                          valid_names=["training", "held"], **more)
+made(30)
+first = made(20)
+made(25, init_model=first)
+""",
+    "catboost": """
+import catboost
+made = lambda n: catboost.CatBoostClassifier(iterations=n, verbose=False, allow_writing_files=False, depth=3,
+                                             thread_count=1, learning_rate=0.1)
+made(30).fit(x, y, eval_set=(held, wanted), use_best_model=False)
+first = made(20).fit(x, y, eval_set=(held, wanted), use_best_model=False)
+made(25).fit(x, y, eval_set=(held, wanted), init_model=first, use_best_model=False)
+""",
+    "sklearn": """
+from sklearn.neural_network import MLPClassifier
+made = lambda n: MLPClassifier((16,), max_iter=n, learning_rate_init=0.003, random_state=0, warm_start=True)
+made(30).fit(x, y)
+first = made(20).fit(x, y)
+first.set_params(max_iter=25).fit(x, y)
+""",
+}
+
+
+@pytest.mark.parametrize("library", THERE)
+def test_trainings_of_one_script_are_apart_unless_one_continues_another(
+    library: str, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(DATA + CONTINUED[library])
+    started(tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", "--")
+    runs = sorted((run.series["train/loss"] for run in traindx.read_all(tmp_path / "run")), key=len)
+    assert [len(curve) for curve in runs] == [30, 45]
+    for curve in runs:
+        assert list(curve.steps) == list(range(1, len(curve) + 1))
+        assert curve.values[-1] < curve.values[0]
+        assert np.diff(curve.values).max() < 0.05 * np.ptp(curve.values)  # nothing begins anew within it
+
+
 def test_names_of_sets_and_metrics() -> None:
     pair = {"validation_0": {"auc": 0.9, "logloss": 0.2}, "validation_1": {"auc": 0.7, "logloss": 0.4}}
     found = {"train/auc": 0.9, "train/loss": 0.2, "val/auc": 0.7, "val/loss": 0.4}

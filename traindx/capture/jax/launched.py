@@ -34,7 +34,6 @@ from traindx.capture.session import FEW_STEPS, RecordedProcess
 
 # The module of the optimizers that loops without optax step with.
 KERAS = "keras.src.optimizers.base_optimizer"
-OF_THE_SCRIPT = ("seed", "log_file/")  # facts that hold for every training of a script
 MOST_RECORDS, MOST_ACTIVATIONS = 32, 64  # of one script; calls in one computation that are distinguished
 
 
@@ -259,7 +258,6 @@ class Launched:
         self._steps, self._start, self._backend.optimizer, self._used = None, [], optimizer, set()
         self._process.begin_anew()
         self._stream.anew()
-        self._stream.known = {n: v for n, v in self._stream.known.items() if n.startswith(OF_THE_SCRIPT)}
 
     def _made(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         signature = inspect.signature(original)

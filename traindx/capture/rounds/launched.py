@@ -17,6 +17,8 @@ from traindx.capture.rounds.backend import (
 )
 from traindx.capture.session import RecordedProcess
 
+MOST = 32  # records of one script: a search over settings fits hundreds of models
+
 
 class Rounds:
     """The trainings of one library, reported one round at a time."""
@@ -25,29 +27,58 @@ class Rounds:
         self._process = process
         self.stream = process.stream(lambda: RoundsBackend(name))
         process.ends.append(self.stream.detach)
-        self._first = 0
+        self._begins, self._left_out = False, False  # a training that has no round yet; one too many
+        self._settings: dict[str, Any] = {}
+        self._first = self._before = 0  # steps of this record before this training; of closed records
+        self._levels: dict[str, tuple[float, float]] = {}  # first and last value of each signal
 
-    def add(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> None:
-        """Round `number` (from 0) is over, with `evaluated[set][metric]`."""
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """A training begins, with what its model was made with. It may evaluate nothing: then it has no round."""
+        self._begins, self._settings = True, settings_of(settings)
+
+    def add(
+        self, number: int, evaluated: Mapping[str, Mapping[str, float]], continued: bool = False
+    ) -> None:
+        """Round `number` (from 0) is over, with `evaluated[set][metric]`; of a model that had rounds before
+        (`continued`) or of a new one."""
         found = signals(evaluated)
         if found:
+            if self._begins or not number:  # apart, as it may end the session whose clock this call stops
+                self.stream.safely(self._next, found, continued)
             self.stream.safely(self._write, number, found)
             session = self.stream.opened
             if session is not None:
-                self.stream.after_step(session.step)
+                self.stream.after_step(self._before + session.step)
 
     def _write(self, number: int, found: dict[str, float]) -> None:
-        if self.stream.opened is None and not self._process.taken_over(self.stream):
+        if self._left_out or (self.stream.opened is None and not self._process.taken_over(self.stream)):
             return
         session = self.stream.session()
         if session is not None:
-            self._first = session.step if not number else self._first
             session.record_round(self._first + number + 1, found)
+            self._levels |= {name: (self._levels.get(name, (now,))[0], now) for name, now in found.items()}
 
-    def settings(self, given: Mapping[str, Any]) -> None:
-        """Facts of what a model was made with."""
-        for fact, value in settings_of(given).items():
+    def _next(self, found: dict[str, float], continued: bool) -> None:
+        """A training has its first round. One of another model gets a record of its own."""
+        self._begins, session = False, self.stream.opened
+        if session is not None and not (continued and self._goes_on(found)):
+            self._left_out = self._process.records >= MOST
+            if self._left_out:
+                return
+            self._before += session.step
+            self._process.begin_anew()
+            self.stream.anew()
+            self._levels, session = {}, None
+        self._first = 0 if session is None else session.step
+        for fact, value in self._settings.items():
             self.stream.fact(fact, value)
+
+    def _goes_on(self, found: dict[str, float]) -> bool:
+        """Whether a model that had rounds before is the recorded one: its loss is nearer to the last one than to
+        the first one."""
+        name = next((name for name in ("train/loss", "val/loss", *found) if name in found), "")
+        first, last = self._levels.get(name, (0.0, 0.0))
+        return abs(found[name] - last) <= abs(found[name] - first)
 
     def train(self, homes: Sequence[Any], callbacks: Callable[[], Sequence[Any]]) -> None:
         """Every call of the library's `train`, wherever it is known, gets more callbacks."""
@@ -56,7 +87,7 @@ class Rounds:
             bound = self.stream.safely(added, original, args, named, callbacks())
             if bound is None:  # called as it cannot be: it says so itself
                 return original(*args, **named)
-            self.stream.safely(self.settings, dict(bound.arguments.get("params") or {}))
+            self.stream.safely(self.begin, dict(bound.arguments.get("params") or {}))
             return original(*bound.args, **bound.kwargs)
 
         for home in homes:
@@ -84,7 +115,9 @@ def xgboost(rounds: Rounds) -> None:
     ) -> bool:
         ended: bool = original(container, model, epoch, *args, **named)
         if not container.is_cv:
-            rounds.add(epoch, evaluated_by_xgboost(container.history))
+            rounds.add(
+                epoch, evaluated_by_xgboost(container.history), model.num_boosted_rounds() > epoch + 1
+            )
         return ended
 
     rounds.stream.patches.around(library.callback.CallbackContainer, "after_iteration", after_iteration)
@@ -95,7 +128,8 @@ def lightgbm(rounds: Rounds) -> None:
     library = sys.modules["lightgbm"]
 
     def report(environment: Any) -> None:
-        rounds.add(environment.iteration - environment.begin_iteration, evaluated_by_lightgbm(environment))
+        done = environment.iteration - environment.begin_iteration
+        rounds.add(done, evaluated_by_lightgbm(environment), environment.begin_iteration > 0)
 
     report.order = 5  # type: ignore[attr-defined] # before early stopping, which raises
 
@@ -106,8 +140,11 @@ def catboost(rounds: Rounds) -> None:
     library = sys.modules["catboost"]
 
     class Callback:
+        def __init__(self, continued: bool) -> None:
+            self._continued = continued
+
         def after_iteration(self, info: Any) -> bool:
-            rounds.add(info.iteration - 1, evaluated_by_catboost(info))
+            rounds.add(info.iteration - 1, evaluated_by_catboost(info), self._continued)
             return True
 
     def fit(original: Callable[..., Any], model: Any, *args: Any, **named: Any) -> Any:
@@ -115,10 +152,12 @@ def catboost(rounds: Rounds) -> None:
         if str(settings.get("task_type")).upper() == "GPU":
             say("not recorded: CatBoost takes no callbacks on a GPU")
             return original(model, *args, **named)
-        bound = rounds.stream.safely(added, original, (model, *args), named, (Callback(),))
+        bound = rounds.stream.safely(added, original, (model, *args), named, ())
         if bound is None:
             return original(model, *args, **named)
-        rounds.stream.safely(rounds.settings, settings)
+        reporting = Callback(bound.arguments.get("init_model") is not None)
+        bound.arguments["callbacks"] = [reporting, *(bound.arguments.get("callbacks") or ())]
+        rounds.stream.safely(rounds.begin, settings)
         return original(*bound.args, **bound.kwargs)
 
     rounds.stream.patches.around(library.CatBoost, "_fit", fit)
@@ -130,7 +169,7 @@ def networks(rounds: Rounds) -> None:
 
     def update(original: Callable[..., Any], model: Any, *args: Any, **named: Any) -> Any:
         if len(model.loss_curve_) == 1:
-            rounds.stream.safely(rounds.settings, model.get_params())
+            rounds.stream.safely(rounds.begin, model.get_params())
         found = {"train": {"loss": float(model.loss_curve_[-1])}}
         result = original(model, *args, **named)
         scores = getattr(model, "validation_scores_", None)

@@ -7,11 +7,12 @@ from traindx.capture.session.backend import Backend, Rate, Updates
 from traindx.capture.session.layout import Layout, Part
 from traindx.capture.session.loop import STOPPED, Loop, RecordedProcess
 from traindx.capture.session.session import Session
-from traindx.capture.session.stream import FEW_STEPS, REPLACED, Stream
+from traindx.capture.session.stream import FEW_STEPS, OF_THE_SCRIPT, REPLACED, Stream
 from traindx.capture.session.watched import Watched
 
 __all__ = [
     "FEW_STEPS",
+    "OF_THE_SCRIPT",
     "REPLACED",
     "STOPPED",
     "Backend",

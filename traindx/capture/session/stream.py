@@ -19,6 +19,7 @@ from traindx.vocabulary import Fact
 # After so many steps of other optimizers without one of the optimizer that counts them, another one is the
 # trained one.
 REPLACED = 100
+OF_THE_SCRIPT = ("seed", "deterministic", "log_file/")  # facts that hold for every training of a script
 FEW_STEPS = 16  # steps of a model that are no record by themselves
 METHODS: dict[type, Callable[[Session, Any], None]] = {
     events.ModelFound: lambda session, e: session.add_model(e.model, e.name),
@@ -156,6 +157,7 @@ class Stream:
     def anew(self) -> None:
         """The session was closed; the next one is of another model. Facts of the script hold for it, too."""
         self.opened = None
+        self.known = {name: value for name, value in self.known.items() if name.startswith(OF_THE_SCRIPT)}
 
     def fact(self, name: str, value: Fact | None) -> None:
         """A setup fact; facts found before anything trains wait for the session."""

@@ -13,7 +13,7 @@ import torch
 
 from traindx.capture.interventions import parse
 from traindx.capture.process.places import left_for_good, places
-from traindx.capture.session import FEW_STEPS, RecordedProcess
+from traindx.capture.session import FEW_STEPS, OF_THE_SCRIPT, RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
@@ -21,7 +21,6 @@ from traindx.capture.torch.measure.tensors.views import isolated
 
 VARIABLE = "TRAINDX_CAPTURE"
 OF_ONE_TRAINING = ("with", "probes", "keep", "slices", "steps")  # requests that are about the first training
-OF_THE_SCRIPT = ("seed", "deterministic", "log_file/")  # facts that hold for every training of a script
 MOST = 32  # records of one script
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
 
