@@ -1,8 +1,10 @@
 """Compiles a model in several ways before and while it is trained, and says what was compiled."""
 
+import os
 import sys
 import warnings
 
+os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"  # a second process would count what the first compiled
 import torch
 from torch import nn
 from training import batch, made, report, train
