@@ -7,7 +7,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "optimization": (
         "learning-rate-too-high", "learning-rate-too-low", "missing-warmup", "learning-rate-schedule-fault",
         "momentum-too-high", "batch-too-small", "batch-too-large", "clip-too-tight", "unsuitable-optimizer",
-        "undertrained", "unbalanced-loss-terms", "unstable-bootstrapping",
+        "undertrained", "unbalanced-loss-terms", "unbalanced-opponents", "unstable-bootstrapping",
     ),
     "regularization": (
         "weight-decay-too-high", "dropout-too-high", "insufficient-regularization", "insufficient-capacity",
@@ -45,7 +45,7 @@ PATTERNS = (
 FIXES = (
     "lower-learning-rate", "raise-learning-rate", "add-warmup", "repair-schedule", "reduce-on-plateau",
     "lower-momentum", "change-batch-size", "clip-gradients", "loosen-clipping", "switch-optimizer", "train-longer",
-    "stop-early", "weight-loss-terms", "use-target-network",
+    "stop-early", "weight-loss-terms", "balance-opponents", "use-target-network",
     "lower-weight-decay", "lower-dropout", "add-weight-decay", "add-dropout", "augment-data",
     "increase-capacity", "reduce-capacity", "reinitialize-weights", "replace-saturating-activations",
     "use-leaky-relu", "add-normalization", "add-skip-connections", "match-output-to-loss", "feed-logits-to-loss",

@@ -29,7 +29,8 @@ ROOT = Path(__file__).parents[2]
 CAUSES = {cause.slug for cause in catalogue()}
 # A second device, a second process: no edit of a program adds these.
 ELSEWHERE = {
-    "device-fallback", "straggler-rank", "rank-desync", "unbalanced-loss-terms", "unstable-bootstrapping",
+    "device-fallback", "straggler-rank", "rank-desync", "unbalanced-loss-terms", "unbalanced-opponents",
+    "unstable-bootstrapping",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.optimization.add_warmup', 'runtime', ('missing-warmup', 'learning-rate-too-high', 'bad-initialization')),
     ('traindx.fixes.model.add_weight_decay', 'runtime', ('insufficient-regularization', 'too-little-data')),
     ('traindx.fixes.data.augment_data', 'advice', ('too-little-data', 'insufficient-regularization')),
+    ('traindx.fixes.optimization.balance_opponents', 'patch', ('unbalanced-opponents',)),
     ('traindx.fixes.optimization.change_batch_size', 'runtime', ('batch-too-small', 'batch-too-large', 'stale-normalization-statistics', 'out-of-memory')),
     ('traindx.fixes.systems.checkpoint_activations', 'patch', ('out-of-memory',)),
     ('traindx.fixes.data.clean_labels', 'advice', ('label-noise', 'misaligned-labels')),

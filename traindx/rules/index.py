@@ -149,7 +149,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.sys.step_time_creeps', 'SYS002', ('time/step|throughput',), 3, 'medium', 'steps get slower: {ratio:.2f} times as long at the end as at the start', ('memory-grows',), 'brief'),
     ('traindx.rules.sys.step_time_jumps', 'SYS003', ('time/step|throughput',), 8, 'medium', 'from step {step:g} on, steps take {ratio:.1f} times as long as before', (), 'brief'),
     ('traindx.rules.sys.step_time_outliers', 'SYS004', ('time/step',), 30, 'low', '{count} single steps took {factor:.0f} times as long as those around them, {share:.0%} of the whole time', (), 'brief'),
-    ('traindx.rules.sys.memory_grows', 'SYS005', ('mem/host|mem/device',), 2, 'medium', '{signal} has grown from {first:.4g} to {last:.4g} bytes and is still growing', (), 'brief'),
+    ('traindx.rules.sys.memory_grows', 'SYS005', ('mem/host|mem/device',), 2, 'medium', '{signal} has grown from {first:,.0f} to {last:,.0f} MiB and is still growing', (), 'brief'),
     ('traindx.rules.sys.out_of_memory', 'SYS006', ('run',), 0, 'critical', 'the run ran out of memory: {what}', (), 'at-once'),
     ('traindx.rules.sys.accelerator_underused', 'SYS007', ('util/device',), 5, 'low', 'the accelerator is typically busy {busy:.0%} of the time', ('step-waits-for-data',), 'brief'),
     ('traindx.rules.sys.model_not_compiled', 'SYS008', ('setup:device', 'setup:compile|setup:compiled|setup:torch_compile'), 0, 'info', 'the model runs on {device} without being compiled', (), 'brief'),

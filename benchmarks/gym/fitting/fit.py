@@ -20,7 +20,11 @@ from traindx.causes.ranking.fitted import VIEWS
 from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary.cause import Cause
 
-BY_HAND = {"unbalanced-loss-terms", "unstable-bootstrapping"}  # only runs of benchmarks.kinds have them
+BY_HAND = {
+    "unbalanced-loss-terms",
+    "unbalanced-opponents",
+    "unstable-bootstrapping",
+}  # only runs of benchmarks.kinds have them
 
 Floats = NDArray[np.float64]
 # Basis: measured, by cross-validation by setting (0.002 to 0.03), and on real logs for what logs show. The gym has

@@ -4,7 +4,9 @@ import os
 import sys
 import warnings
 
-os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"  # a second process would count what the first compiled
+os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = (
+    "1"  # a second process would count what the first compiled
+)
 import torch
 from torch import nn
 from training import batch, made, report, train

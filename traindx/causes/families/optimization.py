@@ -332,6 +332,25 @@ Settled by: the gradient norm of each term by itself, or a tenth of the weight."
         settles=(("the size of each term, times its weight", "log every term of the loss"),),
     ),
     Cause(
+        slug="unbalanced-opponents",
+        title="One of two opposed networks is too strong",
+        family="optimization",
+        prior=-4.2,
+        page="""A generator learns from the gradient that its discriminator gives it. A discriminator that is always
+right saturates, and its gradient vanishes. One that is always wrong teaches nothing.
+
+In a log: the discriminator's loss falls to almost 0 and stays there, while the generator's loss rises.
+
+Mistaken for: a rate that is too high for both networks (then both losses jump).
+
+Settled by: samples of the generator, and the discriminator's accuracy on real and on generated samples.""",
+        weights={
+            "discriminator-wins": W(5.0), "loss-diverges": W(0.5), "loss-flat-from-start": W(0.5),
+            "loss-oscillates": W(0.5), "loss-plateaus": W(0.5), "metric-constant-or-impossible": W(0.5),
+        },
+        settles=(("the discriminator's accuracy on real and on generated samples", "log both every 1,000 steps"),),
+    ),
+    Cause(
         slug="unstable-bootstrapping",
         title="The critic learns from its own estimates",
         family="optimization",

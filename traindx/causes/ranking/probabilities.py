@@ -144,7 +144,9 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     # A log of times or of memory shows nothing else.
     "memory-grows": {"memory-leak": 3.0, "healthy": -1.5},
     "step-time-creeps": {"step-time-creep": 2.0, "healthy": -1.0},
-    "discriminator-wins": {"healthy": -1.5, "learning-rate-too-high": 1.2},
+    "discriminator-wins": {"healthy": -1.5},
+    "loss-spikes-recur:rate-rises": {"learning-rate-too-high": 5.0, "corrupt-samples": -3.0, "healthy": -1.0},
+    "loss-spikes-recur:same-batch": {"corrupt-samples": 2.5, "learning-rate-too-high": -2.0, "healthy": -0.5},
     "loss-oscillates:no-progress": {"learning-rate-too-high": 0.8},
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Hypothesis, Outcome, Recommendation, Run, threshold
 
 MOST = 5
+SPIKES = ("loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes")
 
 
 class Scene(Struct, frozen=True):
@@ -34,10 +35,13 @@ def recommend(
     features: Features,
 ) -> tuple[Recommendation, ...]:
     """At most five pieces of advice for this run, most useful first."""
-    fired = {o.rule.slug for o in outcomes if o.status == "fired"}
+    notes = {f.slug for f in findings if f.severity == "info" and f.slug in SPIKES}  # they did no harm
+    fired = {o.rule.slug for o in outcomes if o.status == "fired"} - notes
     leading, sure = next(((h.cause, h.probability) for h in hypotheses), ("healthy", 0.0))
     broken = any(f.severity == "critical" for f in findings)
-    scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, sure, broken, run, features)
+    scene = Scene(
+        frozenset(fired | {f.slug for f in findings} - notes), leading, sure, broken, run, features
+    )
     fitting = [r for advice in (FOR_TREES if run.boosted else ADVICE) if (r := advice(scene)) is not None]
     return tuple(fitting[:MOST])
 
@@ -92,9 +96,7 @@ def explore(scene: Scene) -> Recommendation | None:
 
 
 def clip_spikes(scene: Scene) -> Recommendation | None:
-    if not scene.has(
-        "loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes"
-    ):
+    if not scene.has(*SPIKES):
         return None
     if scene.run.setup.number("clip_norm") or "clip_ratio" in scene.run.series:
         return None

@@ -104,9 +104,9 @@ def started(curve: Curve, spike: Spike) -> int:
     return spike.first + int(np.argmax(rise >= spike.before + spike.height / 2))
 
 
-def coincidence(features: Features, steps: list[float]) -> str:
-    """What all spikes that begin at `steps` have in common, for the message: the same batch of each epoch, or a
-    rise of the learning rate right before; "" for neither."""
+def coincidence(features: Features, steps: list[float]) -> tuple[str, tuple[str, ...]]:
+    """What all spikes that begin at `steps` have in common, for the message and as an aspect: the same batch of each
+    epoch, or a rise of the learning rate right before; nothing for neither."""
     lr = features.curve("lr")
     if lr is not None and lr.n > 1:
         rises = lr.steps[1:][np.diff(lr.values) > RISE * np.abs(lr.values[:-1])]
@@ -114,15 +114,15 @@ def coincidence(features: Features, steps: list[float]) -> str:
         if 0 < len(rises) <= 2 * len(steps) and all(
             np.any((s - rises >= 0) & (s - rises <= gap)) for s in steps
         ):
-            return ", each time right after the learning rate rose"
+            return ", each time right after the learning rate rose", ("rate-rises",)
     for name in features.run.series:
         batch = features.curve(name)
         if name.rpartition("/")[2].lower() not in BATCHES or batch is None:
             continue
         values = batch.at_steps(np.array(steps))
         if np.ptp(values) == 0 and np.ptp(batch.values) > 0:
-            return f", each time at {name} {values[0]:g}"
-    return ""
+            return f", each time at {name} {values[0]:g}", ("same-batch",)
+    return "", ()
 
 
 def recurring(
@@ -134,19 +134,19 @@ def recurring(
     onset = starts[0]
     peaks = [s.before + s.height for s in found]
     interval = f", about every {rhythm:.3g} points" if rhythm else ""
-    interval += coincidence(features, starts)
+    shared, aspects = coincidence(features, starts)
     return Evidence(
         onset=onset,
         last=curve.step_at(found[-1].last),
         severity=severity,
         strength=min(1.0, 0.5 + len(found) / (4 * shown)),
-        aspects=("periodic",) if rhythm else ("many",),
+        aspects=("periodic" if rhythm else "many", *aspects),
         values={
             "name": curve.name,
             "count": len(found),
             "onset": onset,
             "peak": max(peaks),
-            "rhythm": interval,
+            "rhythm": interval + shared,
         },
         points=tuple(curve.point(s.peak, p, s.before) for s, p in zip(found[:shown], peaks, strict=False)),
     )

@@ -14,13 +14,15 @@ from traindx.rules.api import (
     threshold,
 )
 
+MIB = 2**20  # bytes
+
 
 @rule(
     code="SYS005",
     needs=("mem/host|mem/device",),
     min_points=2,
     severity="medium",
-    message="{signal} has grown from {first:.4g} to {last:.4g} bytes and is still growing",
+    message="{signal} has grown from {first:,.0f} to {last:,.0f} MiB and is still growing",
 )
 def memory_grows(
     run: Run,
@@ -101,7 +103,7 @@ def without_programs(
 
 
 def growth_evidence(curve: Curve, skip: int, *, many: bool) -> Evidence:
-    """The growth of `curve` after its first `skip` rows; `many` rows show a trend beyond doubt."""
+    """The growth of `curve` (in MiB, of bytes) after its first `skip` rows; `many` rows show a trend beyond doubt."""
     first, last = float(curve.values[skip]), float(curve.values[-1])
     end = curve.step_at(curve.n - 1)
     memory = "host" if curve.name == "mem/host" else "device"
@@ -111,7 +113,7 @@ def growth_evidence(curve: Curve, skip: int, *, many: bool) -> Evidence:
         strength=1.0 if many else 0.5,
         severity="medium" if many else "low",
         aspects=(memory,) if many else (memory, "few-readings"),
-        values={"signal": curve.name, "first": first, "last": last},
+        values={"signal": curve.name, "first": first / MIB, "last": last / MIB},
         points=(EvidencePoint(curve.name, end, last, first, "bytes"),),
     )
 

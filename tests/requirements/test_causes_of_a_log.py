@@ -1,0 +1,43 @@
+"""Small logs whose rows show the cause: what must come first, and what the first sentence says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tests.requirements.logs import FALLING, NOISE, STEPS, said, said_of_table
+
+AT = np.arange(STEPS)
+BUMPS = np.where(AT >= 50, 2.0 * np.exp(-(AT % 50) / 4), 0.0)
+
+
+def test_spikes_at_each_rise_of_the_rate_are_those_of_the_rate(tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=FALLING + BUMPS, lr=1e-3 * (1 + AT // 50))
+    assert run.hypotheses[0].cause == "learning-rate-too-high"
+    assert "each time right after the learning rate rose" in run.decision.reason
+
+
+def test_spikes_at_one_batch_are_those_of_its_samples(tmp_path: Path) -> None:
+    batch = AT % 40
+    run = said_of_table(tmp_path, loss=FALLING + 4.0 * (batch == 30) + (batch == 31), batch=batch)
+    assert run.hypotheses[0].cause == "corrupt-samples"
+    assert "each time at batch 30" in run.decision.reason
+
+
+def test_a_discriminator_that_wins_is_too_strong(tmp_path: Path) -> None:
+    lost = 1 + 9 * (1 - np.exp(-AT / 30)) + 0.3 * NOISE
+    run = said(tmp_path, loss_D=np.maximum(1e-4, 0.6 * np.exp(-AT / 15)), loss_G=lost)
+    assert run.hypotheses[0].cause == "unbalanced-opponents"
+    assert run.hypotheses[0].fixes[0].fix == "balance-opponents"
+
+
+def test_two_players_in_balance_have_no_such_cause(tmp_path: Path) -> None:
+    run = said(tmp_path, loss_D=1.2 + 0.1 * NOISE, loss_G=0.9 + 0.15 * NOISE[::-1])
+    assert run.health == "healthy"
+    assert all(h.cause != "unbalanced-opponents" or h.probability < 0.1 for h in run.hypotheses)
+
+
+def test_memory_is_given_in_mebibytes(tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=FALLING, gpu_mem_mb=4000.0 + 35 * AT)
+    assert f"to {4000 + 35 * (STEPS - 1):,} MiB" in run.decision.reason
