@@ -41,3 +41,45 @@ def test_two_players_in_balance_have_no_such_cause(tmp_path: Path) -> None:
 def test_memory_is_given_in_mebibytes(tmp_path: Path) -> None:
     run = said_of_table(tmp_path, loss=FALLING, gpu_mem_mb=4000.0 + 35 * AT)
     assert f"to {4000 + 35 * (STEPS - 1):,} MiB" in run.decision.reason
+
+
+def test_an_f1_of_zero_with_a_high_accuracy_is_class_imbalance(tmp_path: Path) -> None:
+    epochs = np.arange(20)
+    columns = {"loss": 0.25 * np.exp(-epochs / 10) + 0.18, "val_loss": 0.22 + 0.02 * np.exp(-epochs / 5)}
+    run = said(
+        tmp_path,
+        "epoch",
+        **columns,
+        val_accuracy=np.full(20, 0.95),
+        val_recall=np.zeros(20),
+        val_f1=np.zeros(20),
+    )
+    assert run.hypotheses[0].cause == "class-imbalance"
+    assert "every sample gets the most frequent class" in run.decision.reason
+
+
+def test_an_f1_of_zero_with_a_low_accuracy_is_not(tmp_path: Path) -> None:
+    epochs = np.arange(20)
+    run = said(
+        tmp_path, "epoch", loss=2.3 - 0.001 * epochs, val_accuracy=np.full(20, 0.1), val_f1=np.zeros(20)
+    )
+    assert run.hypotheses[0].cause != "class-imbalance"
+
+
+def test_a_jump_that_heals_slowly_is_named(tmp_path: Path) -> None:
+    jump = np.where(AT >= 100, 1.2 * np.exp(-(AT - 100) / 30), 0.0)
+    run = said(tmp_path, loss=1.5 + 3 * np.exp(-AT / 25) + 0.02 * NOISE + jump)
+    assert run.health == "healthy"
+    spike = next(f for f in run.findings if f.slug == "loss-spikes-and-recovers")
+    assert spike.onset_step == 100
+
+
+def test_a_jump_that_stays_is_no_recovered_spike(tmp_path: Path) -> None:
+    run = said(tmp_path, loss=1.5 + 3 * np.exp(-AT / 25) + 0.02 * NOISE + np.where(AT >= 100, 1.2, 0.0))
+    assert all(f.slug != "loss-spikes-and-recovers" for f in run.findings)
+
+
+def test_a_rate_that_is_only_almost_zero_is_not_called_zero(tmp_path: Path) -> None:
+    epochs = np.arange(30)
+    run = said(tmp_path, "epoch", loss=1.8 + 0.6 * np.exp(-epochs / 3), lr=0.1 * 0.3**epochs)
+    assert "almost" in run.decision.reason

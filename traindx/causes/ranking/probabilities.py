@@ -113,6 +113,9 @@ TERMS: Mapping[str, Mapping[str, float]] = {
         "undertrained": 1.8, "learning-rate-too-high": 1.0, "learning-rate-too-low": 1.2,
         "misaligned-labels": 1.2,
     },
+    "loss-at-chance:rare-class": {
+        "class-imbalance": 5.0, "learning-rate-too-high": -1.0, "misaligned-labels": -1.5, "unshuffled-data": -1.0,
+    },
     # One step, and then the same digits: saturated or dead. With a rate that is too low the last digits
     # change.
     "loss-flat-from-start:froze": {

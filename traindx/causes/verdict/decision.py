@@ -67,12 +67,12 @@ def stop_broken(case: Case, health: Health) -> Decision | None:
 def stop_without_rate(case: Case, health: Health) -> Decision | None:
     """A learning rate of zero to the end: waiting cannot change a weight."""
     where = case.aspects.get("learning-rate-is-zero", frozenset())
+    zero = "almost 0" if "tiny" in where else "0"
     if "always" in where:
-        return Decision("stop", "the learning rate is 0, so no step changes the model", 0.95)
+        return Decision("stop", f"the learning rate is {zero}, so no step changes the model", 0.95)
     if "at-end" in where and not case.run.complete:
-        return Decision(
-            "stop", "the learning rate has fallen to 0, so no further step changes the model", 0.8
-        )
+        changes = f"the learning rate has fallen to {zero}, so no further step changes the model"
+        return Decision("stop", changes, 0.8)
     return None
 
 
@@ -146,6 +146,8 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     span = case.run.last_step - (case.run.first_step or 0.0)
     unit, name = case.run.axis, objective_in_words(case)
     flat_so_far = f"{name} has not improved in {span:g} {unit}s"
+    if all("score" in f.aspects for f in flat):  # the loss may have fallen
+        return Decision("inspect", flat[0].message, 0.6)
     inside = next((f for f in carriers(case) if f.family in INSIDE and f.severity != "info"), None)
     if inside is not None:
         return Decision("inspect", f"{flat_so_far}: {inside.message.rstrip('.')}", 0.6)

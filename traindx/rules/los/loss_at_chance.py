@@ -158,7 +158,7 @@ def scores_know_nothing(
         if not found or not is_late(features, epochs, steps):
             continue
         if all((knowledge(c, run.setup.classes) or 0.0) <= nothing for c in found):
-            yield evidence(max(found, key=lambda c: c.n))
+            yield evidence(max(found, key=lambda c: c.n), max(accuracies(features), default=0.0))
             return
 
 
@@ -168,15 +168,25 @@ def knowledge(curve: Curve, classes: int | None) -> float | None:
     return None if scale is None else skill(late(curve), scale)
 
 
-def evidence(curve: Curve) -> Evidence:
+def evidence(
+    curve: Curve,
+    accuracy: float,
+    *,
+    majority: float = threshold(
+        0.6, "accuracy", "convention", "far from guessing between two equal classes"
+    ),
+) -> Evidence:
+    """A score of guessing. With a high `accuracy` all samples get the most frequent class."""
     level, last = late(curve), float(curve.steps[-1])
+    frequent = f", with an accuracy of {accuracy:.4g}: every sample gets the most frequent class"
     return Evidence(
         onset=float(curve.steps[0]),
         last=last,
         where=curve.name,
         strength=1.0 if curve.n > 2 * 4 else 0.5,
-        aspects=("score",),
-        message=f"{curve.name} ends near {level:.4g} (median), the score of a model that guesses",
+        aspects=("score", "rare-class") if accuracy >= majority else ("score",),
+        message=f"{curve.name} ends near {level:.4g} (median)"
+        + (frequent if accuracy >= majority else ", the score of a model that guesses"),
         points=(curve.point(-1, level * curve.sign),),
     )
 

@@ -1,5 +1,7 @@
 """LOS007 loss-spikes-and-recovers."""
 
+from msgspec.structs import replace
+
 from traindx.features.curves.spike_outcomes import companion_curves, curve_spikes, is_rough
 from traindx.features.curves.spikes import Spike
 from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
@@ -33,7 +35,7 @@ def loss_spikes_and_recovers(
 
     ## What it sees
     Points that exceed the running median by 8 robust standard deviations, by 8 % of the range of the curve,
-    and by more than the tail of the curve explains. They must fall back to within a third of their height.
+    and by more than the tail of the curve explains. They must fall back to within a third of their height, however slowly.
     If the objective has no spike, validation losses, parts of the loss and rewards (which drop) are checked
     as well. Severity is low if the objective reaches 4 times its level, and info otherwise. Three or more
     spikes are `loss-spikes-recur`.
@@ -56,7 +58,9 @@ def loss_spikes_and_recovers(
     curve = features.needed_curve("objective")
     for other in (curve, *companion_curves(features, least=int(enough))):
         bar = visible if other is curve and curve.sign > 0 else clear
-        found = [s for s in curve_spikes(other, multiple=multiple, visible=bar) if s.recovered]
+        spikes = curve_spikes(other, multiple=multiple, visible=bar)
+        found = [s if s.recovered else slowly_back(other, s) for s in spikes]
+        found = [s for s in found if s.recovered]
         if is_rough(other) and (other is not curve or curve.sign < 0):
             continue
         if other is curve and len(found) >= many:
@@ -65,6 +69,15 @@ def loss_spikes_and_recovers(
             worst = max(found, key=lambda s: s.height)
             yield evidence(features, other, worst, large if other is curve else np.inf, (start, past))
             return
+
+
+def slowly_back(curve: Curve, spike: Spike, *, part: float = 1 / 3) -> Spike:
+    """The spike with its late return, if the curve came back for good to within `part` of the spike's height."""
+    above = curve.oriented[spike.peak :] - spike.before > part * spike.height
+    back = int(np.flatnonzero(above)[-1]) + 1  # the first point after which it stays down
+    if back >= len(above) - len(above) * part:
+        return spike
+    return replace(spike, last=spike.peak + back - 1, recovered=True, settle=spike.peak + back - spike.first)
 
 
 def evidence(

@@ -3,7 +3,7 @@
 from traindx.rules import api
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
-NAMES = {"q", "q1", "q2", "qf", "qf1", "qf2", "qvalue", "qvalues", "qval"}
+NAMES = {"q", "q1", "q2", "qf", "qf1", "qf2", "qvalue", "qvalues", "qval", "qs"}
 EPISODE = ("return", "episode", "episodic", "ep_rew")  # in names of rewards that are summed over an episode
 
 
@@ -52,7 +52,8 @@ def q_values_explode(
     if not features.is_reinforcement or reward is None or not reward.n or reward.name == "train/loss":
         raise CannotJudge("needs the rewards of an agent")
     most = float(np.abs(reward.values).max())
-    summed = any(word in reward.name.lower() for word in EPISODE)
+    logged = run.originals.get(reward.name, "") + reward.name
+    summed = any(word in logged.lower() for word in EPISODE)
     limit = most * beyond * (1.0 if summed else steps)
     for name in run.series:
         curve, words = features.curve(name), api.words_of(name)

@@ -10,7 +10,7 @@ from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator
     needs=("lr|lr/*",),
     min_points=3,
     severity="medium",
-    message="{signal} is zero {when} ({count} of {points} points)",
+    message="{signal} is {size} {when} ({count} of {points} points)",
 )
 def learning_rate_is_zero(
     run: Run,
@@ -95,13 +95,20 @@ def evidence(curve: Curve, stretch: Stretch, place: str, severity: api.Severity)
         "at-end": f"from step {start:.6g} to the end",
         "middle": f"from step {start:.6g} to {stop:.6g}",
     }
+    largest = float(curve.values[stretch.start : stretch.stop].max())
     return Evidence(
         onset=start,
         last=stop,
         where=curve.name,
-        aspects=(place,),
+        aspects=(place,) if largest <= 0 else (place, "tiny"),
         severity=severity,
-        values={"signal": curve.name, "when": words[place], "count": stretch.length, "points": curve.n},
+        values={
+            "signal": curve.name,
+            "size": "zero" if largest <= 0 else f"almost zero (at most {largest:.2g})",
+            "when": words[place],
+            "count": stretch.length,
+            "points": curve.n,
+        },
         points=(
             EvidencePoint(curve.name, start, float(curve.values[stretch.start]), float(curve.values.max())),
             EvidencePoint(
