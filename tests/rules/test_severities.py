@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec.structs import replace
 
 from tests import make
+from tests.captured import captured
 from traindx import pipeline
 
 
@@ -30,3 +32,14 @@ def test_a_validation_loss_that_never_was_finite_is_low_where_its_score_rises() 
         findings = pipeline.diagnose(make.run({**signals, "val/accuracy": score})).first.findings
         found.append({f.slug: f.severity for f in findings}["loss-not-finite"])
     assert found == ["low", "high", "high"]
+
+
+def test_a_bad_start_is_no_finding_before_a_few_points_show_its_harm() -> None:
+    whole = captured("weights_large")
+    found = []
+    for rows in (2, 30):
+        cut = {n: replace(s, steps=s.steps[:rows], values=s.values[:rows]) for n, s in whole.series.items()}
+        panels = {n: replace(p, steps=p.steps[:1], values=p.values[:1]) for n, p in whole.panels.items()}
+        diagnosis = pipeline.diagnose(replace(whole, series=cut, panels=panels)).first
+        found.append("weights-start-badly-scaled" in {f.slug for f in diagnosis.findings})
+    assert found == [False, True]

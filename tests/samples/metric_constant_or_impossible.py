@@ -32,6 +32,9 @@ def fires() -> dict[str, Run]:
         ),
         "a validation loss of zero": run({"train/loss": LOSS, "val/loss": np.zeros(60)}),
         "an absurd loss": run({"train/loss": np.full(60, 5e26)}),
+        "a loss that comes back to absurd values": run(
+            {"train/loss": np.concatenate([np.full(5, 5e26), LOSS[:40], np.full(5, 5e26)])}
+        ),
         "a player that died": run(
             {"train/g_loss": dead, "train/d_loss": np.where(np.arange(60) < 20, 0.03, 0.5)}
         ),
@@ -53,6 +56,7 @@ def stays_quiet() -> dict[str, Run]:
         "a share of few samples": run(
             {"train/loss": LOSS[:5], "val/recall": np.full(5, 0.648), "val/precision": 1 - 0.3 * LOSS[:5]}
         ),
+        "a function that is minimized from far away": run({"train/loss": np.geomspace(1e26, 1e-6, 60)}),
         "a running best": run({"train/loss": LOSS, "val/best_accuracy": np.full(60, 0.91)}),
         "constant at the end": run(
             {"train/loss": LOSS, "val/accuracy": np.minimum(0.97, np.linspace(0.5, 1.5, 60))}

@@ -166,5 +166,5 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.wgt.parameters_never_change', 'WGT003', ('update_ratio/*', 'grad_norm/*', 'objective'), 1, 'high', '{where} get{s} a gradient but never change{s}', ('learning-rate-is-zero', 'optimizer-never-steps', 'parameters-missing-from-optimizer', 'steps-skipped-often'), 'brief'),
     ('traindx.rules.wgt.weights_grow_unbounded', 'WGT004', ('weight_norm|weight_norm/*', 'objective'), 1, 'high', 'the weights grew to {factor:.0f} times their initial norm, most of all {where}', (), 'turning'),
     ('traindx.rules.wgt.weights_collapse', 'WGT005', ('weight_norm/*', 'objective'), 1, 'high', 'the weights of {where} shrank to {share:.1%} of their initial norm', (), 'brief'),
-    ('traindx.rules.wgt.weights_start_badly_scaled', 'WGT006', ('act_std/*', 'objective'), 1, 'high', '{what}', (), 'brief'),
+    ('traindx.rules.wgt.weights_start_badly_scaled', 'WGT006', ('act_std/*', 'objective'), 10, 'high', '{what}', (), 'brief'),
 )

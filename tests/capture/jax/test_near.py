@@ -60,7 +60,9 @@ def step(recorder: Recorder, given: bool, computed: list[Any], w: Any, x: Any) -
     update = jax.tree.map(lambda g: -0.1 * g, gradient)
     leaves = [jax.tree.leaves(tree) for tree in (gradient, update, w if given else {})]
     send_step(recorder.here, recorder.elsewhere, *leaves)
-    return jax.tree.map(jnp.add, w, update), far([v for part in leaves for v in part], 2)[0][0]
+    return jax.tree.map(jnp.add, w, update), far([v for part in leaves for v in part], (2, len(leaves[2])))[
+        0
+    ][0]
 
 
 def trained(recorder: Recorder, given: bool = True, **options: Any) -> list[Any]:

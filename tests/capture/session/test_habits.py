@@ -31,3 +31,28 @@ def test_positions_of_a_sequence_share_a_batch(tmp_path: Path, positions: int) -
             for _ in range(3):
                 model(torch.randn(1, 6))
     assert read(tmp_path).setup.batch_size == 8
+
+
+def test_what_an_optimizer_evaluates_again_is_the_same_batch(tmp_path: Path) -> None:
+    """L-BFGS tries other weights within a step: its loss is the first one."""
+    model, first = net(), []
+    optimizer = torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=6)
+    x, y = torch.randn(24, 6), torch.randint(0, 2, (24,))
+    with traindx.watch(model, optimizer, out=tmp_path, every=1) as watch:
+        for _ in range(20):
+            tried: list[float] = []
+
+            def closure(tried: list[float] = tried) -> torch.Tensor:
+                optimizer.zero_grad()
+                loss = functional.cross_entropy(model(x), y)
+                loss.backward()  # type: ignore[no-untyped-call]
+                watch.log(loss)
+                tried.append(loss.item())
+                return loss
+
+            optimizer.step(closure)
+            first.append(tried[0])
+    run = read(tmp_path)
+    assert run.setup.batch_size == 24
+    assert run.series["train/loss"].values.tolist() == pytest.approx(first)
+    assert run.setup.number("backwards_per_step") == 1

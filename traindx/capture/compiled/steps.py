@@ -89,10 +89,11 @@ class Steps:
         """`[2, p]`, norms and largest values, of weights that the optimizer was not given."""
         self._weights = np.array(values, np.float64)
 
-    def add_step(self, readings: Any) -> None:
-        """`[READINGS, p]` of an update."""
-        self.finish_steps()
-        self.add_readings(np.array(readings, np.float64))
+    def add_step(self, readings: Any, emits: Any = True) -> None:
+        """`[READINGS, p]` of an update. One that does not change weights is part of a later step."""
+        if emits:
+            self.finish_steps()
+            self.add_readings(np.array(readings, np.float64))
 
     def add_readings(self, readings: Array) -> None:
         """`[ROWS, p]` or `[READINGS, p]` of a step. They may be completed until the next one comes."""

@@ -22,12 +22,14 @@ from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.compiled.callbacks import HostCallback, count_step
 from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.compiled.steps import Steps
+from traindx.capture.jax.accumulation import Accumulation
 from traindx.capture.jax.near import Near
 from traindx.capture.jax.norms import norm
 from traindx.capture.jax.readings import at_hand, of_weights, send_step, traced
 from traindx.capture.jax.send import send, settle, without_tokens
+from traindx.capture.jax.settings import Settings
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
-from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, facts_of_loss, facts_of_optimizer
+from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, facts_of_loss
 from traindx.capture.jax.trees import batch_in, closed_over, float_arrays, leaves_of
 from traindx.capture.process.patches import is_imported, set_within
 from traindx.capture.session import FEW_STEPS, RecordedProcess
@@ -50,9 +52,10 @@ class Launched:
         self._given = False  # weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
         self._depth = SimpleNamespace(grad=0, update=0, init=0, make=0, loss=0)  # calls within each other
+        self._settings = Settings(self._stream, self._depth, lambda: (self._backend, self._steps))
+        self._accumulation, self._reported = Accumulation(), False  # by an optimizer within another
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
-        self._rate: float | None = None  # before the first step
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         process.ends.append(self.end)
         around = self._stream.patches.around
@@ -125,12 +128,22 @@ class Launched:
 
         return gradient
 
+    def _from_state(self, original: Callable[..., Any], fun: Any) -> Any:
+        """What a line search has left in the optimizer's state is not computed again."""
+        own = original(fun)
+
+        def inner(*args: Any, **named: Any) -> Any:
+            with self._deeper("update"):  # what it computes, it computes at the first step only
+                return own(*args, **named)
+
+        return self._wrapped(fun, inner, 0, lambda found: found[0])
+
     def _wrapped(
         self, fun: Any, inner: Callable[..., Any], argnums: Any, loss: Callable[[Any], Any]
     ) -> Callable[..., Any]:
         @functools.wraps(inner)
         def differentiated(*args: Any, **named: Any) -> Any:
-            if not self._stream.active or self._depth.grad:
+            if not self._stream.active or self._depth.grad or self._depth.update:  # within: a line search
                 return inner(*args, **named)
             self._calls = {}
             with self._deeper("grad"):
@@ -149,14 +162,16 @@ class Launched:
         self._differentiated = jax.tree.leaves(
             [args[place] for place in sorted(trained) if place < len(args)]
         )
-        batch = batch_in([[arg for place, arg in enumerate(args) if place not in trained], named])
+        rest = [arg for place, arg in enumerate(args) if place not in trained]
+        batch = batch_in([rest, [value for name, value in named.items() if name != "state"]])
         self._report("add_loss", value, *(batch or batch_in(closed_over(fun))))
 
     # Activations, and what losses are fed with.
 
     def _activation(self, name: str, original: Callable[..., Any], x: Any, *args: Any, **named: Any) -> Any:
         found = original(x, *args, **named)
-        if self._depth.grad and self._stream.active and jnp.ndim(found):
+        inside = self._depth.grad and not self._depth.update
+        if inside and self._stream.active and jnp.ndim(found):
             self._stream.safely(self._applied, name, found)
         return found
 
@@ -172,9 +187,10 @@ class Launched:
     def _loss_function(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         with self._deeper("loss"):
             found = original(*args, **named)
+        inside = self._depth.loss or self._depth.update
         bound = inspect.signature(original).bind(*args, **named).arguments
         given = args if len(args) > 1 else (*bound.values(),)
-        if self._stream.active and len(given) > 1 and given[1] is not None and not self._depth.loss:
+        if self._stream.active and len(given) > 1 and given[1] is not None and not inside:
             self._stream.safely(self._fed, name, given[0], given[1], found)
         return found
 
@@ -217,9 +233,12 @@ class Launched:
             for home in (optax, getattr(optax, "losses", None)):
                 patches.around(home, name, functools.partial(self._loss_function, name))
         for name in OPTIMIZERS:
-            patches.around(optax, name, functools.partial(self._made, name))
-        patches.around(optax, "clip_by_global_norm", self._clipping)
+            patches.around(optax, name, functools.partial(self._settings.made, name))
+        patches.around(optax, "clip_by_global_norm", self._settings.clipping)
         patches.around(optax, "apply_updates", self._apply)
+        patches.around(optax, "value_and_grad_from_state", self._from_state)
+        patches.around(optax, "apply_every", self._accumulation.made)
+        patches.around(optax.MultiSteps, "update", self._multi_steps)
 
     def _init(self, own: Callable[..., Any], params: Any, *args: Any, **named: Any) -> Any:
         """The state of an optimizer is made, mostly at the start of a training."""
@@ -259,73 +278,35 @@ class Launched:
         self._process.begin_anew()
         self._stream.anew()
 
-    def _made(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        signature = inspect.signature(original)
-        given = self._settings, name, signature, args, named
-        bound = None if self._depth.make else self._stream.safely(*given)
-        with self._deeper("make"):
-            return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
-
-    def _settings(
-        self, name: str, signature: inspect.Signature, args: Any, named: Any
-    ) -> inspect.BoundArguments | None:
-        """Facts of an optimizer; the arguments to make it with where its schedule is to send its rates."""
-        bound = signature.bind_partial(*args, **named)
-        asked = signature.bind_partial(*args, **named)
-        bound.apply_defaults()
-        given = bound.arguments
-        found = facts_of_optimizer(name, given)
-        rate = given.get("learning_rate")
-        if isinstance(rate, float | int):
-            found["lr"] = self._rate = float(rate)
-        elif callable(rate):
-            found["schedule"] = str(getattr(rate, "__qualname__", "function")).split(".")[0]
-            asked.arguments["learning_rate"] = self._reporting(rate)
-        self._backend.optimizer = found
-        return asked
-
-    def _reporting(self, schedule: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """A schedule that sends the host its rates as they are computed."""
-
-        @functools.wraps(schedule)
-        def scheduled(count: Any) -> Any:
-            rate = schedule(count)
-            if jnp.ndim(rate) == 0:
-                self._stream.safely(self._report_rate, rate)
-            return rate
-
-        return scheduled
-
-    def _report_rate(self, rate: Any) -> None:
-        send(HostCallback(self._stream, self._on_rate), rate)
-
-    def _on_rate(self, rate: Any) -> None:
-        if self._steps is not None:
-            self._steps.add_rate(float(rate))
-        else:
-            self._rate = float(rate)
-
-    def _clipping(self, original: Callable[..., Any], max_norm: Any) -> Any:
-        if isinstance(max_norm, float | int):
-            self._stream.safely(self._stream.fact, "clip_norm", float(max_norm))
-        return original(max_norm)
-
     def _update(self, own: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(own)
         def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
+            self._reported = False
             with self._deeper("update"):
                 found = own(updates, state, params, **extra)
-            self._stream.safely(self._updated, updates, found[0], params)
+            if not self._reported:
+                self._stream.safely(self._updated, updates, found[0], params, state)
+            self._reported = self._depth.update > 0
             return found
 
         return update
 
-    def _updated(self, gradients: Any, updates: Any = None, params: Any = None) -> None:
+    def _multi_steps(
+        self, original: Callable[..., Any], multi: Any, updates: Any, state: Any, *args: Any, **named: Any
+    ) -> Any:
+        """The optimizer within it reports the steps, and which of them are ones."""
+        emits = self._stream.safely(self._accumulation.of_multi_steps, multi, state)
+        with set_within(self._depth, "update", 0), set_within(self._accumulation, "emits", emits):
+            found = original(multi, updates, state, *args, **named)
+        self._reported = self._depth.update > 0
+        return found
+
+    def _updated(self, gradients: Any, updates: Any = None, params: Any = None, state: Any = ()) -> None:
         """By an optimizer of optax; without `updates`, by the script, which does not show them."""
         held = jax.tree.leaves(gradients)
         made = jax.tree.leaves(updates) if updates is not None else [jnp.full((), jnp.nan) for _ in held]
         weights = jax.tree.leaves(params) if params is not None else []
-        self._stepped(leaves_of(gradients), held, made, weights)
+        self._stepped(leaves_of(gradients), held, made, weights, self._accumulation.at(state))
 
     def _keras(self, module: Any) -> None:
         self._stream.patches.around(module.BaseOptimizer, "__init__", self._created)
@@ -347,24 +328,28 @@ class Launched:
 
     def _applied_statelessly(self, optimizer: Any, held: Any, grads: Any, before: Any, after: Any) -> None:
         if self._steps is None:
-            self._backend.optimizer, self._rate = settings_of(optimizer)
+            self._backend.optimizer, self._settings.rate = settings_of(optimizer)
         rate = rate_of(optimizer, held)
         if rate is not None:
-            self._report_rate(rate)
+            self._settings.report_rate(rate)
         updates = [new - old for new, old in zip(after, before, strict=True)]
         self._stepped(leaves_trained(optimizer, before), grads, updates, before)
 
-    def _stepped(self, leaves: list[Leaf], gradients: Any, updates: Any, weights: Any) -> None:
+    def _stepped(
+        self, leaves: list[Leaf], gradients: Any, updates: Any, weights: Any, emits: Any = None
+    ) -> None:
         if self._steps is None and not self._open(leaves):
             return
         if [leaf.name for leaf in leaves] != [leaf.name for leaf in self._backend.trained]:
             return  # another optimizer's: the first one counts the steps
+        if gradients:
+            self._stream.fact("parameter_dtype", str(gradients[0].dtype))
         known, self._differentiated = self._differentiated, []
         weights = weights if len(weights) == len(leaves) else at_hand(known, gradients)
         self._given = bool(weights)
         here = HostCallback(self._stream, self._on_arrays)
         elsewhere = HostCallback(self._stream, self._call_steps, ("add_step",))
-        send_step(here, elsewhere, gradients, updates, weights)
+        send_step(here, elsewhere, gradients, updates, weights, emits)
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""
@@ -379,8 +364,8 @@ class Launched:
         session.add_optimizer(self._backend)
         self._steps = Steps(session, self._backend, lambda n: count_step(self._stream, self._before + n))
         self._near = Near(self._steps, self._backend)
-        if self._rate is not None:
-            self._steps.add_rate(self._rate)
+        if self._settings.rate is not None:
+            self._steps.add_rate(self._settings.rate)
         return True
 
     def _on_arrays(self, place: int, *values: Any) -> None:

@@ -29,7 +29,11 @@ class Near:
 
     def receive(self, place: int, *values: Array) -> None:
         """The weights before a step, where there are any; then norms and shares of zeros of its gradients,
-        and of updates where there are no weights."""
+        and of updates where there are no weights. Last may be whether weights change in this step."""
+        if values and values[-1].dtype == bool:
+            if not values[-1]:
+                return
+            values = values[:-1]
         if place == 0:
             self._over(values)
             self._steps.finish_steps()  # now it is known whether this step is sampled

@@ -7,6 +7,7 @@ larger computation before, and the training is not the same to the last bit (nor
 some steps only). So gradients are summed up within the step. `far`: elsewhere all of it is."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -33,33 +34,40 @@ def traced(value: Any) -> bool:
     return isinstance(value, jax.core.Tracer)
 
 
-def send_step(here: Receive, elsewhere: Receive, gradients: Any, updates: Any, weights: Any) -> None:
+def send_step(
+    here: Receive, elsewhere: Receive, gradients: Any, updates: Any, weights: Any, emits: Any = None
+) -> None:
     """Send the arrays of a step; of weights there may be none. `here` receives what `near` makes,
-    `elsewhere` what `far` does."""
+    `elsewhere` what `far` does, and last of all `emits`, if it is known: False where no weight is changed."""
     sent = [jnp.asarray(value) for value in (*gradients, *updates, *weights)]
     otherwise = Way(far, elsewhere)
     plain = all(value.dtype in READ_HERE for value in sent[2 * len(gradients) :])
-    send_by(Way(near, here, placed=True) if plain else otherwise, otherwise, len(gradients), *sent)
+    more = [] if emits is None else [emits]
+    near_by = Way(near, here, placed=True) if plain else otherwise
+    send_by(near_by, otherwise, (len(gradients), len(weights)), *sent, *more)
 
 
-def divided(values: Sequence[Any], count: int) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-    """Gradients, updates, weights: `count` of each, of weights there may be none."""
-    return values[:count], values[count : 2 * count], values[2 * count :]
+def divided(values: Sequence[Any], counts: tuple[int, int]) -> list[Sequence[Any]]:
+    """Gradients, updates, weights, of which there may be none, and what says whether weights change."""
+    count, held = counts
+    ends = (0, count, 2 * count, 2 * count + held, len(values))
+    return [values[first:end] for first, end in pairwise(ends)]
 
 
-def near(values: Sequence[Any], count: int) -> list[list[Any]]:
+def near(values: Sequence[Any], counts: tuple[int, int]) -> list[list[Any]]:
     """Weights, where there are any; then norms and shares of zeros of gradients, and norms of updates where
-    there are no weights."""
-    gradients, updates, weights = divided(values, count)
+    there are no weights. With each, what says whether weights change."""
+    gradients, updates, weights, emits = divided(values, counts)
     rest = [] if weights else [norms(updates)]
-    return [list(weights), [norms(gradients), zeros(gradients), *rest]]
+    return [[*weights, *emits], [norms(gradients), zeros(gradients), *rest, *emits]]
 
 
-def far(values: Sequence[Any], count: int) -> list[list[Any]]:
-    """`[READINGS, p]` (`compiled/steps.py`); NaN of weights that are not given."""
-    gradients, updates, weights = divided(values, count)
+def far(values: Sequence[Any], counts: tuple[int, int]) -> list[list[Any]]:
+    """`[READINGS, p]` (`compiled/steps.py`); NaN of weights that are not given. Then what says whether they change."""
+    gradients, updates, weights, emits = divided(values, counts)
     rows = jnp.stack([norms(gradients), zeros(gradients), norms(updates)])
-    return [[jnp.concatenate([rows, of_weights(weights) if weights else jnp.full((2, count), jnp.nan)])]]
+    sizes = of_weights(weights) if weights else jnp.full((2, counts[0]), jnp.nan)
+    return [[jnp.concatenate([rows, sizes]), *emits]]
 
 
 def norms(arrays: Sequence[Any]) -> Any:

@@ -15,6 +15,7 @@ class Habits:
         self._training: bool | None = None  # mode of the last pass with gradients
         self.held_out, self.held_out_training = 0, 0
         self._samples = 0  # of the backward passes since the last step
+        self.inside_step = False  # an optimizer is at work, which may call for the loss again (L-BFGS)
         self._last, self._together = 0, 0  # call since the last backward pass; samples of all such calls
         self._shared = False  # whether one backward pass ever used several calls
         self.batch_size = 0.0
@@ -44,10 +45,13 @@ class Habits:
             self.forwards, self.eval_steps = (0, 0) if first else (self.forwards, self.eval_steps)
             self.forwards += 1
             self.eval_steps += not self._training
+        again = self.inside_step and self.backwards > 0  # of the same batch, at other weights
         self._shared = self._shared or self._together > self._last
-        self._samples += self._last
+        self._samples += 0 if again else self._last
         self._last = self._together = 0
         self.zeroed = False
+        if again:
+            return
         self.backwards += 1
         self.total_backwards += 1
 

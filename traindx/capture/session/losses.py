@@ -12,8 +12,11 @@ class Losses:
         self._values: dict[str, list[Any]] = {}
         self._names: dict[str, str] = {}
 
-    def add(self, value: Any, where: str) -> None:
-        self._values.setdefault(where, []).append(value)
+    def add(self, value: Any, where: str, again: bool = False) -> None:
+        """`again`: the optimizer tries other weights within a step; the first loss is that of the step."""
+        values = self._values.setdefault(where, [])
+        if not (again and values):
+            values.append(value)
 
     def forget(self) -> None:
         self._values = {}

@@ -127,7 +127,7 @@ class Session:
         found = self.backend.number(value)
         if found is None:
             return
-        self._losses.add(found, where)
+        self._losses.add(found, where, self.habits.inside_step)
         if isinstance(found, float) and found - found != 0 and "train/loss" not in self.steps.first_bad:
             for listener in self.watched.observers.losses:
                 listener.nonfinite_loss(value)
@@ -198,6 +198,7 @@ class Session:
         if self._primary is None:
             self.count_by(optimizer)
         self.watched.step_begin(optimizer, self.sampling)
+        self.habits.inside_step = True
         if timed:
             self.clock.begin("optimizer")
 
@@ -205,6 +206,7 @@ class Session:
     def optimizer_step_end(self, optimizer: Any) -> None:
         """The optimizer has changed its parameters; the first optimizer's step ends the step."""
         self.clock.end("optimizer")
+        self.habits.inside_step = False
         if self.sampling:
             self.watched.step_end(optimizer)
         self.watched.stepped(optimizer)

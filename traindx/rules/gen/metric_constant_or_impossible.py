@@ -44,8 +44,8 @@ def metric_constant_or_impossible(
     - a loss that falls to exactly 0 from one point to the next and stays there, or that is 0 while another
       loss is not;
     - two parts of a loss that are 0 throughout;
-    - an impossible value: a share above 1 or below 0, a perplexity below 1, a loss above 1e18, a loss that
-      keeps falling below 0 in a run that logs an accuracy.
+    - an impossible value: a share above 1 or below 0, a perplexity below 1, a loss above 1e18 (unless only the first
+      values are), a loss that keeps falling below 0 in a run that logs an accuracy.
 
     ## Why it matters
     A constant metric is computed from something that does not change: one prediction for all, masked labels,
@@ -148,7 +148,12 @@ def impossible(curve: Curve, absurd: float, slack: float) -> str:
     """A sentence about a value that the metric cannot have ("" if there is none)."""
     low, high = float(curve.values.min()), float(curve.values.max())
     if curve.name.endswith("loss"):
-        return f"{curve.name} is {high:.4g}, which is too large for a loss" if high > absurd else ""
+        above = curve.values > absurd
+        left = int(
+            np.argmin(above)
+        )  # a function that is minimized from far away begins above, and leaves it
+        stays = above.all() or above[left:].any()
+        return f"{curve.name} is {high:.4g}, which is too large for a loss" if stays else ""
     scale = scale_of(curve.name, curve.values)
     if scale is None:
         return ""

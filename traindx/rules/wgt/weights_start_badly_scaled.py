@@ -12,7 +12,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Panel
 @rule(
     code="WGT006",
     needs=("act_std/*", "objective"),
-    min_points=1,
+    min_points=10,
     severity="high",
     message="{what}",
 )
@@ -47,7 +47,8 @@ def weights_start_badly_scaled(
     - outputs whose spread is 30 times that of the first module (and above 5), or a thousandth of it, or zero
       everywhere. The last module is left out for the lower bound, and so are dead ReLUs.
 
-    Severity is high if the run does not learn, medium if that is not known, and info if it learns.
+    At least 10 points are needed, which show whether that does any harm. Severity is high if the run does not
+    learn, medium if that is not known, and info if it learns.
 
     ## Why it matters
     A good initialization keeps the spread of the signal about the same in all layers. Otherwise gradients
