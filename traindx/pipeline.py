@@ -144,7 +144,7 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
         found = findings(outcomes, run)
         return run_diagnosis(run, outcomes, found, causes.decide_memory(found, memory), memory=memory)
     found = findings(outcomes, run)
-    ranked = with_fixes(causes.rank(outcomes, run, features), run)
+    ranked = with_fixes(causes.rank(outcomes, run, features), run, found)
     profile = profile_of(run)
     if profile is not None:  # what it learns cannot be judged, only what its time goes to
         return run_diagnosis(
@@ -342,8 +342,11 @@ def select(catalogue: Sequence[Rule], config: Config) -> tuple[Rule, ...]:
 WORTH_A_FIX = 0.02  # probability of a cause below which nobody would act on it: no fixes are offered for it
 
 
-def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]:
-    setup = with_highest_rate(run)
+def with_fixes(
+    ranked: Sequence[Hypothesis], run: Run, found: Sequence[Finding] = ()
+) -> tuple[Hypothesis, ...]:
+    """The causes with their fixes, whose wording may depend on what was found as much as on the setup."""
+    setup = with_highest_rate(run).with_facts({"findings": " ".join(f.slug for f in found)}, "diagnosis")
     framework = run.framework if run.framework in ("keras", "jax", "sklearn") else "torch"  # or built on it
     return tuple(
         msgspec.structs.replace(h, fixes=fixes.offers(h.cause, setup, run.boosted, framework))

@@ -88,9 +88,15 @@ def test_the_first_offer_is_the_cure(cause: str, first: str) -> None:
         ("clip-gradients", {"clip_norm": 0}, "clip the global gradient norm at 1.0"),
         ("train-longer", {"planned_steps": 1000}, "plan 2000 instead of 1000, and stretch the schedule"),
         ("scale-accumulated-loss", {"accumulation": 8}, "divide each loss by 8 before backward"),
+        (
+            "weight-loss-terms",
+            {"findings": "posterior-collapses validation-missing"},
+            "raise the weight of the divergence slowly from 0 to 1 over the first quarter of the steps, or leave it "
+            "some free bits",
+        ),
     ],
 )
-def test_wording_uses_the_numbers_of_the_run(fix: str, facts: dict[str, float], words: str) -> None:
+def test_wording_uses_the_numbers_of_the_run(fix: str, facts: dict[str, object], words: str) -> None:
     found = find(fix)
     assert found is not None
     assert found.propose(Setup().with_facts(facts, "given")) == words
@@ -107,7 +113,11 @@ def test_ease_orders_among_equals() -> None:
 anything = st.one_of(st.text(max_size=8), st.floats(), st.integers(-10, 10**12), st.booleans(), st.just(0))
 
 
-@given(st.dictionaries(st.sampled_from([*sorted(FACT_FIELDS), "dropout", "shuffle"]), anything, max_size=8))
+@given(
+    st.dictionaries(
+        st.sampled_from([*sorted(FACT_FIELDS), "dropout", "shuffle", "findings"]), anything, max_size=8
+    )
+)
 def test_hostile_facts_still_give_words(facts: dict[str, object]) -> None:
     setup = Setup().with_facts(facts, "given")  # type: ignore[arg-type]
     for fix in catalogue():

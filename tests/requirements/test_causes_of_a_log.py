@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.requirements.logs import FALLING, NOISE, STEPS, said, said_of_table
+from traindx import pipeline
+from traindx.vocabulary.diagnosis import RunDiagnosis
 
 AT = np.arange(STEPS)
 BUMPS = np.where(AT >= 50, 2.0 * np.exp(-(AT % 50) / 4), 0.0)
@@ -83,3 +85,51 @@ def test_a_rate_that_is_only_almost_zero_is_not_called_zero(tmp_path: Path) -> N
     epochs = np.arange(30)
     run = said(tmp_path, "epoch", loss=1.8 + 0.6 * np.exp(-epochs / 3), lr=0.1 * 0.3**epochs)
     assert "almost" in run.decision.reason
+
+
+def pasted(folder: Path, text: str) -> RunDiagnosis:
+    (folder / "question.txt").write_text(text)
+    return pipeline.diagnose(pipeline.read_all(folder / "question.txt")).first
+
+
+def test_a_divergence_that_vanishes_in_five_epochs_without_a_loss_is_named(tmp_path: Path) -> None:
+    terms = [(180.2, 3.1), (165.3, 0.4), (164.8, 0.02), (164.7, 0.001), (164.7, 0.0004)]
+    rows = "\n".join(f"epoch {i} recon {recon} kl {kl}" for i, (recon, kl) in enumerate(terms, 1))
+    run = pasted(tmp_path, rows)
+    assert run.health == "sick"
+    assert "free bits" in run.hypotheses[0].fixes[0].change
+
+
+def test_a_divergence_that_is_used_is_not(tmp_path: Path) -> None:
+    terms = [(180.2, 1.1), (140.3, 6.4), (121.8, 9.2), (115.7, 10.1), (112.7, 11.4)]
+    run = pasted(
+        tmp_path, "\n".join(f"epoch {i} recon {recon} kl {kl}" for i, (recon, kl) in enumerate(terms, 1))
+    )
+    assert not [f for f in run.findings if f.slug == "posterior-collapses"]
+
+
+EPOCHS = "\n".join(f"Epoch {i} loss {2.3027 - 0.0003 * i:.4f} acc 0.1135" for i in range(1, 6))
+
+
+def test_a_question_that_names_depth_and_sigmoids_is_about_them(tmp_path: Path) -> None:
+    run = pasted(
+        tmp_path, f"I'm training a 20 layer MLP with sigmoid on MNIST. Why is the loss stuck?\n{EPOCHS}\n"
+    )
+    assert run.hypotheses[0].cause == "saturating-activations"
+
+
+def test_a_sigmoid_at_the_output_of_rectifiers_is_not(tmp_path: Path) -> None:
+    run = pasted(
+        tmp_path, f"I have 20 layers with relu and a sigmoid at the end. Why is it stuck?\n{EPOCHS}\n"
+    )
+    assert run.hypotheses[0].cause != "saturating-activations"
+
+
+def test_a_zero_that_stands_for_nan_is_said_as_the_log_prints_it(tmp_path: Path) -> None:
+    losses = [1.92, 1.75, 0.0, 0.0, 0.0]
+    rows = [
+        f"{{'loss': {loss}, 'learning_rate': 2e-4, 'epoch': {i / 100}}}" for i, loss in enumerate(losses, 1)
+    ]
+    run = pasted(tmp_path, "\n".join([*rows, "{'eval_loss': nan, 'epoch': 0.05}"]))
+    assert run.health == "failed"
+    assert any("the log prints 0 for it" in f.message for f in run.findings)

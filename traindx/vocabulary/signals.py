@@ -199,6 +199,8 @@ LOWER_WORDS = (
     "smoothl1",
     "multiclass",
     "xent",
+    "recon",
+    "reconstruction",
     "exploitability",
     "ter",
     "cost",

@@ -7,12 +7,25 @@ autoencoder whose reconstruction is summed over all outputs, as the divergence i
 Verify: rewards or reconstructions improve, and no term grows without bound.
 """
 
-from traindx.fixes.api import fix
+from traindx.fixes.api import Setup, fix
+
+
+def propose(setup: Setup) -> str:
+    seen = setup.word("findings").split()
+    if "posterior-collapses" in seen:
+        return (
+            "raise the weight of the divergence slowly from 0 to 1 over the first quarter of the steps, or leave "
+            "it some free bits"
+        )
+    if "divergence-left-out" in seen:
+        return "give the divergence a weight: 1 in a variational autoencoder, 0.04 for a reference model"
+    return "lower the weight of the largest term to a tenth, and check the sign of each"
+
 
 FIX = fix(
     __name__,
     __doc__,
-    propose="lower the weight of the largest term to a tenth, and check the sign of each",
+    propose=propose,
     applicability="patch",
     causes=("unbalanced-loss-terms",),
     expected="the number that counts (rewards, reconstructions) improves",

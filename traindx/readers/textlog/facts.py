@@ -78,7 +78,11 @@ NO_NAMES = frozenset(
 MOST_WORDS = 3  # different values of one fact, beyond which none of them is believed
 LITERAL = re.compile(r"Namespace\(|\bdict\(")
 # What somebody writes who asks about a run: his program and his words say what was used, wherever they are.
-ASKS = re.compile(r"\bI(?:'\w+)? [a-z']+ [a-z\d]|[a-z]{2,} \S+ .*\?\s*$|？|请问|为什么")
+ASKS = re.compile(
+    r"\bI(?:'\w+)? [a-z']+ [a-z\d]|[a-z]{2,} \S+ .*\?\s*$|？|请问|为什么"
+    r"|^(?:hi|hello|help|trying to|fine-?tuning|training (?:a|an|my|the)) [a-z]",
+    re.I,
+)
 CALLED = re.compile(
     rf"(?<![\w-]){NAMES_OF_OPTIMIZERS}\(.*?\b(?:lr|learning_rate)\s*=\s*(\d+\.?\d*(?:e-?\d+)?|\.\d+)\s*[,)]",
     re.I,
@@ -90,6 +94,13 @@ SAID = (
     ("precision", re.compile(
         r"(?<!not )(?<!n't )\b(?:use|using|with|in|enabled?) (fp16|bf16|amp|half)\b|\.to_(fp16)\(", re.I)),
 )  # fmt: skip
+DEPTH = re.compile(
+    r"(?<![\w.-])(\d{1,3})[- ](?:hidden[- ]|dense[- ]|linear[- ]|fully[- ]connected[- ])?layers?\b", re.I
+)
+SATURATES = re.compile(
+    r"\b(sigmoid|tanh)(?:s\b| activations?\b|\b(?! (?:output|cross|on the|at the|in the last)))", re.I
+)
+RECTIFIES = re.compile(r"relu|gelu|elu\b|silu|swish|mish|\b(?:output|last|final)\b", re.I)
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
 PAIR = re.compile(
@@ -162,6 +173,9 @@ def said_in(line: str) -> list[tuple[str, Fact]]:
             word = next(group for group in match.groups() if group)
             number = as_number(name, word)
             found.append(number if number is not None else (name, word.lower()))
+    net, kinds = DEPTH.search(line), {word.lower() for word in SATURATES.findall(line)}
+    if net is not None and kinds and not RECTIFIES.search(line):
+        found += [("depth", int(net[1])), ("activations", ", ".join(sorted(kinds)))]
     return found
 
 

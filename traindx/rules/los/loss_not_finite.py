@@ -13,6 +13,8 @@ WORDS = (
     "loss is not finite",
 )
 
+REPLACED = {"nan-filtered-to-zero": "0", "clamped-nan": "87.3365"}  # by the code of the event
+
 
 @rule(
     code="LOS001",
@@ -101,18 +103,24 @@ def curve_evidence(
             severity = "low"  # the evaluation overflows, the model does not
     if not persistent:
         aspects.append("recovered")
+    how = duration_words(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw))
+    how += printed_as(run, float(curve.raw.steps[first]))
     return Evidence(
         onset=float(curve.raw.steps[first]),
         last=float(curve.raw.steps[np.flatnonzero(bad)[-1]]),
         strength=1.0 if persistent else 0.5,
         severity=severity,
         aspects=tuple(aspects),
-        values={
-            "name": curve.name,
-            "how": duration_words(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw)),
-        },
+        values={"name": curve.name, "how": how},
         points=(EvidencePoint(curve.name, float(curve.raw.steps[first]), float(raw[first])),),
     )
+
+
+def printed_as(run: Run, step: float) -> str:
+    """What the log shows from `step` on in place of NaN, for a reader who looks for it; "" where it says NaN."""
+    codes = {e.code for e in run.events if e.kind == "log-suspect" and e.step is not None and e.step <= step}
+    shown = next((number for code, number in REPLACED.items() if code in codes), "")
+    return f" (the log prints {shown} for it)" if shown else ""
 
 
 def score_rises(

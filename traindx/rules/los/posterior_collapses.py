@@ -14,7 +14,7 @@ OTHERS = {"norm", "decay"}  # with these, the weights are those of the network
 @rule(
     code="LOS022",
     needs=("train/*",),
-    min_points=6,
+    min_points=4,
     severity="medium",
     message="{name} {course}, and {other} is {level:.4g}: the decoder gets nothing from the latent variables",
 )
@@ -22,7 +22,7 @@ def posterior_collapses(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
+    least: float = threshold(4, "points", "convention", "fewer show no course"),
     rising: float = threshold(1.5, "x the first third", "convention", "it may still be used"),
     full: float = threshold(0.5, "of its weight in the bound", "convention", "the divergence counts"),
     little: float = threshold(
