@@ -133,3 +133,43 @@ def test_a_zero_that_stands_for_nan_is_said_as_the_log_prints_it(tmp_path: Path)
     run = pasted(tmp_path, "\n".join([*rows, "{'eval_loss': nan, 'epoch': 0.05}"]))
     assert run.health == "failed"
     assert any("the log prints 0 for it" in f.message for f in run.findings)
+
+
+def test_weights_that_grow_a_hundredfold_in_a_healthy_run_are_mentioned(tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text(
+        "step,loss,weight_norm\n" + "\n".join(f"{i},{FALLING[i]:.4f},{10 * 1.03**i:.2f}" for i in AT)
+    )
+    document = pipeline.diagnose(pipeline.read_all(tmp_path / "metrics.csv"))
+    assert document.first.health == "healthy"
+    assert "norm of the weights grew" in document.to_text().partition("Assessment")[2]
+
+
+def test_validation_at_chance_from_the_first_epoch_is_prepared_differently(tmp_path: Path) -> None:
+    epochs = np.arange(15)
+    learned = np.exp(-epochs / 4)
+    run = said(
+        tmp_path, "epoch", 1, train_loss=1.5 * learned + 0.1, train_acc=1 - 0.6 * learned,
+        val_loss=2.9 + 0.15 * epochs, val_acc=0.11 + 0.005 * NOISE[:15],
+    )  # fmt: skip
+    assert run.hypotheses[0].cause == "val-preprocessing-mismatch"
+
+
+def test_validation_that_was_good_first_is_not(tmp_path: Path) -> None:
+    epochs = np.arange(15)
+    learned = np.exp(-epochs / 4)
+    run = said(
+        tmp_path, "epoch", 1, train_loss=1.5 * learned + 0.1, train_acc=1 - 0.6 * learned,
+        val_loss=1.7 - 0.9 * np.exp(-((epochs - 3) ** 2) / 8), val_acc=0.5 + 0.2 * np.exp(-((epochs - 3) ** 2) / 8),
+    )  # fmt: skip
+    assert run.hypotheses[0].cause != "val-preprocessing-mismatch"
+
+
+def test_a_loss_of_clipped_probabilities_is_not_put_down_to_imbalance(tmp_path: Path) -> None:
+    accuracy = 0.112 + 0.001 * NOISE[:20]
+    columns = {"loss": 16.118 * (1 - accuracy), "accuracy": accuracy}
+    run = said(
+        tmp_path, "epoch", 1, **columns, val_loss=np.full(20, 14.2886), val_accuracy=np.full(20, 0.1135)
+    )
+    likely = {h.cause for h in run.hypotheses[:3]}
+    assert {"learning-rate-too-high", "unnormalized-inputs"} <= likely
+    assert "class-imbalance" not in likely

@@ -5,6 +5,8 @@ from operator import eq, gt, lt
 
 from traindx.causes.facts.curves import (
     answers_one_class,
+    answers_rare_class,
+    clamped_loss,
     double_softmax_floor,
     ended_with,
     event,
@@ -77,9 +79,10 @@ FACTS: Mapping[str, FactCheck] = {
     "plain-sgd": plain_sgd,
     "on-processor": on_processor,
     "several-processes": several_processes,
-    "clamped-loss": event("code", "clamped-nan"),  # a multiple of 87.3365, where Caffe clamps log(0)
+    "clamped-loss": clamped_loss,
     "accumulation-scaled": event("code", "accumulation-scaled"),
     "answers-one-class": answers_one_class,
+    "answers-rare-class": answers_rare_class,
     "ended-in-error": event("kind", "crash"),
     "labels-out-of-range": ended_with(
         r"target -?\d+ is out of bounds|device-side assert|t >= 0 && t < n_classes"

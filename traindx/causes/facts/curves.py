@@ -16,6 +16,8 @@ from traindx.features.shared import Features
 from traindx.features.statistics import median
 from traindx.vocabulary import Run, threshold
 
+WRONG_ANSWER = (16.118, 15.424, 15.333, 15.249)  # -ln of the least probability, by how it is rounded
+
 
 def tight_clip(
     run: Run,
@@ -181,6 +183,50 @@ def answers_one_class(
     top = 100.0 if accuracy.values.max() > 1 else 1.0
     stays = counts[usual] >= same * accuracy.n and accuracy.values[0] == values[usual]
     return bool(stays and values[usual] < perfect * top)
+
+
+def answers_rare_class(
+    run: Run,
+    features: Features,
+    *,
+    rare: float = threshold(
+        0.3, "accuracy", basis="convention", source="the rest is more than twice as frequent"
+    ),
+) -> bool | None:
+    """Validation accuracy keeps one value that is too low for the share of a class that outweighs the others."""
+    if not answers_one_class(run, features):
+        return None
+    accuracy = features.curve("val/accuracy")
+    assert accuracy is not None
+    top = 100.0 if accuracy.values.max() > 1 else 1.0
+    return bool(accuracy.values.max() < rare * top)
+
+
+def clamped_loss(
+    run: Run,
+    features: Features,
+    *,
+    near: float = threshold(
+        0.004, "of the ratio", basis="theory", source="two decimals of an accuracy of 0.1"
+    ),
+    rows: float = threshold(3, "rows", basis="convention", source="two may agree by chance"),
+) -> bool | None:
+    """The loss is what clamped probabilities of 0 give: a multiple of 87.3365 (Caffe), or one number for each wrong
+    answer (Keras clips at 1e-7, so that a loss is 16.118 times the share of errors, 15.249 where 1 - 1e-7 is
+    rounded)."""
+    if any(e.code == "clamped-nan" for e in run.events):
+        return True
+    loss, accuracy = features.curve("train/loss"), features.curve("train/accuracy")
+    if (
+        loss is None
+        or accuracy is None
+        or loss.n < rows
+        or loss.n != accuracy.n
+        or accuracy.values.max() >= 1
+    ):
+        return None
+    each = loss.values / (1 - accuracy.values)
+    return True if any((np.abs(each / one - 1) < near).all() for one in WRONG_ANSWER) else None
 
 
 def event(field: str, value: str) -> FactCheck:

@@ -80,6 +80,7 @@ Settled by: counts per class and recall per class. Class weights raise the recal
         weights={
             "metric-constant-or-impossible": W(1.2), "predictions-collapse": W(1.6),
             "classes-imbalanced": W(3.5, -3.0), "fact:answers-one-class": W(2.2),
+            "fact:answers-rare-class": W(-4.0),  # what the most frequent class gets right is its share
             "metric-contradicts-loss": W(0.5), "metric-contradicts-loss:overconfidence": W(-0.6),
             "loss-plateaus": W(0.2), "losses-stay-high": W(0.3), "loss-not-finite": W(-1.5),
             "loss-diverges": W(-1.0),

@@ -92,7 +92,8 @@ def spread(leading: float, others: Sequence[float]) -> tuple[float, float] | Non
     return round(min(ranked), 3), round(max(ranked), 3)
 
 
-# Log-odds of causes by sign ("slug", or "slug:aspect"), multiplied by the finding's strength and gravity.
+# Log-odds of causes by sign ("slug", "slug:aspect" or "fact:name"); those of a finding are multiplied by its strength
+# and gravity.
 TERMS: Mapping[str, Mapping[str, float]] = {
     "validation-gap-grows": {"healthy": -1.8, "insufficient-regularization": 0.6, "too-little-data": 0.3},
     "validation-gap-grows:metric-improves": {"healthy": 1.2, "too-little-data": -0.5},
@@ -144,6 +145,13 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "metric-constant-or-impossible:below-zero": {
         "wrong-output-activation": 2.5, "wrong-loss": 2.5, "misaligned-labels": 1.5,
     },
+    # Validation that was never better than at first had nothing to lose by overfitting.
+    "fact:validation-never-improves": {"val-preprocessing-mismatch": 1.2, "too-little-data": -0.4},
+    # Outputs of exactly 0 and 1 do change, but no step brings them back.
+    "fact:clamped-loss": {
+        "unnormalized-inputs": 1.5, "wrong-output-activation": 1.0, "bad-initialization": -1.0,
+        "params-not-in-optimizer": -2.0, "undertrained": -2.0,
+    },
     # A log of times or of memory shows nothing else.
     "memory-grows": {"memory-leak": 3.0, "healthy": -1.5},
     "step-time-creeps": {"step-time-creep": 2.0, "healthy": -1.0},
@@ -166,11 +174,12 @@ def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]
     if run.panels:
         return added
     for key, by_cause in TERMS.items():
-        subject, _, aspect = key.partition(":")
+        fact = key.startswith("fact:")
+        subject, _, aspect = (key, "", "") if fact else key.partition(":")
         sign = signs.get(subject)
         if sign is None or not sign.held or (aspect and aspect not in sign.marks):
             continue
-        size = max(sign.strength, 0.5) * GRAVITY[sign.severity]
+        size = 1.0 if fact else max(sign.strength, 0.5) * GRAVITY[sign.severity]
         for cause, weight in by_cause.items():
             terms = added.setdefault(cause, {})
             terms[subject] = terms.get(subject, 0.0) + weight * size
