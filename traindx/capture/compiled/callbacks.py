@@ -28,16 +28,17 @@ class HostCallback:
     equal: they are part of a cached computation, which another object would compile anew."""
 
     stream: Stream
-    hook: Callable[..., None]
+    hook: Callable[..., Any]
     about: tuple[Any, ...] = ()
 
-    def __call__(self, *values: Any) -> None:
+    def __call__(self, *values: Any) -> Any:
         if not self.stream.active:
-            return
+            return None
         try:
-            self.hook(*self.about, *values)
+            return self.hook(*self.about, *values)
         except Exception as error:  # noqa: BLE001 - raised in a callback it would be an error of the training
             self.stream.failed(self.hook.__name__, error)
+            return None
 
 
 def count_step(stream: Stream, step: int) -> None:

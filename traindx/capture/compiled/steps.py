@@ -40,6 +40,7 @@ class Steps:
         self._lock = threading.Lock()
         self._losses: deque[tuple[float, list[Array]]] = deque(maxlen=4096)
         self._waiting: deque[Array] = deque()
+        self._covered: deque[int] = deque()  # of each that waits: the steps since the one before
         self._counts = {"losses": 0, "steps": 0, "rates": 0}
         self._per_step = {"losses": 1, "rates": 1}
         self._finished = 0  # steps that the session has
@@ -99,14 +100,24 @@ class Steps:
         """`[ROWS, p]` or `[READINGS, p]` of a step. They may be completed until the next one comes."""
         with self._lock:
             self._waiting.append(readings)
+            self._covered.append(1)
             self._counts["steps"] += 1
             steps = self._counts["steps"]
             self._per_step = {what: max(1, round(self._counts[what] / steps)) for what in self._per_step}
+
+    def covers(self, steps: int) -> None:
+        """The step that was reported last stands for so many, the others before it."""
+        with self._lock:
+            if self._covered:
+                self._covered[-1] = steps
 
     def finish_steps(self) -> None:
         """Another step comes, or the training ends: hand all that wait to the session."""
         with self._lock:
             while self._waiting:
+                passed = self._covered.popleft() - 1  # steps without a report
+                self.session.step += passed
+                self.session.clock.interrupted = self.session.clock.interrupted or passed > 0
                 self._finish(self._waiting.popleft())
 
     def _finish(self, readings: Array) -> None:

@@ -37,7 +37,9 @@ JAX = Framework(
   that a script prints may differ in its last digit, because the compiler may add it up in another order. Recorded
   activations are those of `jax.nn` and `jax.numpy` (`relu`, `relu#2`, in the order of the calls). A step is counted when
   an optimizer of optax makes it, or one of Keras with `stateless_apply`. Where no such optimizer is made, each
-  gradient by the parameters counts as a step; its learning rate is not known. `pmap` is not recorded.""",
+  gradient by the parameters counts as a step; its learning rate is not known. Of `scan` and `fori_loop` over 1000 steps
+  or more, the first 500 steps are reported, then as many as a fifth of the time allows, and the last one. A step that
+  is compiled by itself (`jit`) and called in such a loop is reported each time. `pmap` is not recorded.""",
     shows=("loss", "clock", "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory"),
     tested_with=("jax", "optax"),
     optimizers=("optax",),

@@ -23,6 +23,7 @@ from traindx.capture.compiled.callbacks import HostCallback, count_step
 from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.accumulation import Accumulation
+from traindx.capture.jax.loops import Loops
 from traindx.capture.jax.near import Near
 from traindx.capture.jax.norms import norm
 from traindx.capture.jax.readings import at_hand, of_weights, send_step, traced
@@ -58,6 +59,7 @@ class Launched:
         self._used: set[str] = set()
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         process.ends.append(self.end)
+        Loops(self._stream, self._depth, lambda: (self._steps, self._near) if self._steps else None)
         around = self._stream.patches.around
         around(pxla.ExecuteReplicated, "__init__", without_tokens)
         around(jax, "value_and_grad", self._value_and_grad)

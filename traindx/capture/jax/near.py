@@ -46,6 +46,11 @@ class Near:
             self._open = held
         self._steps.add_readings(held)
 
+    @property
+    def compares(self) -> bool:
+        """Whether the weights after the step at hand are to be compared with those before it."""
+        return bool(self._before)
+
     def _over(self, weights: Sequence[Array]) -> None:
         """The weights after the step before."""
         held, self._open = self._open, None

@@ -85,6 +85,7 @@ class Clock:
         self._memory_due, self._memory_since = 0.0, 0.0
         self._trimmed = 0.0  # bytes in use after freed memory was last returned to the system
         self.interrupted = False  # something else (validation) happened within the step
+        self.untimed = False  # what is timed are reports of steps, or several steps
         self.anew = False  # the step's function is another than before, which is compiled by nature
 
     def enter(self) -> bool:
@@ -145,6 +146,11 @@ class Clock:
             out["calls/compile"], out["time/compile"] = found
         self._last, self._sums, self.interrupted, self.anew = at, {}, False, False
         return out
+
+    def shown(self, scalars: dict[str, Any]) -> dict[str, Any]:
+        """The signals of a step, without times that are not those of a step."""
+        kinds = ("time/", "throughput") if self.untimed else ()
+        return {name: value for name, value in scalars.items() if not name.startswith(kinds)}
 
     def facts(self) -> dict[str, float | str]:
         """How long the first step took, from its first phase on: `time/step` does not have it. Why something

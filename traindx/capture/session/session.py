@@ -372,6 +372,7 @@ class Session:
             if scale is not None:
                 scalars["loss_scale"] = scale
         self.pace.stepped(self.step, scalars.get("time/step", 0.0))
+        scalars = self.clock.shown(scalars)
         if not sampled:
             less = self.pace.spent(self.step, self.clock.own - self._own)
             if less:
