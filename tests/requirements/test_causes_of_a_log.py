@@ -173,3 +173,41 @@ def test_a_loss_of_clipped_probabilities_is_not_put_down_to_imbalance(tmp_path: 
     likely = {h.cause for h in run.hypotheses[:3]}
     assert {"learning-rate-too-high", "unnormalized-inputs"} <= likely
     assert "class-imbalance" not in likely
+
+
+def test_a_rate_that_is_raised_right_before_nan_is_the_cause(tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=np.where(AT < 130, FALLING, np.nan), lr=np.where(AT < 120, 0.05, 0.5))
+    assert run.hypotheses[0].cause == "learning-rate-too-high"
+    assert "from 0.5 to 0.05" in run.hypotheses[0].fixes[0].change
+
+
+def test_a_rate_that_was_raised_long_before_nan_is_not_sure_to_be(tmp_path: Path) -> None:
+    early = said_of_table(
+        tmp_path, loss=np.where(AT < 130, FALLING, np.nan), lr=np.where(AT < 120, 0.05, 0.5)
+    )
+    late = said_of_table(tmp_path, loss=np.where(AT < 190, FALLING, np.nan), lr=np.where(AT < 60, 0.05, 0.5))
+    belief = [
+        next(h.probability for h in r.hypotheses if h.cause == "learning-rate-too-high")
+        for r in (early, late)
+    ]
+    assert belief[0] > belief[1]
+
+
+COSINE = 1e-3 * (0.5 + 0.5 * np.cos(np.pi * AT / 130))  # planned for 130 of 200 rows
+
+
+def test_a_cosine_that_climbs_back_with_the_loss_is_a_wrong_schedule(tmp_path: Path) -> None:
+    lost = np.where(AT < 150, 0.0, 0.6 * (1 - np.exp(-(AT - 150) / 15)))
+    run = said_of_table(tmp_path, loss=FALLING + lost, lr=COSINE)
+    assert run.hypotheses[0].cause == "learning-rate-schedule-fault"
+    assert "climbed back" in run.decision.reason
+
+
+def test_a_cosine_that_climbs_back_without_harm_is_a_note(tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=FALLING, lr=COSINE)
+    assert run.health == "healthy"
+
+
+def test_a_loss_that_hardly_falls_is_not_healthy(tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=2.306 - 0.0002 * AT + 0.002 * NOISE, grad_norm=np.full(STEPS, 1e-4))
+    assert run.health == "watch"

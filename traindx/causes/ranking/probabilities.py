@@ -156,6 +156,9 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "memory-grows": {"memory-leak": 3.0, "healthy": -1.5},
     "step-time-creeps": {"step-time-creep": 2.0, "healthy": -1.0},
     "discriminator-wins": {"healthy": -1.5},
+    "learning-rate-jumps:breaks": {
+        "learning-rate-too-high": 3.0, "learning-rate-schedule-fault": 2.0, "unstable-numerics": -1.5,
+    },
     "loss-spikes-recur:rate-rises": {"learning-rate-too-high": 5.0, "corrupt-samples": -3.0, "healthy": -1.0},
     "loss-spikes-recur:same-batch": {"corrupt-samples": 2.5, "learning-rate-too-high": -2.0, "healthy": -0.5},
     "loss-oscillates:no-progress": {"learning-rate-too-high": 0.8},

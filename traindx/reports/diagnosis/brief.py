@@ -180,7 +180,7 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
             finding.severity != "info" or leading is None or leading.cause == "healthy"
         ):
             said.setdefault(slug, dated(diagnosis, finding))
-    reason = diagnosis.decision.reason
+    reason = labels.sentence(diagnosis.decision.reason, 400)  # in the words of the findings
     found = [sentence for sentence in said.values() if sentence[:40].lower() not in reason.lower()]
     quiet = not said or (
         leading is not None and leading.cause == "healthy"

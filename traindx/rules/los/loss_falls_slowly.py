@@ -19,7 +19,7 @@ def loss_falls_slowly(
     *,
     slow: float = threshold(0.25, "of the starting level", "measured", "a good rate gains more in a run"),
     straight: float = threshold(0.25, "of the first half's fall", "theory", "log gains 0.3, x^-0.5 0.13"),
-    least: float = threshold(0.02, "of the starting level", "convention", "less is no fall"),
+    least: float = threshold(0.005, "of the starting level", "convention", "less is hardly seen in a plot"),
     transient: float = threshold(0.05, "of the run", "measured", "the warm-up does not show the speed"),
     tiny_norm: float = threshold(1e-2, "gradient norm", "convention", "healthy norms are 0.1 to 10"),
     surely: float = threshold(4.0, "x standard error", "theory", "the fall must be clear"),
@@ -27,7 +27,7 @@ def loss_falls_slowly(
     """The loss falls clearly but slowly, in an almost straight line.
 
     ## What it sees
-    A loss that falls by 2 to 25 % of its starting level over the whole run. The second half still gains at
+    A loss that falls by 0.5 to 25 % of its starting level over the whole run. The second half still gains at
     least a quarter of what the first half gained, and the fall exceeds 4 standard errors. Severity is low,
     and info if the loss fell by more than 12.5 %. A run whose learning rate decays is not judged.
 

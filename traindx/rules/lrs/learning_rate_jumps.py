@@ -29,7 +29,7 @@ def learning_rate_jumps(
     A change from one logged point to the next by a factor that the neighboring changes do not share: up by
     1.8 after the warm-up, or down by 15 or more (step decay divides by 2 to 10). Regular restarts, and
     phases that the log itself announces, are not reported. A rate that decays and gradually climbs back once
-    is a note. Severity is medium if the loss rises right after
+    is a note, and of medium severity if the objective gets worse on the way. Severity is medium if the loss rises right after
     the jump, or if there are three jumps. It is also medium if the factor is 3 or more and the rate was
     never that high before. Otherwise it is low.
 
@@ -63,7 +63,7 @@ def learning_rate_jumps(
         if kept:
             yield evidence(run, features, curve, kept, mild)
             return
-        climb = climb_back(curve)
+        climb = climb_back(curve, features)
         if climb is not None:
             yield climb
             return
@@ -71,13 +71,14 @@ def learning_rate_jumps(
 
 def climb_back(
     curve: Curve,
+    features: Features,
     *,
     deep: float = threshold(0.25, "of the rate before", "convention", "a decay, not a dent"),
     far: float = threshold(0.5, "of the rate before", "convention", "the decay is undone"),
     points: float = threshold(5, "points", "convention", "a gradual rise"),
 ) -> Evidence | None:
-    """A note: the rate decays and gradually climbs back once, as a cosine does that is shorter than the run.
-    Several cycles are deliberate."""
+    """The rate decays and gradually climbs back once, as a cosine does that is shorter than the run: a note, unless
+    the objective gets worse on the way. Several cycles are deliberate."""
     rates = curve.values
     low = int(np.argmin(rates))
     top = low + int(np.argmax(rates[low:]))
@@ -87,16 +88,42 @@ def climb_back(
         return None
     if np.count_nonzero(turns) > 2 or np.any(np.diff(rates[low : top + 1]) < 0) or low == 0:
         return None
+    spoiled = lost_since(features, curve.step_at(low), curve.step_at(top))
     return Evidence(
         onset=curve.step_at(low),
         last=curve.step_at(top),
         where=curve.name,
-        strength=1 / 4,
-        severity="info",
-        aspects=("climbs",),
+        strength=1.0 if spoiled else 1 / 4,
+        severity="medium" if spoiled else "info",
+        aspects=("climbs", "loss-reacts") if spoiled else ("climbs",),
         message=f"{curve.name} fell from {before:.4g} to {rates[low]:.4g} at step {curve.step_at(low):.6g} and climbed "
-        f"back to {rates[top]:.4g}: is the schedule shorter than the run?",
+        f"back to {rates[top]:.4g}{spoiled}; perhaps the schedule is shorter than the run",
         points=(curve.point(low), curve.point(top)),
+    )
+
+
+def lost_since(
+    features: Features,
+    low: float,
+    top: float,
+    *,
+    much: float = threshold(0.1, "of what was gained", "convention", "visible in a plot"),
+    sure: float = threshold(4.0, "x noise", "theory", "1 in 30,000"),
+) -> str:
+    """How much worse the objective is at the end of a climb of the rate than at its beginning, in words; "" for little
+    or for noise."""
+    curve = features.objective
+    if curve is None or curve.n < 3:
+        return ""
+    old = curve.oriented[curve.steps <= low][-4:]
+    new = curve.oriented[curve.steps <= top][-4:]
+    if not len(old) or not len(new):
+        return ""
+    best, end = float(median(old)), float(median(new))
+    if end - best <= max(sure * curve.noise, much * max(curve.start - best, 0.0)):
+        return ""
+    return (
+        f", and {curve.name} went from {best * curve.sign:.4g} to {end * curve.sign:.4g} with it (medians)"
     )
 
 
@@ -124,9 +151,11 @@ def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild
         aspects.append("at-resume")
     if reacts(features, before, at):
         aspects.append("loss-reacts")
+    if worst.factor > 1 and breaks_after(features, at):
+        aspects.append("breaks")
     # A return to a rate that did no harm before is less serious than a rate that was never tried.
     known = worst.factor > 1 and worst.after <= float(curve.values[: worst.at].max())
-    serious = {"loss-reacts", "repeatedly"} & set(aspects) or (
+    serious = {"loss-reacts", "repeatedly", "breaks"} & set(aspects) or (
         abs(np.log(worst.factor)) >= np.log(mild) and not known
     )
     more = len(found) - 1
@@ -148,6 +177,20 @@ def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild
             api.EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]
         ),
     )
+
+
+def breaks_after(
+    features: Features,
+    at: float,
+    *,
+    soon: float = threshold(0.1, "of the run", "convention", "a rate that is far too high shows within it"),
+) -> bool:
+    """Whether the objective is finite until the jump, and not finite soon after it."""
+    curve = features.objective
+    if curve is None or not len(curve.nonfinite_steps):
+        return False
+    last = max(float(curve.nonfinite_steps[-1]), float(curve.steps[-1]) if curve.n else 0.0)
+    return bool(at <= curve.nonfinite_steps[0] <= at + soon * last)
 
 
 def reacts(features: Features, before: float, at: float) -> bool:
