@@ -56,3 +56,45 @@ def test_what_an_optimizer_evaluates_again_is_the_same_batch(tmp_path: Path) -> 
     assert run.setup.batch_size == 24
     assert run.series["train/loss"].values.tolist() == pytest.approx(first)
     assert run.setup.number("backwards_per_step") == 1
+
+
+class Sequences(torch.nn.Module):
+    """Recurrent layers that get sequences first, or samples first, and how the batch is laid out before them."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.swaps, first = kind == "swapped", kind == "samples first"
+        self.attention = torch.nn.MultiheadAttention(6, 2, batch_first=first)
+        self.layer = self.attention if kind == "attention" else torch.nn.LSTM(6, 6, batch_first=first)
+        self.head = torch.nn.Linear(6, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.transpose(0, 1) if self.swaps else x
+        found, _ = self.layer(x, x, x) if self.layer is self.attention else self.layer(x)
+        return self.head(found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "targets", "expected"),
+    [
+        ("sequences first", (20, 5, 6), (100,), 5),
+        ("attention", (20, 5, 6), (20, 5), 5),
+        ("samples first", (5, 20, 6), (100,), 5),
+        ("swapped", (5, 20, 6), (5,), 5),
+        ("by mistake", (5, 20, 6), (5,), 5),  # one target for each of the first dimension
+    ],
+)
+def test_samples_of_a_batch_of_sequences(
+    kind: str, shape: tuple[int, ...], targets: tuple[int, ...], expected: int, tmp_path: Path
+) -> None:
+    model = Sequences(kind)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with traindx.watch(model, optimizer, out=tmp_path, every=1) as watch:
+        for _ in range(10):
+            x, y = torch.randn(shape), torch.randint(0, 2, targets)
+            optimizer.zero_grad()
+            found = model(x)
+            watch.batch(None, y)
+            found.square().mean().backward()
+            optimizer.step()
+    assert read(tmp_path).setup.batch_size == expected

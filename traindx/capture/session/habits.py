@@ -26,6 +26,10 @@ class Habits:
         a backward pass each are micro-batches. `alone`: a step takes only one."""
         self._last, self._together = samples, samples + (0 if alone else self._together)
 
+    def correct(self, samples: int) -> None:
+        """The last call had so many samples, as was found out during the call."""
+        self._last, self._together = samples, self._together - self._last + samples
+
     @property
     def samples(self) -> int:
         """What has gone into the coming step so far. Without reports of backward passes, each call is one,

@@ -19,6 +19,7 @@ from traindx.capture.torch.measure.reruns.recorded_call import observed_by_other
 from traindx.capture.torch.measure.reruns.train_and_eval import Reruns
 from traindx.capture.torch.measure.sampled_step import SampledStep
 from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor, vector
+from traindx.capture.torch.sample_axis import SampleAxis
 from traindx.vocabulary import Fact
 
 FIRST_OUTPUTS = 20  # that are all read; of n later ones about sqrt(FIRST_OUTPUTS * n) are
@@ -34,6 +35,7 @@ class TorchObserver:
         self.around_step = SampledStep(view, tree, self.data)
         self.reruns = Reruns()
         self._clock, self._habits, self._failed = view.clock, view.habits, view.dropped
+        self._sample_axis = SampleAxis(self._habits)
         self._handles: list[Any] = []
         self._after_handles: list[Any] = []
         self._observed: list[weakref.ref[nn.Module]] = []  # models whose calls are observed
@@ -66,6 +68,7 @@ class TorchObserver:
         )
         self._observe(model)
         self.around_step.add_model(model, name)
+        self._sample_axis.watch(model)
         self.probe.arm()
 
     def add_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
@@ -171,7 +174,9 @@ class TorchObserver:
         if training and inputs is not None:
             found = any_tensor(inputs)
             if found is not None and found.ndim:
-                self._habits.batch(found.shape[0])
+                self._habits.batch(self._sample_axis.samples(found))
+        if training and targets is not None:
+            self._sample_axis.targets(any_tensor(targets))
 
     def outputs(self, output: Any, classes_second: bool = False) -> None:
         """The input of the loss, reported by who has seen it."""
@@ -265,6 +270,7 @@ class TorchObserver:
         self.probe.unhook()
         self.around_step.release()
         remove_all(self._handles)
+        self._sample_axis.release()
         remove_all(self._after_handles)
         self._observed = []
         LAST_MOMENTS.forget()

@@ -1,0 +1,52 @@
+"""Which dimension of a batch counts its samples: PyTorch's recurrent layers and attention take the positions of
+sequences first, unless they are made with `batch_first`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.capture.process.patches import remove_all
+from traindx.capture.session.habits import Habits
+from traindx.capture.torch.hooks import CALLS
+
+SEQUENTIAL = (nn.RNNBase, nn.MultiheadAttention)
+
+
+class SampleAxis:
+    """Compares what the first such layer is called with to the batch: if they agree, sequences come first in both."""
+
+    def __init__(self, habits: Habits) -> None:
+        self._habits, self._axis = habits, 0
+        self._handles: list[Any] = []
+        self._shape: tuple[int, ...] = ()  # of the last batch
+
+    def watch(self, model: nn.Module) -> None:
+        layers = [m for m in model.modules() if isinstance(m, SEQUENTIAL) and not m.batch_first]
+        self._handles += [CALLS.hear_before(layer, self._called) for layer in layers]
+
+    def samples(self, inputs: torch.Tensor) -> int:
+        """How many samples a batch has, as far as is known before the model is called."""
+        self._shape = tuple(inputs.shape)
+        return self._shape[self._axis if len(self._shape) > 1 else 0]
+
+    def targets(self, given: torch.Tensor | None) -> None:
+        """One target for each of what comes first: those are the samples, and the layer gets them in the wrong order."""
+        if self._axis and given is not None and tuple(given.shape) == self._shape[:1]:
+            self._axis = 0
+            self._habits.correct(self._shape[0])
+
+    def release(self) -> None:
+        remove_all(self._handles)
+
+    def _called(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        given = next(iter((*args, *named.values())), None)
+        if not torch.is_grad_enabled() or len(self._shape) < 2:
+            return
+        self.release()
+        shape = tuple(given.shape[:2]) if isinstance(given, torch.Tensor) and given.ndim == 3 else ()
+        if shape == self._shape[:2]:
+            self._axis = 1
+            self._habits.correct(shape[1])
