@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from traindx.causes.verdict.harm import loss_in_raw_units
 from traindx.causes.verdict.health import (
     STUCK,
     Case,
@@ -261,7 +262,7 @@ def swings(
 
 
 def inspect_poor(case: Case, health: Health) -> Decision | None:
-    """A useless score that no longer improves, or one that was better."""
+    """A useless score that no longer improves, or one that was better; a loss of which nothing shows how good it is."""
     poor = poor_and_settled(case.features) if health == "watch" else None
     lost = fallen_back(case.features) if health == "watch" else None
     if lost is None and poor is not None and swings(poor):
@@ -271,6 +272,11 @@ def inspect_poor(case: Case, health: Health) -> Decision | None:
         return Decision(
             "inspect", f"{lost.name} was {best:.3g} and ends near {end:.3g}: use that checkpoint", 0.5
         )
+    raw = loss_in_raw_units(case.run, case.features) if health == "watch" else None
+    if poor is None and raw is not None:
+        unknown = f"{raw.name} ends at {late(raw):.4g}, and the log does not show what a good value is"
+        mean = "Compare it with the loss of always predicting the mean (for a squared error, the targets' variance)"
+        return Decision("inspect", f"{unknown}. {mean}", 0.5)
     if poor is None:
         return None
     stopped = f"{poor.name} has stopped improving at about {late(poor):.3g}"

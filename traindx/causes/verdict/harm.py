@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
+from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.plateaus import improvement
 from traindx.features.curves.progress import is_learning
@@ -290,6 +291,32 @@ def is_good(
         return True
     explained = explained_by_loss(run, features) if explained is None else explained
     return explained is not None and explained >= good
+
+
+def loss_in_raw_units(
+    run: Run,
+    features: Features,
+    *,
+    first: float = threshold(
+        1e4,
+        "loss",
+        basis="convention",
+        source="no mean of cross-entropies or of standardized squares begins there",
+    ),
+    last: float = threshold(
+        1e3, "loss", basis="convention", source="the variance of raw targets may be more"
+    ),
+) -> Curve | None:
+    """The loss of a run that began and ended as high as that of raw targets, where nothing shows what a good one is: no
+    score, no simple predictor, no spread of the targets. It falls as far while a model only learns their mean."""
+    curve = features.objective
+    if curve is None or not curve.name.endswith("loss") or curve.start < first or curve.end < last:
+        return None
+    if features.loss_is_no_score or features.is_reinforcement or gaps(run, features):
+        return None
+    scored = any(scores(features, split, 1) for split in ("val/", "train/"))
+    known = run.setup.known("targets_std") or any(features.curve(name) for name in OWN_SCORES)
+    return None if scored or known else curve
 
 
 def explained_by_loss(

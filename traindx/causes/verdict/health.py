@@ -26,6 +26,7 @@ from traindx.causes.verdict.harm import (
     is_unproven,
     is_wasted,
     learns_well,
+    loss_in_raw_units,
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
@@ -246,13 +247,14 @@ def is_doubtful(
 
 
 def is_unknown(case: Case) -> bool:
-    """Whether there is too little for a verdict, or the run has stopped improving at a poor score."""
-    short = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
-    short = (short and not clearly_improving(case)) or validation_worsens(case)
-    poor = poor_and_settled(case.features) is not None or falls_short(case.run, case.features) is not None
-    poor = poor or fallen_back(case.features) is not None
-    # Its numbers are further from the targets at the end than their mean is.
+    """Whether there is too little for a verdict, or the run ends at a poor level or at one that cannot be judged."""
+    few = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
+    short = (few and not clearly_improving(case)) or validation_worsens(case)
+    found = poor_and_settled(case.features), fallen_back(case.features), falls_short(case.run, case.features)
+    poor = any(what is not None for what in found)
     poor = poor or ((at_end(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus"))
+    if case.shape != "still-learning" and not case.has("loss-still-falling-at-end"):
+        poor = poor or loss_in_raw_units(case.run, case.features) is not None
     return short or poor or nothing_carries_over(case)
 
 
