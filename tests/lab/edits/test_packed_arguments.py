@@ -83,3 +83,43 @@ def test_a_packed_setting_is_not_added_a_second_time() -> None:
     found = edit(files, "train.py", "raise-weight-decay", ["weight_decay=0.3"], facts=FACTS)
     assert isinstance(found, Advice)
     assert "cannot tell" in found.why
+
+
+LOOKED_UP = {
+    "a dict of classes": (
+        'CLASSES = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}\n\n'
+        "def make(kind, parameters, **kwargs):\n    return CLASSES[kind](parameters, **kwargs)\n"
+        'optimizer = make("adam", model.parameters(), lr=1e-6)', "return CLASSES", ("lr=1e-6)", "lr=0.001)"),
+    ),
+    "getattr": (
+        'options = {"kind": "Adam", "lr": 1e-6}\n'
+        'optimizer = getattr(torch.optim, options["kind"])(model.parameters(), lr=options["lr"])', "optimizer = getattr",
+        ('"lr": 1e-6', '"lr": 0.001'),
+    ),
+    "a name for the class": (
+        'kind = getattr(torch.optim, "Adam")\nRATE = 1e-6\noptimizer = kind(model.parameters(), lr=RATE)',
+        "optimizer = kind", ("RATE = 1e-6", "RATE = 0.001"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LOOKED_UP)
+def test_a_class_that_is_looked_up_by_name_is_found_where_it_was_recorded(what: str) -> None:
+    body, at, (old, new) = LOOKED_UP[what]
+    text = START + body + END
+    line = next(number for number, line in enumerate(text.splitlines(), 1) if at in line)
+    facts = {**FACTS, "optimizer": "Adam", "where/optimizer": f"train.py:{line}"}
+    found = edit({"train.py": text}, "train.py", "raise-learning-rate", ["lr=*1000"], facts=facts)
+    assert isinstance(found, Patch), found
+    assert found.after == {"train.py": text.replace(old, new)}
+    decay = edit({"train.py": text}, "train.py", "lower-weight-decay", ["weight_decay=0.0"], facts=facts)
+    assert isinstance(decay, Advice)
+    assert "looked up by name" in decay.why
+
+
+def test_a_call_that_makes_something_else_is_no_optimizer() -> None:
+    text = START + 'parts = {"a": dict}\nmade = parts["a"](lr=1e-6)' + END
+    facts = {**FACTS, "where/optimizer": "train.py:99"}
+    assert isinstance(
+        edit({"train.py": text}, "train.py", "raise-learning-rate", ["lr=*1000"], facts=facts), Advice
+    )

@@ -23,14 +23,31 @@ def optimizers(project: Project) -> list[Found]:
     calls = [Found(source, call) for source in project.sources for call in source.calls()]
     found = [one for one in calls if is_optimizer(one.source.name(one.call.func))]
     recorded = project.place("optimizer")
-    made = [
+    here = [
         one
-        for one in found
+        for one in calls
         if recorded and one.source is recorded[0] and one.source.covers(one.call, recorded[1])
     ]
+    made = [one for one in here if one in found]
+    if not made:
+        return [*found, *(one for one in here if is_looked_up(project, one))]
     if len(made) != 1:
         return found
     return [one for one in found if one is made[0] or not alternatives(one, made[0])]
+
+
+def is_looked_up(project: Project, made: Found) -> bool:
+    """Whether the class that a call makes is looked up by name: `CLASSES[kind](...)`, `getattr(optim, kind)(...)`."""
+    source, what = resolve(project, made.source, made.call.func)
+    named = isinstance(what, cst.Call) and dotted(what.func) == "getattr"
+    return named or (isinstance(what, cst.Subscript) and source.code(what.value) not in ("", "self"))
+
+
+def class_of(made: Found, write: str) -> str:
+    """The class that a call makes ("SGD"). Raises NotCertain where it is looked up by name."""
+    if not is_optimizer(made.source.name(made.call.func)):
+        raise made.doubt(write, "the class of the optimizer is looked up by name")
+    return made.kind
 
 
 def is_optimizer(name: str) -> bool:

@@ -8,6 +8,7 @@ from traindx.lab.edits.api import (
     Kind,
     Project,
     certain,
+    class_of,
     close,
     cst,
     entries_of,
@@ -35,7 +36,7 @@ def edit(project: Project, value: str, name: str) -> None:
     if not made:
         raise project.doubt(f"{name}={value}", "no optimizer was found")
     for one in made:
-        if one.kind not in HAVE[name]:
+        if class_of(one, f"{name}={value}") not in HAVE[name]:
             raise one.doubt(f"{name}={value}", f"{one.kind} has no {name}")
         place(project, one, name, value)
 

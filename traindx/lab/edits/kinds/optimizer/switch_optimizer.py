@@ -3,7 +3,16 @@ are."""
 
 from functools import partial
 
-from traindx.lab.edits.api import Found, Project, cst, optimizers, with_argument, without_argument, writes
+from traindx.lab.edits.api import (
+    Found,
+    Project,
+    class_of,
+    cst,
+    optimizers,
+    with_argument,
+    without_argument,
+    writes,
+)
 from traindx.lab.edits.kinds.optimizer.learning_rate import DEFAULTS
 
 CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "momentum": "SGD"}
@@ -22,7 +31,7 @@ def switch_optimizer(project: Project, value: str) -> None:
     if wanted is None or not made:
         raise project.doubt(f"optimizer={value}", "no optimizer was found")
     for one in made:
-        if one.kind == "LBFGS":
+        if class_of(one, f"{wanted}(...)") == "LBFGS":
             raise one.doubt(f"{wanted}(...)", "LBFGS is stepped differently")
         if not done(one, value, wanted):
             switch(project, one, value, wanted)
