@@ -238,6 +238,16 @@ def test_a_second_fit_of_a_fresh_net_does_not() -> None:
     assert [e.kind for e in second.events] == ["restart"]
 
 
+@pytest.mark.parametrize(("first", "runs"), [(12, 1), (40, 2)])
+def test_a_start_that_was_given_up_has_no_verdict_of_its_own(first: int, runs: int) -> None:
+    steps = [*range(first), *range(300)]
+    loss = [*np.full(first, np.nan), *np.linspace(2, 1, 300)]
+    read = assemble(log(step=steps, loss=loss))
+    assert len(read) == runs
+    left = [e.message for e in read[-1].events if e.kind == "parse-warning"]
+    assert left == (["1 earlier start of at most 12 points left out"] if runs == 1 else [])
+
+
 def test_of_a_thousand_runs_in_one_log_the_last_are_kept() -> None:
     steps = np.tile(np.arange(5.0), 1000)
     runs = assemble(log(step=steps, loss=np.tile([5.0, 4.0, 3.0, 2.0, 1.0], 1000), row=np.arange(5000.0)))

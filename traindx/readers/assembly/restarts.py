@@ -19,7 +19,7 @@ MOST_RESUMES = 100  # reported one by one
 NEAR = 5  # logging intervals from the first step at which a run may begin anew
 FAR = 0.6  # of the way back to the first step
 FIRST, LEVEL = 3, 5  # points at a beginning, and elsewhere, whose median is a level
-FALSE_START, LONGER = 5, 20  # points of a start that was given up, and how many times as long a later run is
+LONGER = 20  # times as many points as a start that was given up has a later run
 CONTINUES, TOO_FAR = 0.75, 3.0  # of the way that a run came, between which another goes on from it
 
 
@@ -155,19 +155,21 @@ def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> 
 
 
 def without_false_starts(cuts: list[Cut], rows: Ints) -> list[Cut]:
-    """The cuts without starts that were given up after a few points, before a much longer run in the same
-    log: they have no verdict of their own. The run after them says that they are left out."""
+    """The cuts without starts that were given up before a much longer run in the same log: they have no verdict
+    of their own. The run after them says that they are left out."""
     sizes = [int(np.searchsorted(rows, cut.last) - np.searchsorted(rows, cut.first)) for cut in cuts]
     kept: list[Cut] = []
-    left = 0
+    left: list[int] = []
     for index, (cut, size) in enumerate(zip(cuts, sizes, strict=True)):
-        if size <= FALSE_START and max(sizes[index + 1 :], default=0) >= LONGER * size:
-            left += 1
+        if max(sizes[index + 1 :], default=0) >= LONGER * size:
+            left.append(size)
             continue
         if left:
-            message = f"{left} earlier start{'s' * (left > 1)} of at most {FALSE_START} points left out"
+            message = (
+                f"{len(left)} earlier start{'s' * (len(left) > 1)} of at most {max(left)} points left out"
+            )
             cut = msgspec.structs.replace(cut, events=(*cut.events, Event("parse-warning", message)))
-            left = 0
+            left = []
         kept.append(cut)
     return kept
 
