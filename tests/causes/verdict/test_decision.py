@@ -292,13 +292,27 @@ def test_without_harm_a_probable_cause_is_a_note() -> None:
         assert without_harm((), hypotheses, (), harmed, Features(harmed)) == tuple(hypotheses)
 
 
-@pytest.mark.parametrize(("logged", "health"), [((), "watch"), (("train/loss",), "sick")])
-def test_evaluations_alone_do_not_show_that_a_training_is_stuck(
-    logged: tuple[str, ...], health: str
+@pytest.mark.parametrize(
+    ("logged", "health"),
+    [
+        ({"train/reward": -116 + np.random.default_rng(0).normal(0, 0.01, 30)}, "watch"),
+        ({"train/loss": [1.4, 1.25, 1.2, 1.3, 1.5, 1.7, 1.9, 2.2, 2.4]}, "sick"),
+    ],
+)
+def test_a_lesser_finding_is_harm_only_with_a_possible_cause(
+    logged: dict[str, list[float]], health: str
 ) -> None:
-    """They may be episodes of one finished agent. A loss beside them shows that a training ran."""
-    rewards = -116 + np.random.default_rng(0).normal(0, 0.01, 30)
-    flat = {name: 2.3 + np.random.default_rng(1).normal(0, 1e-3, 30) for name in logged}
-    judged = diagnosed(make.run({"val/reward": rewards, **flat}))
-    assert any(f.slug in ("loss-flat-from-start", "loss-at-chance") for f in judged.findings)
+    """Nothing shows why the reward does not move. A loss that doubles has a likely cause."""
+    judged = diagnosed(make.run(logged))
+    assert judged.findings[0].severity == "medium"
     assert judged.health == health
+
+
+def test_a_score_that_falls_back_leaves_a_model_that_can_be_used() -> None:
+    risen = np.concatenate([np.linspace(5, 60, 100), np.linspace(60, 2, 100)])
+    noise = np.random.default_rng(2).normal(0, 0.5, 200)
+    reward, loss = (diagnosed(make.run({name: y})) for name, y in (
+        ("train/reward", risen + noise), ("train/loss", 62 - risen + noise / 9)
+    ))  # fmt: skip
+    assert "loss-diverges" in {f.slug for f in reward.findings}
+    assert (reward.health, loss.health) == ("sick", "failed")

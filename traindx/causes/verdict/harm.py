@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
 from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import worsened_after
-from traindx.features.curves.plateaus import improvement
 from traindx.features.curves.progress import is_learning
-from traindx.features.curves.score_scales import late, late_skills, scale_of, scores, skill
+from traindx.features.curves.score_scales import late, late_skills, scores
 from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Health, Hypothesis, Run, threshold
 
@@ -48,42 +47,6 @@ DECEIVING = frozenset({
 
 # With these, part of the model or of the run trains nothing: it could be better, however good it is.
 UNTRAINED = frozenset({"params-not-in-optimizer", "frozen-parameters", "learning-rate-schedule-fault"})
-
-# A loss that does not fall. What is learned may show in a score alone.
-UNFITTED = frozenset({"losses-stay-high", "loss-plateaus", "loss-flat-from-start"})
-
-
-def is_unproven(alarms: Sequence[str], run: Run, features: Features) -> bool:
-    """Whether a log does not prove these findings of medium severity, so that they are only worth watching."""
-    contradicted = UNFITTED.issuperset(alarms) and score_improves(features)
-    return not run.panels and (contradicted or only_evaluated(run, features))
-
-
-def score_improves(
-    features: Features,
-    *,
-    clear: float = threshold(4.0, "x standard error", basis="theory", source="no noise"),
-    share: float = threshold(0.1, "of what was missing", basis="convention", source="worth having"),
-) -> bool:
-    """Whether a score of the validation samples is clearly better at the end than at the start."""
-    for curve in scores(features, "val/", 4):
-        scale = scale_of(curve.name, curve.values)
-        gained, error = improvement(curve)
-        if scale is None or gained <= clear * error:
-            continue
-        before, after = (skill(curve.sign * level, scale) for level in (curve.end + gained, curve.end))
-        if before is not None and after is not None and after - before > share * (1 - before):
-            return True
-    return False
-
-
-def only_evaluated(run: Run, features: Features) -> bool:
-    """Whether scores of evaluations are all that was logged, no loss, no rate, no second value of a training:
-    they may all be of one model."""
-    judged = [c for c in map(features.curve, run.series) if c is not None and c.n > 1]
-    objective = features.objective
-    scored = objective is not None and objective.sign < 0
-    return scored and all(c.name.startswith(("val/", "test/")) for c in judged)
 
 
 def accused(

@@ -23,7 +23,6 @@ from traindx.causes.verdict.harm import (
     is_calibrated,
     is_good,
     is_note,
-    is_unproven,
     is_wasted,
     learns_well,
     loss_in_raw_units,
@@ -111,17 +110,16 @@ def without_harm(
 def health_of(
     case: Case,
     *,
-    doubted: float = threshold(
-        0.5, "P(healthy)", basis="convention", source="a fault is more likely than none"
-    ),
-    unlikely: float = threshold(
-        0.3, "P(healthy)", basis="convention", source="a fault is twice as likely as none"
-    ),
+    doubted: float = threshold(0.5, "P(healthy)", basis="convention", source="a fault is more likely"),
+    unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="a fault is twice as likely"),
     hardly: float = threshold(
         0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
     ),
     likely: float = threshold(
         0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
+    ),
+    possible: float = threshold(
+        0.35, "P(cause)", basis="convention", source="from here on a report says 'possibly'"
     ),
     sure: float = threshold(0.9, "probability", basis="convention", source="one in ten would be wrong"),
 ) -> Health:
@@ -140,8 +138,9 @@ def health_of(
         return health_without_score(case)
     done = has_no_harm(case)
     if "medium" in gravest and not (done and healthy >= sure):
-        alarms = [f.slug for f in case.findings if f.severity == "medium" and counts(f, case)]
-        return "sick" if healthy < unlikely and not is_unproven(alarms, case.run, case.features) else "watch"
+        # A log shows one or two curves: without a possible cause, a lesser finding there is a thing to watch.
+        known = case.recorded or (leading is not None and leading.probability >= possible)
+        return "sick" if healthy < unlikely and known else "watch"
     if done:
         untrained = leading is not None and leading.cause in UNTRAINED and leading.probability >= sure
         unsound = untrained or (is_doubtful(case) and not is_calibrated(case.run, case.features))
@@ -390,11 +389,12 @@ def diverged_for_good(
     curve = case.features.objective
     if curve is None or not (case.has("loss-diverges") or case.has("loss-spikes-then-fails")):
         return False
+    if curve.sign < 0:
+        return False  # the model of the best time can be used
     aspects = case.aspects.get("loss-diverges", frozenset())
     first, last = float(curve.oriented[0]), float(curve.oriented[-1])
-    if "exploded" in aspects or (curve.n < few and curve.sign > 0):
+    if "exploded" in aspects or curve.n < few:
         return "exploded" in aspects or (curve.n >= 4 and last >= far * first)
     if "short" in aspects:  # the smoothed start may be behind the jump
         return curve.end >= visible * first
-    back = curve.start - same * abs(curve.start)
-    return curve.end >= max(back, visible * curve.best if curve.sign > 0 else back)
+    return curve.end >= max(curve.start - same * abs(curve.start), visible * curve.best)
