@@ -98,6 +98,10 @@ AROUND = (
     "\x1b[33m{}\x1b[0m",
     "tensor({})",
     "<{}>",
+    "np.float32({})",
+    "tensor({}, device='cuda:0')",
+    "{} ± 0.01",
+    "[{}]\t",
 )
 COUNTED = (
     "{c} {n}",
@@ -116,6 +120,10 @@ COUNTED = (
     "--- {c} {n} ---",
     "<{c}={n}>",
     "{c}:{n:6d}",
+    "({n} {share:.0f}%)",
+    "1m 4s (- 15m 5s) ({n} {share:.0f}%)",
+    "{c} {n} [rank 0]",
+    "{{{c} {n}}}",
 )
 PREFIXES = (
     "", "", "", "2024-05-01 12:{m:02d}:{s:02d},123 INFO ", "[2024-05-01 12:{m:02d}:{s:02d}] ", "INFO:root:",
@@ -123,6 +131,7 @@ PREFIXES = (
     "\x1b[32mINFO\x1b[0m ", "I0601 12:{m:02d}:{s:02d}.885972 24067 solver.cpp:48] ", "[1,0]<stdout>:", "0: ", "* ",
     "2024/05/01 12:{m:02d}:{s:02d} ", "May 01 12:{m:02d}:{s:02d} node7 python[812]: ", "[GPU 0] ", "| INFO | ",
     "2024-05-01T12:{m:02d}:{s:02d}Z ", "<12:{m:02d}:{s:02d}> ", "[12:{m:02d}:{s:02d} trainer.py:88] ", "Train: ",
+    "(rank 0) ", "2024-05-01 12:{m:02d}:{s:02d} | rank=0 | ", "INFO:tensorflow:", "#### ", "[0] ", "Worker 1: ",
 )  # fmt: skip
 CHATTER = ("Saving checkpoint to out/ckpt.pt", "----------------", "Model saved.", "")
 HEADERS = (

@@ -120,3 +120,14 @@ def test_a_number_that_is_never_on_the_scale_is_another_number() -> None:
     assert judged(metric_constant_or_impossible, make.run({"val/d_kernel_map": [512.0]})).status == "clear"
     judgement = judged(metric_constant_or_impossible, make.run({"val/accuracy": [0.4, 0.6, 140.0]}))
     assert judgement.status == "fired"
+
+
+@pytest.mark.parametrize(
+    ("losses", "severity"),
+    [((4.1, 1.5e7, 1.5e7), "high"), ((4.1, 20.0, 20.0), None), ((4.1, 4.0, 12.0, 12.5), "medium")],
+)
+def test_three_points_show_a_jump_if_it_is_a_large_one(
+    losses: tuple[float, ...], severity: str | None
+) -> None:
+    found = judged(loss_diverges, make.run({"train/loss": list(losses)}))
+    assert [e.severity for e in found.evidence] == ([severity] if severity else [])

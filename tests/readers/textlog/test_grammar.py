@@ -56,6 +56,15 @@ def counters(line: str) -> list[tuple[str, int]]:
         ("epoch 3: 1250.5, 0.31 avg loss, 12 images", {"avg_loss": 0.31}),
         ("🔥 Epoch 1 ✅ loss: 0.5", {"loss": 0.5}),
         ("INFO:root:loss=0.5", {"loss": 0.5}),
+        (
+            "seen 1, loss: x 0.5, y .25, total 0.75",
+            {"seen": 1.0, "x_loss": 0.5, "y_loss": 0.25, "loss": 0.75},
+        ),
+        ("loss: 0.5, x 0.25", {"loss": 0.5}),
+        ("loss: cls 0.5, acc 0.25", {"cls_loss": 0.5, "acc": 0.25}),
+        ("1m 4s (- 15m 5s) (5000 6%) 2.8525", {"value": 2.8525}),
+        ("5000 6% (0m 12s) 2.4177 Garcia / Spanish", {"value": 2.4177}),
+        ("训练时，loss出现Nan值", {}),
     ],
 )
 def test_metrics(line: str, expected: dict[str, float]) -> None:

@@ -33,6 +33,10 @@ COUNTED_THINGS = re.compile(r"\s+(?P<counter>[a-z_]+s)(?=\W)", re.IGNORECASE)
 INDEXED = re.compile(r"(?P<name>\w[\w ./-]*)\[$")  # `loss[12] = 7.49`
 PAIR = re.compile(r"\d+\s*,\s*\d+\s*\]")  # `[epoch, batch]`
 LEGEND = re.compile(r"\([A-Za-z_, ]+\)")  # `Loss [3, 100](epoch, batch): 1.72`
+GROUP = re.compile(
+    r"(?:^|[\s,;|])(loss)(?:es)?\s*[:=]\s*[({\[]?\s*$", re.IGNORECASE
+)  # `loss: x 0.5, y 0.2, total 0.7`
+LISTED = re.compile(r"\s*[,/]?\s*\w+\s*")
 INDEX_ENDS = re.compile(r"\]\s*[:=]")
 BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
 THINGS = re.compile(r" [a-z]+s\b(?!:|=)")  # `wrote 3 files`
@@ -146,8 +150,10 @@ class LineReader:
         self.stamp: tuple[int, int] | None = None
         self.passed = 0  # characters behind a number that belong to it
         self.last_kind = self.waiting = ""  # `waiting`: a metric's name whose counter comes before its value
-        self.named = self.closing = False
-        self.lead = ""
+        self.named = self.closing = self.shared = (
+            False  # `shared`: its counter is followed by a share of all
+        )
+        self.lead = self.group = ""  # `group`: "loss" in `loss: x 0.5, y 0.2, total 0.7`
         ranked = RANK.search(line, 0, 120)
         self.rank = int(ranked[1]) if ranked else -1
         given = LINE_UNIT.search(line)
@@ -160,6 +166,12 @@ class LineReader:
             return
         if token["ratio"] is not None:
             self.ratio(token)
+        elif token["done"] is not None and all(
+            f.kind == "metric" for f in self.fields
+        ):  # `(5000 6%) 2.85`: a step and its share of all
+            self.fields.append(Field("step", "counter", 1, whole=True))
+            self.spans.append(token.span("steps"))
+            self.last_kind, self.shared = "counter", True
         elif token["numbered"] is not None:
             self.numbered(token)
         else:
@@ -173,7 +185,8 @@ class LineReader:
         gap = self.line[max(self.floor, token.start() - REACH) : token.start()]
         key = self.key_of(gap, token)
         wordy = value[-1] in "nNfFyY"
-        if wordy and not (key.strong or evidence(key.text) or gap.strip() in ("", "(")):
+        alone = gap.strip() in ("", "(") or (self.shared and not gap.strip(UNNAMED_GAP))
+        if wordy and not (key.strong or evidence(key.text) or alone or self.group):
             return  # the word "nan" in a sentence
         unit = short_unit(token["rate"] or token["unit"] or token["standing"] or key.unit or "")
         field = self.field_of(key, token, unit, value.lstrip("+-").isdigit())
@@ -189,7 +202,7 @@ class LineReader:
     def key_of(self, gap: str, token: re.Match[str]) -> Key:
         """The key of a number. Where a counter comes between a metric's name and its value, the name waits
         for it."""
-        key, self.passed = key_before(gap), 0
+        key, self.passed = self.grouped(key_before(gap), gap), 0
         whole = token["value"].isdigit()
         if not self.fields and gap.rstrip().endswith("[") and PAIR.match(self.line, token.start()):
             self.waiting = key.text if evidence(key.text) else ""
@@ -219,6 +232,16 @@ class LineReader:
             return key
         self.waiting, self.side = name, role_of_key(name) or self.side
         return Key(counter, True, key.lead, "")
+
+    def grouped(self, key: Key, gap: str) -> Key:
+        """The key, with the word before it that heads a list of losses."""
+        if headed := GROUP.search(key.lead):
+            self.group = headed[1].lower()
+        elif not LISTED.fullmatch(gap):
+            self.group = ""
+        plain = self.group and not key.strong and key.text.isidentifier() and not evidence(key.text)
+        name = self.group if key.text.lower() == "total" else f"{key.text}_{self.group}"
+        return key._replace(text=name) if plain else key
 
     def numbered(self, token: re.Match[str]) -> None:
         """`Epoch-12`, `step #12`."""
@@ -295,7 +318,8 @@ class LineReader:
         if any(f.kind not in COUNTING for f in self.fields) or gap.strip(UNNAMED_GAP):
             return None
         bare_counter = [f.name for f in self.fields] == [""] and not gap.strip(" \t,")
-        last = not whole and not unit and not self.line[token.end() :].strip(" \t)].")
+        ends = self.shared or not self.line[token.end() :].strip(" \t)].")
+        last = not whole and not unit and ends
         return Field("value", "metric") if self.fields and (bare_counter or last) else None
 
     def drop_loose(self) -> None:
@@ -303,7 +327,8 @@ class LineReader:
         if any(f.name == "value" for f in self.fields):
             counted = all(f.kind in COUNTING for f in self.fields[:-1])
             unnamed = any(f.kind == "counter" and not f.name for f in self.fields)
-            among = any(span > self.spans[0] for span in self.others)  # not in a prefix
+            # Not in a prefix, nor the time between a step with its share and its loss.
+            among = not self.shared and any(span > self.spans[0] for span in self.others)
             if not counted or among or (unnamed and self.others):
                 self.fields.clear()
         if any(

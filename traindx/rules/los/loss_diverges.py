@@ -201,10 +201,10 @@ def lasting_jump(
     falls: float = threshold(0.8, "of the level after the jump", "convention", "a loss that learns again"),
 ) -> Evidence | None:
     """A log that jumps to another level, where each later value is at least `times` as high as all earlier ones:
-    with at least two points before and two after in a short log (or one, and the fourth power of that), or within
+    with at least two points before and two after in a short log (or one before, and the fourth power of that), or within
     its first tenth in a longer one."""
     y = curve.oriented
-    if curve.sign < 0 or len(y) < 4 or y.min() <= 0:
+    if curve.sign < 0 or len(y) < 3 or y.min() <= 0:
         return None
     long = len(y) >= few
     places = range(1, max(2, int(early * len(y))) if long else len(y) - 1)
@@ -223,7 +223,7 @@ def lasting_jump(
     return Evidence(
         onset=curve.step_at(k),
         last=float(curve.raw.steps[-1]),
-        severity="high" if len(y) > 4 else "medium",
+        severity="high" if len(y) > 4 or lowest_after[k] >= times**4 * highest_until[k - 1] else "medium",
         strength=0.5,
         aspects=("from-start" if long else "late", "short", "sudden"),
         message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step "
