@@ -68,7 +68,7 @@ def test_a_module_that_has_a_number_only_is_called_a_module(family: str, where: 
 def test_a_training_score_that_stays_does_not_go_from_a_value_to_the_same(tmp_path: Path) -> None:
     epoch = np.arange(40)
     falls = 0.8 - 0.3 * np.exp(-epoch / 3) - np.maximum(epoch - 15, 0) * 0.006
-    for last, words in ((1.0, "train/accuracy stayed at 1"), (0.99, "train/accuracy went from 1 to 0.99")):
+    for last, words in ((1.0, "train/accuracy stayed at 1"), (0.99, "train/accuracy fell from 1 to 0.99")):
         train = np.where(epoch == 39, last, 1.0)
         lines = [f"{e},{t},{v:.4f}" for e, t, v in zip(epoch, train, falls, strict=True)]
         (tmp_path / "log.csv").write_text("\n".join(["epoch,train_acc,val_acc", *lines]))

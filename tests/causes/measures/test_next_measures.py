@@ -266,7 +266,9 @@ def test_what_any_rule_needs_is_asked_for_in_words() -> None:
             assert "*" not in measure
             assert measure != name or "/" not in name, name
     assert how_to_log("grad_norm/*")[0] == "the gradient norm of every layer"
-    assert how_to_log("update_ratio/*")[0] == "norm of the update over norm of the weights of every module"
+    assert (
+        how_to_log("update_ratio/*")[0] == "the norm of the update over norm of the weights of every module"
+    )
 
 
 def test_through_all_rules() -> None:

@@ -324,5 +324,6 @@ def how_to_log(name: str) -> tuple[str, str]:
     if known is not None:
         return known
     meant = {kind.name: kind.meaning for kind in SIGNALS}.get(f"{base}/<module>" if panel else base)
-    words = f"{meant} of every module" if meant and panel else meant or name
+    each = str(meant).removesuffix(" of one module") + " of every module"
+    words = f"the {each}" if meant and panel else meant or name
     return words, WITH_CAPTURE

@@ -261,7 +261,12 @@ def swings(
     return curve.end - best > much * max(abs(best), abs(curve.end))
 
 
-def inspect_poor(case: Case, health: Health) -> Decision | None:
+def inspect_poor(
+    case: Case,
+    health: Health,
+    *,
+    enough: float = threshold(10, "points", basis="convention", source="as many as a page asks for"),
+) -> Decision | None:
     """A useless score that no longer improves, or one that was better; a loss of which nothing shows how good it is."""
     poor = poor_and_settled(case.features) if health == "watch" else None
     lost = fallen_back(case.features) if health == "watch" else None
@@ -280,7 +285,8 @@ def inspect_poor(case: Case, health: Health) -> Decision | None:
     if poor is None:
         return None
     stopped = f"{poor.name} has stopped improving at about {late(poor):.3g}"
-    return Decision("inspect", f"{stopped}, a poor score that longer training will not improve", 0.5)
+    rest = ": longer training will not improve it" if poor.n >= enough else f", but {poor.n} points are few"
+    return Decision("inspect", f"{stopped}, a poor score{rest}", 0.5)
 
 
 def go_on_watching(case: Case, health: Health) -> Decision | None:
@@ -310,10 +316,10 @@ def go_on(case: Case, health: Health) -> Decision:
         "delayed-generalization": "the validation loss is falling late, after training had converged",
         "recovered-spike": f"{name} spiked and recovered",
         "adversarial-balance": "neither network has won. Their losses do not show how good the samples are",
-        "warmup-phase": "no rule found a serious fault, and the learning rate is still warming up",
+        "warmup-phase": "no serious fault was found, and the learning rate is still warming up",
     }
     reason = shapes.get(
-        case.shape or "", f"no rule found a serious fault in {case.run.points} points of {name}"
+        case.shape or "", f"no serious fault was found in {case.run.points} points of {name}"
     )
     if case.features.loss_is_no_score and case.shape != "adversarial-balance":
         reason = "the losses show no fault, but not how well the networks work together"

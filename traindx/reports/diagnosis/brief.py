@@ -213,14 +213,15 @@ def notes(diagnosis: RunDiagnosis) -> list[str]:
 
 
 def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
-    """A finding's message, with its onset where it does not say that itself."""
+    """A finding's message, with its onset where it names no place in the log itself."""
     words = labels.sentence(finding.message, 240).rstrip(".")
     onset = finding.onset_step
     place = labels.step(onset).replace(",", "")
     known = onset in (None, diagnosis.run.first_step) or re.search(
-        rf"\b{re.escape(place)}\b", words.replace(",", "")
+        rf"\b{re.escape(place)}\b|\b{re.escape(labels.axis(diagnosis.run))} \d", words.replace(",", "")
     )
-    return f"{words}." if known else f"{words} ({since(diagnosis.run, onset)})."
+    stop = "" if words.endswith("…") else "."
+    return f"{words}{stop}" if known else f"{words} ({since(diagnosis.run, onset)})."
 
 
 def courses(run: Run, axis: str) -> list[tuple[str, str]]:

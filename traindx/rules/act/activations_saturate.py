@@ -26,9 +26,9 @@ def activations_saturate(
 
     ## What it sees
     The share of pre-activations with an absolute value above 3, per module: the median over the run without
-    its first tenth. It must reach 50 %. The last module is left out, because a confident classifier
-    saturates its output. Severity is high if the run does not learn and low if that is not known. A run that
-    learns is not reported.
+    its first tenth. It must reach 50 %. The last module is left out, because the output of a confident
+    classifier is saturated. Severity is high if the run does not learn and low if that is not known. A run
+    that learns is not reported.
 
     ## Why it matters
     Beyond 3 the derivative is below 20 % of its maximum for sigmoid and below 1 % for tanh. Hardly any

@@ -41,8 +41,9 @@ def predictions_collapse(
 
     ## What it sees
     The share of the most frequent prediction, on the validation set or else in a training batch. Its median
-    over the second half of the run must reach 97 %, and exceed the share of the most frequent label by 10 %.
-    Severity is high if the run does not learn, medium if that is not known, and info if it learns.
+    over the second half of the run must reach 97 %, and exceed the share of the most frequent label by 10
+    percentage points. Severity is high if the run does not learn, medium if that is not known, and info if it
+    learns.
 
     ## Why it matters
     The prediction does not depend on the input. The accuracy is the share of that class.
@@ -56,8 +57,9 @@ def predictions_collapse(
     and the learning rate.
 
     ## Sources
-    Karpathy (2019), A recipe for training neural networks, https://karpathy.github.io/2019/04/25/recipe/.
-    The 97 % are measured: 51 small trainings had 100 % after a collapse, and at most 71 % otherwise.
+    Karpathy (2019), A recipe for training neural networks, https://karpathy.github.io/2019/04/25/recipe/. The
+    limit of 97 % is measured: in 51 small trainings the share was 100 % after a collapse, and at most 71 %
+    otherwise.
     """
     name = next(n for n in NAMES if n in run.series)
     if features.is_game or api.young(run):

@@ -35,14 +35,14 @@ def relu_units_dead(
 
     ## When it is wrong
     A healthy ReLU is zero for about half of all inputs. That is not counted: a dead unit is zero for all of
-    them. Wide and sparse networks can spare units, which is why a run that learns gets a note only.
+    them. Wide and sparse networks work without some of their units, so a run that learns gets only a note.
 
     ## What to try
     A lower learning rate (units die in large steps), LeakyReLU or GELU, biases that start at zero.
 
     ## Sources
-    Lu et al. (2019), Dying ReLU and initialization: theory and numerical examples, arXiv:1903.06733. The 50
-    % are measured: 277 of 279 healthy runs had at most 41 %.
+    Lu et al. (2019), Dying ReLU and initialization: theory and numerical examples, arXiv:1903.06733. The
+    limit of 50 % is measured: 277 of 279 healthy runs had at most 41 %.
     """
     found = before_break(features, panel(features, "act_zero_fraction"))
     half = found.values[int(late * len(found.values)) :]

@@ -20,14 +20,15 @@ def bias_before_normalization(
 
     ## What it sees
     A linear layer or a convolution with a bias whose output goes straight into a batch or instance
-    normalization (measured by `traindx check`). Information.
+    normalization (measured by `traindx check`). Severity is info.
 
     ## Why it matters
     The normalization subtracts the mean, and with it the bias: these parameters have no effect, and
     their weight decay does nothing.
 
     ## When it is wrong
-    It does no harm. Layers may be called in another order than they are defined.
+    The bias does no harm. The rule follows the order in which layers are defined, and the model may call them
+    in another order.
 
     ## What to try
     Set `bias=False` before a normalization.

@@ -26,15 +26,16 @@ def deep_saturating_activations(
 
     ## What it sees
     Five or more layers with weights (three where softmax is the only activation), no rectifier among the
-    activations, no normalization, and an objective that does not improve. Not reported where the run
-    learns; low where this is unknown.
+    activations, no normalization, and an objective that does not improve. Severity is medium, and low if it
+    is not known whether the run learns. A run that learns is not reported.
 
     ## Why it matters
     The derivative of these functions is below 1 almost everywhere, so every layer makes the gradient
     smaller.
 
     ## When it is wrong
-    Gates of recurrent nets; tanh with a good initialization works for a moderate depth.
+    Gates of recurrent networks need these functions. With a good initialization, tanh works at moderate
+    depth.
 
     ## What to try
     Use ReLU or GELU with He initialization, normalization, or skip connections.

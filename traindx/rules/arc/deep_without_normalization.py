@@ -23,15 +23,14 @@ def deep_without_normalization(
     """A deep model has no normalization and does not learn.
 
     ## What it sees
-    Ten or more layers with weights, no normalization layer, and an objective that does not improve. Not
-    reported where the run learns; low where this is unknown.
+    Ten or more layers with weights, no normalization layer, and an objective that does not improve. Severity
+    is medium, and low if it is not known whether the run learns. A run that learns is not reported.
 
     ## Why it matters
     In a plain stack each layer scales the signal a little. After ten layers the product is far from one.
 
     ## When it is wrong
-    Skip connections or a good initialization have the same effect and cannot be seen in a count of
-    layers.
+    Skip connections or a good initialization have the same effect, but a count of layers does not show them.
 
     ## What to try
     Add normalization after each layer, skip connections, or He initialization.

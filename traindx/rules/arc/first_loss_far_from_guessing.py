@@ -30,17 +30,17 @@ def first_loss_far_from_guessing(
     """The first loss is many times that of guessing.
 
     ## What it sees
-    The loss of the first step compared with ln k for a cross-entropy over k classes, ln 2 for a binary
-    one, and the mean square of the targets for a squared error. A loss that is the sum of several
-    cross-entropies is compared with as many. Medium where the run does not learn, low
-    where this is unknown, information where it learns. Only for losses that are a mean over the batch.
+    The loss of the first step compared with ln k for a cross-entropy over k classes, ln 2 for a binary one,
+    and the mean square of the targets for a squared error. A loss that is the sum of several cross-entropies
+    is compared with as many. Severity is medium if the run does not learn, low if that is not known, and info
+    if it learns. Only losses that are a mean over the batch are judged.
 
     ## Why it matters
     The initial outputs are large and wrong because of the initialization, the scale of the inputs, or
     wrong arguments of the loss. The first steps only undo that.
 
     ## When it is wrong
-    Fine-tuning on other classes; losses with further terms; targets of which only a few were read.
+    Fine-tuning on other classes. A loss with further terms. Targets of which only a few were read.
 
     ## What to try
     Print the scale of inputs and outputs at the first step. Initialize the last layer with smaller

@@ -19,20 +19,20 @@ def future_leaks_into_output(
     """A model that predicts the next token can see that token.
 
     ## What it sees
-    A training batch whose targets are its inputs shifted by one. After the recording, the second half of
-    each sequence is replaced by that of another; the outputs for the first half change.
+    A training batch whose targets are its inputs shifted by one. After the recording, the second half of each
+    sequence is replaced by that of another sequence. If the outputs for the first half change, the model sees
+    later tokens.
 
     ## Why it matters
     The model copies the answer instead of predicting it. Training and validation loss become better than
     possible, and text generated token by token is useless.
 
     ## When it is wrong
-    Models that use both directions on purpose, with targets that happen to be their inputs shifted by
-    one.
+    Models that read in both directions on purpose, and whose targets happen to be the inputs shifted by one.
 
     ## What to try
-    Use a causal mask in every attention (`is_causal=True`, `torch.tril`), on the right side of the
-    diagonal, and no bidirectional recurrence. Shift the targets once, not twice.
+    Use a causal mask in every attention (`is_causal=True`, `torch.tril`), check that it masks the right side
+    of the diagonal, and do not use bidirectional recurrence. Shift the targets once, not twice.
 
     ## Sources
     Vaswani et al. (2017), Attention is all you need, section 3.2.3, https://arxiv.org/abs/1706.03762.

@@ -35,15 +35,15 @@ def input_has_no_effect(
     """The input makes no difference to the output.
 
     ## What it sees
-    An effective rank of 0 of the last recorded module from the first sampled step on, in nine of ten
-    rows. After `traindx check` also: trained on one batch, the loss falls no lower with the inputs than
-    with blank ones, and the batch is not memorized, or the loss is the same at every step.
+    An effective rank of 0 of the last recorded module from the first sampled step on, in nine of ten rows.
+    `traindx check` also trains on one batch, with its inputs and with blank inputs. It reports if the inputs
+    bring no lower loss and the batch is not memorized, or if the loss is the same at every step.
 
     ## Why it matters
     The model cannot distinguish samples, so it can learn only the most frequent answer.
 
     ## When it is wrong
-    The last module in the list may not be the output; a batch of equal samples.
+    The last module in the list may not be the output of the model. The samples of a batch may all be equal.
 
     ## What to try
     Look for weights of zero, a softmax over one unit, a branch multiplied by zero, or inputs that are

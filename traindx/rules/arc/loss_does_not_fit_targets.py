@@ -27,14 +27,15 @@ def loss_does_not_fit_targets(
     - A cross-entropy over a single output.
     - A squared error on class indices, or on one-hot classes over several outputs.
 
-    The first two are certain (high). The third is medium if the run does not learn, low otherwise.
+    The first two are certain, and their severity is high. The third is medium if the run does not learn, and
+    low otherwise.
 
     ## Why it matters
     Minimizing such a loss does not make the model good. A broadcast difference compares every output
     with every target.
 
     ## When it is wrong
-    Ratings and counts are whole numbers for which a squared error is right; reconstruction of
+    A squared error is right for ratings and counts, which are whole numbers, and for reconstructing
     black-and-white images.
 
     ## What to try

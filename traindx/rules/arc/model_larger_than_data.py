@@ -24,15 +24,15 @@ def model_larger_than_data(
     """The model has many more parameters than there are training samples.
 
     ## What it sees
-    More than 10 parameters per sample. Information; low where the validation loss has clearly risen from
-    its best value. Not reported where it has not risen, or for fine-tuning.
+    More than 10 parameters per sample. Severity is info, and low if the validation loss has clearly risen
+    from its best value. If it has not risen, or for fine-tuning, nothing is reported.
 
     ## Why it matters
     The model can memorize every sample.
 
     ## When it is wrong
-    Most large models are larger than their data and generalize well, which is why this is only
-    information. Samples can be long sequences or images.
+    Most large models are larger than their data and generalize well, which is why the severity is only info.
+    One sample may be a long sequence or a large image, which counts for more.
 
     ## What to try
     Use weight decay, dropout, augmentation or early stopping, a smaller model, or more data.

@@ -28,7 +28,7 @@ def modes_disagree(
     belong to other data, every evaluation and every use of the model is wrong, however well it trains.
 
     ## When it is wrong
-    Statistics that have not caught up after a few steps. (Dropout has the opposite effect.)
+    After a few steps the running statistics have not caught up yet. (Dropout has the opposite effect.)
 
     ## What to try
     Use the default momentum of batch normalization and larger batches. Do not share statistics between

@@ -33,16 +33,16 @@ def output_cannot_reach_targets(
       probabilities, so there only a ReLU counts.
     - A constant output.
 
-    High if the run does not learn, medium if this is unknown, low if it learns.
+    Severity is high if the run does not learn, medium if that is not known, and low if it learns.
 
     ## Why it matters
     The loss cannot fall below the error of the unreachable targets, and saturated or dead outputs pass
     no gradient.
 
     ## When it is wrong
-    Outputs that happen to stay within such a range. Therefore the bound must be reached on the side of the
-    targets, or the last operation must be such an activation (known from the graph). Not judged where the
-    last operation is known to be linear.
+    Outputs may happen to stay within such a range. Therefore the bound must be reached on the side of the
+    targets, or the graph must show that the last operation is such an activation. A model whose last
+    operation is known to be linear is not judged.
 
     ## What to try
     End with a linear layer, or scale the targets into the range.

@@ -29,14 +29,14 @@ def probabilities_fed_to_cross_entropy(
       cross-entropy, it covers much of the range from 0 to 1 and nothing else.
     - nll_loss or kl_div gets probabilities instead of their logarithms.
 
-    High if the run does not learn, medium otherwise.
+    Severity is high if the run does not learn, and medium otherwise.
 
     ## Why it matters
     The softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e), and gradients
     are small.
 
     ## When it is wrong
-    Log-probabilities are harmless and not reported; a binary output that happens to stay within 0 and 1.
+    A binary output may happen to stay between 0 and 1. Log-probabilities are harmless and are not reported.
 
     ## What to try
     Remove the last softmax or sigmoid and pass the logits.

@@ -23,17 +23,17 @@ def samples_affect_each_other(
     """Information leaks from one sample of a batch to another.
 
     ## What it sees
-    The gradient of one sample's output with respect to another sample's input, with the model in
-    evaluation mode. For whole-number inputs: whether an output changes when another sample is replaced
-    (measured by `traindx check`). High where the run does not learn or this is unknown, medium where it
-    learns.
+    The gradient of one sample's output with respect to another sample's input, with the model in evaluation
+    mode. For whole-number inputs: whether an output changes when another sample is replaced (measured by
+    `traindx check`). Severity is high, and medium if the run learns.
 
     ## Why it matters
     A reshape, transpose or softmax along the wrong dimension mixes samples: the model trains on the
     answers of other samples, and behaves differently for another batch size.
 
     ## When it is wrong
-    Graph neural networks, whose rows are connected nodes; attention between samples on purpose.
+    Graph neural networks, whose rows are connected nodes, and attention between samples mix samples on
+    purpose.
 
     ## What to try
     Use permute instead of view and reshape after a transpose. Check every dim= of softmax, mean and cat,

@@ -21,8 +21,8 @@ def scores_fed_to_nll_loss(
     """A negative log-likelihood is computed from numbers that are not log-probabilities over the classes.
 
     ## What it sees
-    `nll_loss` is given rows whose exponentials do not sum to 1. High for raw logits and where the run
-    does not learn; medium otherwise.
+    `nll_loss` is given rows whose exponentials do not sum to 1. Severity is high for raw logits, or if the
+    run does not learn. Otherwise it is medium.
 
     ## Why it matters
     With raw logits the loss falls without limit, also below zero, and has no meaning. With a softmax

@@ -35,8 +35,8 @@ def batch_repeats(
     The model memorizes one batch and learns nothing else.
 
     ## When it is wrong
-    Full-batch training repeats its batch by design; it covers all data and is not counted. Overfitting
-    one batch on purpose is a useful test.
+    Full-batch training repeats its batch by design. It covers all data and is not counted. Overfitting one
+    batch on purpose is a useful test.
 
     ## What to try
     Iterate over the loader. Do not call `next(iter(loader))` inside the loop.

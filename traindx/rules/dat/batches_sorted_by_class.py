@@ -22,8 +22,8 @@ def batches_sorted_by_class(
     """The training samples are sorted by class.
 
     ## What it sees
-    How much more often two samples of a batch share their class than by chance (0: shuffled, 1: one
-    class per batch). High where the run does not learn, medium otherwise.
+    How much more often two samples of a batch share their class than by chance (0: shuffled, 1: one class per
+    batch). Severity is high if the run does not learn, and medium otherwise.
 
     ## Why it matters
     The model follows the class it saw last and forgets the others. Batch statistics describe one class.

@@ -25,8 +25,8 @@ def classes_imbalanced(
     """Some classes are much rarer than others in the training data.
 
     ## What it sees
-    Counts per class in the batches that were read. Medium where the run does not learn, low otherwise;
-    information where rare classes already count more in the loss.
+    Counts per class in the batches that were read. Severity is medium if the run does not learn, and low
+    otherwise. It is info if rare classes already count more in the loss.
 
     ## Why it matters
     Always predicting the most frequent class gives a low loss, and training often stops there. Accuracy

@@ -23,9 +23,9 @@ def inputs_have_constant_features(
     """Some input features never change.
 
     ## What it sees
-    A quarter or more of the features have one value in all samples that were read. Information; low when
-    it is half of them or more (in a table: any, with its name), high when it is all (the input is
-    blank).
+    A quarter or more of the features have one value in all samples that were read. Severity is info, low from
+    half of the features on (in a table: from one on, which is named), and high if all are constant: the input
+    is blank.
 
     ## Why it matters
     They cannot help, and dividing by their standard deviation of zero gives NaN.

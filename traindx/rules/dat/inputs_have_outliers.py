@@ -28,9 +28,8 @@ def inputs_have_outliers(
 
     ## What it sees
     The share of values more than ten standard deviations from their feature's mean, or a largest value a
-    hundred times the mean standard deviation. In a table, whose features differ in scale: values ten
-    times as far from their feature's median as 95 % of the others. Medium where the run does not learn
-    or this is unknown, information where it learns.
+    hundred times the mean standard deviation. In a table, whose features differ in scale: values ten times as
+    far from their feature's median as 95 % of the others. Severity is medium, and info if the run learns.
 
     ## Why it matters
     A batch with such a sample has a huge gradient: the loss spikes, or one step ruins the weights.

@@ -21,15 +21,15 @@ def inputs_not_finite(
     """The training inputs contain NaN or infinite values.
 
     ## What it sees
-    The number of non-finite values in the batches that were read, and whether the batch at which the
-    loss became non-finite had such inputs or targets. Critical where the run does not learn, high where
-    this is unknown, low where it learns (then the values are masked).
+    The number of non-finite values in the batches that were read, and whether the batch at which the loss
+    became non-finite had such inputs or targets. Severity is critical if the run does not learn, high if that
+    is not known, and low if it learns (then the values are masked).
 
     ## Why it matters
     One such value makes the loss NaN, and one step with it makes every weight NaN.
 
     ## When it is wrong
-    Missing values that the model masks or fills on purpose; then the run learns.
+    The model masks or fills missing values on purpose. Then the run learns.
 
     ## What to try
     Find the rows (numpy.isnan) and drop or impute them. Look for divisions by a standard deviation of

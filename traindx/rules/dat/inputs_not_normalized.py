@@ -28,17 +28,17 @@ def inputs_not_normalized(
 
     ## What it sees
     Mean and standard deviation over the features of the batches that were read: either is above 10, all
-    deviations are below 0.01 (scaled twice), or the mean is many times the deviation. High where the run
-    does not learn, medium where this is unknown, information where it learns or where only a file was
-    read, because the script may scale it later. Where outliers dominate both, the scale is a third of
-    the largest value of a batch (median over features and batches).
+    deviations are below 0.01 (scaled twice), or the mean is many times the deviation. Severity is high if the
+    run does not learn, medium if that is not known, and info if it learns. It is also info if only a file was
+    read, because the script may scale it later. Where outliers dominate both, the scale is a third of the
+    largest value of a batch (median over features and batches).
 
     ## Why it matters
     Weights are initialized for inputs of unit scale. Other inputs saturate the first layer, or make its
     gradient too large or too small.
 
     ## When it is wrong
-    A normalization layer inside the model (or the conversion of bytes) compensates for it; then the run
+    A normalization layer inside the model, or the conversion of bytes, compensates for it. Then the run
     learns.
 
     ## What to try

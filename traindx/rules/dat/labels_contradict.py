@@ -24,16 +24,17 @@ def labels_contradict(
     """The same sample has different targets in different places.
 
     ## What it sees
-    Samples that are equal in every feature and differ in their target. Medium from half a percent of the
-    samples. Information below, and where the features have so few values that samples repeat by chance.
+    Samples that are equal in every feature and differ in their target. Severity is medium from half a percent
+    of the samples on. Below, it is info. It is also info if the features have so few values that samples
+    repeat by chance.
 
     ## Why it matters
     No model can fit both. At least one label is wrong, or a feature that distinguishes the samples is
     missing.
 
     ## When it is wrong
-    Features with few values (survey answers, genotypes) coincide by chance; several annotators on
-    purpose.
+    Features with few values (survey answers, genotypes) coincide by chance. Several annotators may label each
+    sample on purpose.
 
     ## What to try
     Inspect the rows. Correct the label, or add the feature that distinguishes them.

@@ -20,7 +20,7 @@ def labels_ill_formed(
     two: float = threshold(2, "different targets", "theory", "with one target there is nothing to learn"),
     any_at_all: float = threshold(0, "classes", "theory", "one is enough"),
 ) -> Iterator[Evidence]:
-    """The targets are encoded in a way that cannot train, or trains something else.
+    """The targets are encoded in a way that cannot be learned, or that teaches something else.
 
     ## What it sees
     - High: one target for all samples, or validation classes that training does not have.
@@ -33,7 +33,7 @@ def labels_ill_formed(
     fails or adds unused outputs. A class that training never has cannot be predicted.
 
     ## When it is wrong
-    The script maps labels to indices itself; -1 or -100 may mean "ignore".
+    The script may map labels to indices itself. A label of -1 or -100 may mean "ignore".
 
     ## What to try
     Map labels through one dictionary, built from the training data, and raise an error on any other

@@ -33,17 +33,17 @@ def labels_look_noisy(
     ## What it sees
     The share of wrong predictions among the half of the samples where a cross-validated model is most
     confident, and whether this share stays as high for the most confident ones. Classes that are hard to
-    separate disagree less and less there; wrong labels disagree equally often everywhere. Medium from 2
-    %, high from 8 %. The rows named are those that confident learning would drop, worst first. Not
-    judged where no model predicts the labels well.
+    separate disagree less and less there; wrong labels disagree equally often everywhere. Severity is medium
+    from 2 % on and high from 8 % on. The rows named are those that confident learning would drop, worst
+    first. If no model predicts the labels well, nothing is judged.
 
     ## Why it matters
     The model first learns the consistent labels and later memorizes the wrong ones: validation is best
     early, the training loss levels off high, and scores on a noisy test set cannot be trusted.
 
     ## When it is wrong
-    A model that is confidently wrong (few samples, a leaking feature), or labels that depend on
-    something that is not among the features.
+    The cross-validated model may be confidently wrong (few samples, a leaking feature). The labels may depend
+    on something that is not among the features.
 
     ## What to try
     Inspect the named rows, correct or drop wrong ones, then check again.

@@ -23,16 +23,16 @@ def labels_make_no_difference(
     """The real labels are learned no faster than permuted ones.
 
     ## What it sees
-    The losses of two starts, one of them with the labels permuted among the samples (measured by
-    `traindx check`), compared in every tenth of the steps. Judged only where one batch can be memorized,
-    so that the model works, and after two passes over the data.
+    The losses of two starts, one of them with the labels permuted among the samples (measured by `traindx
+    check`), compared in every tenth of the steps. They are judged only if one batch can be memorized, which
+    shows that the model works, and after two passes over the data.
 
     ## Why it matters
     The model then learns only the frequency of the labels, or memorizes single samples: labels and
     inputs do not belong together.
 
     ## When it is wrong
-    Tasks that are learned late (parity, modular arithmetic); labels that are really random.
+    Some tasks are learned late (parity, modular arithmetic). Some labels are really random.
 
     ## What to try
     Inspect ten inputs with their labels. Shuffle inputs and labels with one permutation, and sort files

@@ -23,8 +23,8 @@ def rows_sorted_by_class(
 
     ## What it sees
     How much more often neighboring rows share their class than by chance, or the rank correlation of a
-    real-valued target with the row number. Information, because a loader that shuffles corrects it;
-    medium where shuffling is known to be off.
+    real-valued target with the row number. Severity is info, because a loader that shuffles corrects it. It
+    is medium if shuffling is known to be off.
 
     ## Why it matters
     Without shuffling the model follows the class it saw last. A split by position leaves whole classes

@@ -28,9 +28,9 @@ def samples_duplicated(
     """Training samples occur more than once in the data.
 
     ## What it sees
-    Samples with the same hash within a batch, or fewer different samples than the data set has, after
-    three epochs. In a data file: samples that are equal in every feature; information where the features
-    have so few values that samples repeat by chance.
+    Samples with the same hash within a batch, or fewer different samples than the data set has, after three
+    epochs. In a data file: samples that are equal in every feature. Severity is info if the features have so
+    few values that samples repeat by chance.
 
     ## Why it matters
     Copies count double, and copies in both training and validation make the validation score too good.

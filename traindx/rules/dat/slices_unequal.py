@@ -36,8 +36,8 @@ def slices_unequal(
     Groups may really differ. Whether a model should predict that is a question that no number answers.
 
     ## What to try
-    Compare under equal conditions, collect more samples of the slice, report errors per slice, weight or
-    calibrate per slice.
+    Collect more samples of the slice, and report errors per slice. Then weight or calibrate each slice, and
+    compare under equal conditions.
 
     ## Sources
     Barocas, Hardt, Narayanan (2023), Fairness and machine learning, https://fairmlbook.org.

@@ -30,7 +30,7 @@ def targets_have_outliers(
     others.
 
     ## When it is wrong
-    Rare events that are the point of the task.
+    Rare events may be the point of the task.
 
     ## What to try
     Inspect these rows. Use a Huber loss, a logarithm, or gradient clipping.

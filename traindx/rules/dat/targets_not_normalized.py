@@ -22,15 +22,15 @@ def targets_not_normalized(
 
     ## What it sees
     Real-valued targets (not 0 and 1) whose mean or standard deviation is above 10, or whose standard
-    deviation is below 0.01. High where the run does not learn, medium where this is unknown, information
-    where it learns or where only a file was read, because the script may scale it later.
+    deviation is below 0.01. Severity is high if the run does not learn, medium if that is not known, and info
+    if it learns. It is also info if only a file was read, because the script may scale it later.
 
     ## Why it matters
     The first loss is the mean square of the targets, with an equally large gradient: the first steps
     ruin the weights, or the model spends its time learning the offset.
 
     ## When it is wrong
-    A head that rescales, or a bias set to the mean, compensates for it; then the run learns.
+    A head that rescales, or a bias set to the mean, compensates for it. Then the run learns.
 
     ## What to try
     Standardize the targets with the mean and standard deviation of the training data, and undo that for

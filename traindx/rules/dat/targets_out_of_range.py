@@ -20,8 +20,8 @@ def targets_out_of_range(
     """Targets are outside of the range that the loss is defined for.
 
     ## What it sees
-    Class indices as large as the number of outputs or larger; targets of a binary cross-entropy outside
-    of 0..1; labels that are all negative (masked).
+    Class indices that are not below the number of outputs. Targets of a binary cross-entropy outside of 0 to
+    1. Labels that are all negative, which means masked.
 
     ## Why it matters
     The loss then falls without limit, has no meaning, or is a mean over no samples.

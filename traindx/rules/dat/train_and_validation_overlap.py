@@ -30,17 +30,17 @@ def train_and_validation_overlap(
     """Samples used for training are also used for validation.
 
     ## What it sees
-    Hashes of evaluated samples that were also seen in training, for the worst evaluated data set. A pass
-    over the training data itself is not counted, unless nothing else is evaluated and its values are
-    logged as validation. High from 10 %, medium below. Low in three cases: nearly the whole training set
-    is evaluated (the script measures its training accuracy), the evaluation logs no loss or score, or
-    samples repeat within batches so often that chance explains the overlap.
+    Hashes of evaluated samples that were also seen in training, for the worst evaluated data set. A pass over
+    the training data itself is not counted, unless nothing else is evaluated and its values are logged as
+    validation. Severity is high from 10 % on and medium below. It is low in three cases: nearly the whole
+    training set is evaluated (the script measures its training accuracy), the evaluation logs no loss or
+    score, or samples repeat within batches so often that chance explains the overlap.
 
     ## Why it matters
     Validation then measures memorization and does not show overfitting.
 
     ## When it is wrong
-    An evaluation on training data on purpose; very sparse samples that share a hash.
+    The script may evaluate training data on purpose. Very sparse samples can share a hash.
 
     ## What to try
     Split before augmenting and duplicating. Remove the shared samples from one set.

@@ -27,10 +27,10 @@ def validation_distribution_differs(
     """Validation inputs have another scale or offset than training inputs.
 
     ## What it sees
-    High: the means of the features are far apart, in standard deviations of the training data, or the
-    standard deviations differ by a large factor. Where outliers dominate, the largest values of a batch are
-    compared instead. Medium, in data files: the distribution of a feature or of the targets differs beyond
-    chance.
+    Severity is high if the means of the features are far apart, in standard deviations of the training data,
+    or the standard deviations differ by a large factor. Where outliers dominate, the largest values of a
+    batch are compared instead. In data files, severity is medium if the distribution of a feature or of the
+    targets differs by more than chance.
 
     ## Why it matters
     The model is evaluated on inputs unlike those it learned from, so the validation score does not

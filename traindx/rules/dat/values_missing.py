@@ -21,13 +21,13 @@ def values_missing(
 
     ## What it sees
     Empty cells (also NA, null, ?), words among numbers, rows with another number of cells, and samples
-    without a target. High where a target is missing or a feature is mostly empty.
+    without a target. Severity is high if a target is missing or a feature is mostly empty.
 
     ## Why it matters
     An empty cell becomes NaN, and NaN in one sample is NaN in every weight after one step.
 
     ## When it is wrong
-    The script fills or masks them; then check what it fills in.
+    The script may fill or mask them. Then check what it fills in.
 
     ## What to try
     Drop the rows or the feature, or fill in the median and add a column that marks it.

@@ -32,17 +32,16 @@ def batch_grows_with_ranks(
     """The batch of data-parallel training grows with the number of processes.
 
     ## What it sees
-    Processes that train one model on different samples (DistributedDataParallel, FSDP, or gradients that
-    are observed to be averaged), the samples of each in a step, and the learning rate. This is advice
-    with numbers, not a fault: whether the rate was chosen for the whole batch cannot be seen.
+    Processes that train one model on different samples (DistributedDataParallel, FSDP, or gradients that are
+    observed to be averaged), the samples of each in a step, and the learning rate. This is advice, not a
+    fault: the record does not show whether the rate was chosen for the whole batch.
 
     ## Why it matters
     The mean over N times the samples has 1/N of the noise, and an epoch has N times fewer steps. With
     the rate for one process, training is slower than it could be.
 
     ## When it is wrong
-    A larger rate does not help beyond the batch size at which noise stops to matter
-    (`grad_noise_scale`).
+    Beyond the batch size at which noise no longer matters (`grad_noise_scale`), a larger rate does not help.
 
     ## What to try
     With SGD multiply the rate by N, with a warm-up of some epochs. With Adam and similar optimizers

@@ -29,23 +29,23 @@ def gradients_are_not_averaged(
     """The processes do not exchange the mean of their gradients.
 
     ## What it sees
-    A sum with fixed factors over a few gradients, for each process alone and for the gradient used in
-    its step. The second is proportional to the mean of the first, but not equal: N times as large for N
-    processes whose gradients are summed, 1/N where the mean is divided once more. Division of the loss
-    by the number of processes, clipping and accumulation are taken into account. Judged where the loss
-    of each process is a mean over its samples. Low for optimizers whose step does not depend on the size
-    of gradients.
+    A sum with fixed factors over a few gradients, for each process alone and for the gradient used in its
+    step. The second is proportional to the mean of the first, but not equal: N times as large for N processes
+    whose gradients are summed, 1/N where the mean is divided once more. Division of the loss by the number of
+    processes, clipping and accumulation are taken into account. It is judged if the loss of each process is a
+    mean over its samples. Severity is medium, and low for optimizers whose step does not depend on the size
+    of the gradients.
 
     ## Why it matters
-    With a sum over N processes, steps are N times as large as the rate suggests, they change with N, and
-    gradients reach clipping limits earlier.
+    With a sum over N processes, steps are N times as large as the rate suggests, and change with N. Gradients
+    reach clipping limits earlier.
 
     ## When it is wrong
     The rate was divided by the number of processes to compensate.
 
     ## What to try
-    Divide by `dist.get_world_size()` after `all_reduce` (or use `ReduceOp.AVG`), once, also in a
-    communication hook, or leave it to DistributedDataParallel.
+    Divide once by `dist.get_world_size()` after `all_reduce`, also in a communication hook, or use
+    `ReduceOp.AVG`. DistributedDataParallel does it for you.
 
     ## Sources
     Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training,

@@ -35,7 +35,7 @@ def rank_stops_reporting(
     written. If all ranks stop at once, no step shows which was first.
 
     ## What to try
-    Check the end of the output of that rank, and its process.
+    Look at the last lines that rank printed, and check whether its process is still running.
 
     ## Sources
     The log itself.

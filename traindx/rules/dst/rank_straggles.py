@@ -47,10 +47,10 @@ def rank_straggles(
     """One process takes longer for each step than the others, which wait for it.
 
     ## What it sees
-    The time of a step before gradients are exchanged is compared between ranks. It is the wait for data,
-    the step without its backward pass (which contains the exchange), the forward pass, or the step if ranks
-    log it without waiting. In three of four steps one rank is above the median of the others by a fifth of
-    a step, over three eighths of the run. High from half a step; low below 5 ms.
+    The time of a step before gradients are exchanged is compared between ranks. It is the wait for data, the
+    step without its backward pass (which contains the exchange), the forward pass, or the step if ranks log
+    it without waiting. In three of four steps one rank is above the median of the others by a fifth of a
+    step, over three eighths of the run. Severity is medium, high from half a step on, and low below 5 ms.
 
     ## Why it matters
     In synchronous training all processes wait for the slowest.

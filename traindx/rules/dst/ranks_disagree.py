@@ -41,8 +41,8 @@ def ranks_disagree(
 
     ## When it is wrong
     Processes that hold different parts of one model (tensor, expert or pipeline parallel) differ as they
-    should; that is recognized where it is recorded, or where their losses are all equal. Local SGD lets
-    weights differ on purpose. A log may contain gradient norms from before the averaging.
+    should. They are recognized from the record, or because their losses are all equal. Local SGD lets weights
+    differ on purpose. A log may contain gradient norms from before the averaging.
 
     ## What to try
     Compare a checksum of the weights of all ranks after the first step. Check that the wrapper is called

@@ -22,17 +22,17 @@ def ranks_see_same_data(
     """Every process of data-parallel training reads the same batches.
 
     ## What it sees
-    The loss from which the backward pass of each rank starts, at the steps that all recorded: equal in
-    every bit at nineteen of twenty. Judged with DistributedDataParallel and FSDP, whose processes should
-    have different samples.
+    The loss from which the backward pass of each rank starts, at the steps that all recorded: equal in every
+    bit at nineteen of twenty. It is judged for DistributedDataParallel and FSDP, whose processes should have
+    different samples.
 
     ## Why it matters
     N processes do N times the work of one for the same result. The batch is not N times as large, and an
     epoch passes over the data N times.
 
     ## When it is wrong
-    Losses that were averaged over the ranks before the backward pass. Dropout that draws different units
-    on each rank hides it.
+    The losses may have been averaged over the ranks before the backward pass. Dropout that draws different
+    units on each rank hides the fault.
 
     ## What to try
     Use a `DistributedSampler` (and its `set_epoch`) or `split_dataset_by_node`; for streams, one shard

@@ -22,18 +22,17 @@ def accelerator_missing(
 
     ## What it sees
     An accelerator that the machine or the library reports, compared with the device of the parameters.
-    Medium for models of a million parameters and more, low for smaller ones.
+    Severity is medium for models of a million parameters and more, and low for smaller ones.
 
     ## Why it matters
     Training on the CPU takes ten to a hundred times as long.
 
     ## When it is wrong
-    Small models, which an accelerator does not speed up; an accelerator that is reserved for another
-    job.
+    An accelerator does not speed up small models. It may also be reserved for another job.
 
     ## What to try
-    Call `model.to("cuda")` (or "mps"), and the same for every batch. Where the library finds no
-    accelerator, install the build that fits its driver, and check CUDA_VISIBLE_DEVICES.
+    Call `model.to("cuda")` (or "mps"), and the same for every batch. If the library finds no accelerator,
+    install the build that fits its driver, and check CUDA_VISIBLE_DEVICES.
 
     ## Sources
     PyTorch documentation, CUDA semantics, https://docs.pytorch.org/docs/stable/notes/cuda.html.

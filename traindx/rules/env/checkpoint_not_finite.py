@@ -24,10 +24,10 @@ def checkpoint_not_finite(
     bytes.
 
     ## Why it matters
-    Training that starts from it is lost from the first step: the loss is NaN because of another run.
+    Training that starts from it is lost from the first step, because of the run that wrote it.
 
     ## When it is wrong
-    Masks and positions that contain infinities on purpose (attention masks of -inf).
+    Masks and positions may contain infinities on purpose (attention masks of -inf).
 
     ## What to try
     Go back to a checkpoint from before the loss became NaN. Do not save after a non-finite step.

@@ -27,7 +27,7 @@ def checkpoint_unreadable(
     A resume fails hours later, or the only copy of a long run is already lost.
 
     ## When it is wrong
-    A file that another process is writing at this moment; another kind of file with the same suffix.
+    Another process may be writing the file at this moment. Another kind of file may have the same suffix.
 
     ## What to try
     Load an older checkpoint. Write checkpoints to a temporary name and rename them when they are

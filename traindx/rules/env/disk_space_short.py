@@ -26,7 +26,7 @@ def disk_space_short(
     A full disk ends a run in its last hour, often with a damaged checkpoint.
 
     ## When it is wrong
-    Checkpoints that are written elsewhere; quotas below the free space.
+    Checkpoints may be written elsewhere. A quota may allow less than the free space.
 
     ## What to try
     Remove old checkpoints, keep only the last few, or write to another disk.

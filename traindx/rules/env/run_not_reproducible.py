@@ -25,12 +25,12 @@ def run_not_reproducible(
     """Two starts of the same script with the same seed give different losses.
 
     ## What it sees
-    The losses of two starts, step by step (measured by `traindx check`). Medium where the script sets
-    seeds, or where seeds were set for it, and the losses differ by more than rounding can explain.
+    The losses of two starts, step by step (measured by `traindx check`). Severity is medium: the script sets
+    seeds, or seeds were set for it, and still the losses differ by more than rounding can explain.
 
     ## Why it matters
-    Some source of randomness is not seeded: a library, the clock, the order of a set or of files,
-    threads. Experiments then differ for no reason.
+    Some source of randomness is not seeded: a library, the clock, the order of a set or of files, threads.
+    Two experiments then differ although nothing was changed.
 
     ## When it is wrong
     Some operations of an accelerator are nondeterministic by design. Chaotic training amplifies rounding

@@ -19,7 +19,7 @@ def seed_not_set(
     """No random number generator is seeded.
 
     ## What it sees
-    No call that sets a seed (torch, numpy, random) was recorded. Information; low where two starts were
+    No call that sets a seed (torch, numpy, random) was recorded. Severity is info, and low if two starts were
     compared and their losses differ by more than 1 %.
 
     ## Why it matters
@@ -27,8 +27,8 @@ def seed_not_set(
     another initialization.
 
     ## When it is wrong
-    Seeds set by a library, in a configuration, or before recording began; runs over several seeds on
-    purpose.
+    A library, a configuration, or code that ran before recording began may set the seed. Runs may be repeated
+    over several seeds on purpose.
 
     ## What to try
     Call `torch.manual_seed(0)` before the model is built, use a seeded generator for the loader, and

@@ -20,14 +20,14 @@ def versions_unpinned(
 
     ## What it sees
     The packages that the script imports, compared with the pins in a lock file, requirements.txt,
-    pyproject.toml or environment.yml next to it. Medium where the running version differs from the
-    pinned one; information where there is no pin.
+    pyproject.toml or environment.yml next to it. Severity is medium if the running version differs from the
+    pinned one, and info if there is no pin.
 
     ## Why it matters
     Defaults and numerics change between versions, so the run may not be repeatable next year.
 
     ## When it is wrong
-    Environments that are pinned elsewhere (an image, a module system).
+    The environment may be pinned elsewhere (a container image, a module system).
 
     ## What to try
     Pin the versions (pip freeze, uv lock), and install the pinned versions.

@@ -41,8 +41,8 @@ def simple_model_does_better(
     Simple predictors are fitted after the run on some of the recorded training samples and evaluated on
     others. They are compared with the predictions of the network on training batches late in the run, beyond
     4 standard errors. Severity is medium if the network gained almost nothing over the most frequent class
-    (or the mean). It is low if the network gained less than 85 % of what the simple model gains. It is
-    silent if the validation accuracy of the network is as good as theirs, because mixed and augmented
+    (or the mean). It is low if the network gained less than 85 % of what the simple model gains. Nothing is
+    reported if the validation accuracy of the network is as good as theirs, because mixed and augmented
     training data are harder on purpose.
 
     ## Why it matters

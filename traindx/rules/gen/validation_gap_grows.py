@@ -54,7 +54,7 @@ def validation_gap_grows(
     half of the level or of the improvement is gone.
 
     Of three evaluations, each must be worse than the one before, by 10 % together, while training falls by more
-    (low); of two, the loss must rise and training fall by half (low). Otherwise two weaker signs are reported:
+    (low). Of two, the loss must rise and training fall by half (low). Otherwise two weaker signs are reported:
 
     - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
       it or less (low; medium from a tenth).
@@ -62,7 +62,7 @@ def validation_gap_grows(
       and the gap does not close (low; medium from 10 times, unless it was there at the first of four
       evaluations, or from 0.4). Within 0.15 of a perfect score, the ratio of the losses stays low.
 
-    A gap that grows while validation still improves is not reported.
+    A gap that grows while validation still improves is no fault and is not reported.
 
     ## Why it matters
     After the minimum the network learns what holds for its training data only. The weights at the minimum
@@ -242,7 +242,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         return None
     low = int(np.argmin(val[: half + 1]))
     best = low if val[low] == val.min() else half
-    change = "has not" if best == low else "has hardly"
+    change = "has not" if val[low] == val.min() else "has hardly"
     at, last = pair.val.step_at(best), pair.val.step_at(pair.val.n - 1)
     return Evidence(
         onset=at,
@@ -252,7 +252,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         severity="medium" if after >= huge * now else "low",
         aspects=("stalled",),
         message=f"{pair.val.name} {change} improved since step {at:g} ({val[best]:.4g}) and is "
-        f"{after / now:.2g} times {pair.train.name}, which still falls",
+        f"about {after / now:.2g} times {pair.train.name}, which still falls",
         points=(pair.val.point(-1, after, before), pair.train.point(-1, now, then)),
     )
 
@@ -298,15 +298,15 @@ def wide_gap(
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
     if not large or pair.still_improves(part):
         return None
-    last = float(pair.val.steps[-1])
+    when = "(medians at the end), and the gap does not close" if pair.val.n > 1 else "in the only evaluation"
     return Evidence(
         onset=float(pair.val.steps[0]),
-        last=last,
+        last=float(pair.val.steps[-1]),
         where=pair.val.name,
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
-        message=f"{sentence} (levels at the end), and the gap does not close",
+        message=f"{sentence} {when}",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )
 
@@ -317,8 +317,7 @@ def start_of_rise(
     near: float = threshold(2, "points from the turn", "convention", "the resolution of the fit"),
     close: float = threshold(0.02, "of the run from the turn", "convention", "the same in a long run"),
 ) -> tuple[int, bool]:
-    """Where a rise begins, and whether that is the lowest value of all: it is, if that value is near the
-    turn."""
+    """Where a rise begins, and whether that is the lowest value of all, which must be near the turn."""
     lowest, n = int(np.argmin(seen.pair.val.oriented)), seen.pair.val.n
     # A lowest value far from the turn is a single outlier.
     exact = abs(lowest - seen.rise.at) <= max(near, close * n)
@@ -333,15 +332,16 @@ def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float,
     if outlier:
         return (*level, " (medians at the end)")
     if seen.pair.val.n > 2 * 4 and seen.train is not train.oriented:
-        return (*level, " (its trend)")  # batch losses scatter too much to be compared
+        return (*level, " (trend)")  # batch losses scatter too much to be compared
     then, now = train.at_steps(seen.pair.val.steps[[turn, -1]]) * train.sign
     return float(then), float(now), ""
 
 
 def course(then: float, now: float) -> str:
     """How a curve went, in words."""
-    same = f"{then:.4g}" == f"{now:.4g}"
-    return f"stayed at {now:.4g}" if same else f"went from {then:.4g} to {now:.4g}"
+    if f"{then:.4g}" == f"{now:.4g}":
+        return f"stayed at {now:.4g}"
+    return f"{'fell' if now < then else 'rose'} from {then:.4g} to {now:.4g}"
 
 
 def holds(

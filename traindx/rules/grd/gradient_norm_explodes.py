@@ -29,9 +29,9 @@ def gradient_norm_explodes(
 
     ## What it sees
     At least three rows in a row with a norm 10 times the early level of the run. After them the objective
-    must end not finite, or clearly higher than before (by 10 %, 4 times its noise
-    and 2 % of what it had gained). Without an objective,
-    the norm must reach 100 times its early level and stay there to the end.
+    must become NaN or infinite, or end clearly higher than before (by 10 %, by 4 times its noise, and by 2 %
+    of what it had gained). Without an objective, the norm must reach 100 times its early level and stay there
+    to the end.
 
     ## Why it matters
     A few steps of this size overwrite what was learned before.

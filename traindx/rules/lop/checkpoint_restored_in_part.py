@@ -16,8 +16,8 @@ def checkpoint_restored_in_part(run: Run, features: Features) -> Iterator[Eviden
 
     ## What it sees
     A file read by `torch.load`, the states in it, and those passed to `load_state_dict` before the next
-    optimizer step. Medium where the model is restored and the optimizer is not, high the other way
-    round. A file with only one of them is not judged.
+    optimizer step. Severity is medium if the model is restored and the optimizer is not, and high the other
+    way round. A file with only one of them is not judged.
 
     ## Why it matters
     Adam's moments start at zero, so its first steps are as large as at the start of training. With new

@@ -25,10 +25,10 @@ def clipping_after_step(
     The clipping has no effect, so spikes of the gradient reach the weights.
 
     ## When it is wrong
-    A call that only measures the norm.
+    The call may only measure the norm.
 
     ## What to try
-    Clip between backward and step; with a GradScaler, unscale first.
+    Clip between backward and step. With a GradScaler, call `scaler.unscale_(optimizer)` first.
 
     ## Sources
     PyTorch documentation, clip_grad_norm_,

@@ -22,15 +22,15 @@ def evaluating_in_train_mode(
     """The model is in train mode while it is evaluated.
 
     ## What it sees
-    Passes without gradient, of a model with dropout or batch normalization, in train mode. Medium. Not
-    reported where the mode was tried on a batch and changed the outputs by less than a hundredth.
+    Passes without gradient, of a model with dropout or batch normalization, in train mode. If the mode was
+    tried on a batch and changed the outputs by less than a hundredth, nothing is reported.
 
     ## Why it matters
     Dropout makes the scores worse and different each time. Batch normalization even learns from the
     validation data.
 
     ## When it is wrong
-    Monte-Carlo dropout, re-estimating batch statistics, generating samples for training.
+    Monte-Carlo dropout, re-estimating batch statistics, and generating samples for training need train mode.
 
     ## What to try
     Call model.eval() before evaluating, and model.train() after it.

@@ -24,15 +24,15 @@ def gradients_accumulate_across_steps(
     """Gradients are not cleared between optimizer steps.
 
     ## What it sees
-    Steps whose first backward pass found gradients that were not zero. Critical where the run does not
-    learn, high where this is unknown, medium where it learns (with a small rate it may).
+    Steps whose first backward pass found gradients that were not zero. Severity is critical if the run does
+    not learn, high if that is not known, and medium if it learns, as it may with a small rate.
 
     ## Why it matters
     Every step then follows the sum of all gradients so far, like momentum without decay: the loss
     oscillates and diverges.
 
     ## When it is wrong
-    An optimizer or a framework that keeps a running gradient on purpose. Gradient accumulation over
+    An optimizer or a framework may keep a running gradient on purpose. Gradient accumulation over
     micro-batches is not reported, because its first pass starts at zero.
 
     ## What to try

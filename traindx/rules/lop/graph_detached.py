@@ -24,16 +24,17 @@ def graph_detached(
 
     ## What it sees
     Parameters of the optimizer without a gradient, or with a gradient of exactly zero throughout, whose
-    modules ran in the forward pass. Not reported where a layer of dead rectifiers or a constant output
-    explains the zeros. High where the run does not learn or this is unknown, medium or low otherwise;
-    low for agents, whose target networks only follow; information for modules that never ran.
+    modules ran in the forward pass. Nothing is reported if a layer of dead ReLUs or a constant output
+    explains the zeros. Severity is high, and medium or low if the run learns. It is low for agents, whose
+    target networks only follow, and info for modules that never ran.
 
     ## Why it matters
     The graph is cut after them (detach, item, NumPy, rounding, argmax), so they stay at their initial
     values.
 
     ## When it is wrong
-    Parts that only some batches use; outputs that are not meant to train (targets of a moving average).
+    Only some batches may use a part of the model. Some outputs are not meant to train (targets of a moving
+    average).
 
     ## What to try
     Inspect the code after the last of these modules. Use a straight-through estimator where rounding is

@@ -38,7 +38,7 @@ def loss_has_no_floor(
     as the loss falls.
 
     ## When it is wrong
-    Densities of continuous data that collapse to a point; objectives that really have no bound.
+    A density of continuous data may collapse to a point. Some objectives really have no bound.
 
     ## What to try
     Check the sign of the loss. Print it for a perfect and for a wrong prediction.

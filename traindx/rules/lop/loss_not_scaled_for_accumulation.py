@@ -24,13 +24,14 @@ def loss_not_scaled_for_accumulation(
 
     ## What it sees
     Several backward passes of the same line per step, with a loss that was not divided by their number.
-    High where the run does not learn, medium where this is unknown, low where it learns.
+    Severity is high if the run does not learn, medium if that is not known, and low if it learns.
 
     ## Why it matters
-    The step is that many times as large as the learning rate suggests.
+    With n backward passes the step is n times as large as the learning rate suggests.
 
     ## When it is wrong
-    A learning rate that was chosen for the sum; losses that are sums over tokens and divided elsewhere.
+    The learning rate may have been chosen for the sum. A loss that is a sum over tokens may be divided
+    elsewhere.
 
     ## What to try
     Divide the loss by the number of micro-batches before backward.

@@ -22,8 +22,8 @@ def loss_sums_over_batch(
 
     ## What it sees
     The loss of two batches together compared with that of one (`traindx check`), or the operation in the
-    graph that reduces the loss to one number (`traindx run`): a sum that is not divided. High where the
-    run does not learn, low where this is unknown, information where it learns.
+    graph that reduces the loss to one number (`traindx run`): a sum that is not divided. Severity is high if
+    the run does not learn, low if that is not known, and info if it learns.
 
     ## Why it matters
     The learning rate then has another effect for every batch size, and the last, smaller batch of an

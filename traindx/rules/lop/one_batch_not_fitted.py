@@ -37,8 +37,8 @@ def one_batch_not_fitted(
     learning rate is far off.
 
     ## When it is wrong
-    A warm-up that is longer than the experiment (then it is not judged); fine-tuning that starts near
-    its goal; strong dropout or augmentation within the model.
+    Fine-tuning may start near its goal. Strong dropout or augmentation within the model keeps the loss high.
+    If the warm-up is longer than the experiment, nothing is judged.
 
     ## What to try
     Check the other findings. Multiply the learning rate by ten, and divide it by ten. Pass logits

@@ -20,15 +20,15 @@ def optimizer_never_steps(
     """Gradients are computed, but no optimizer step is made, or only after they were zeroed.
 
     ## What it sees
-    Backward passes without a step of any optimizer, and weights that did not change. Loops that change
-    their weights directly are not reported. Also steps that come after `zero_grad()` and before the next
-    backward pass, where no parameter had a gradient at any of them.
+    Backward passes without a step of any optimizer, and weights that did not change. Loops that change their
+    weights directly are not reported. Steps between `zero_grad()` and the next backward pass are reported
+    too, if no parameter had a gradient at any of them.
 
     ## Why it matters
     The model learns nothing; the curve shows only batch noise.
 
     ## When it is wrong
-    Accumulation over very many batches; optimizers that are not PyTorch's.
+    Gradients may be accumulated over very many batches. An optimizer that is not PyTorch's is not seen.
 
     ## What to try
     Call optimizer.step() after backward, and zero_grad() before backward or after the step. Check that the

@@ -23,16 +23,15 @@ def parameters_frozen(
     """Some parameters do not require a gradient.
 
     ## What it sees
-    Their share of all parameters. Medium where the run does not learn, low where this is unknown,
-    information where it learns: a frozen pretrained base is no fault. Weights that are as even as random
-    draws were never trained: medium, and low where the run learns.
+    The share of frozen parameters among all parameters. Severity is medium if the run does not learn, low if
+    that is not known, and info if it learns: a frozen pretrained base is no fault. Frozen weights that are
+    distributed like random draws were never trained. They are medium, and low if the run learns.
 
     ## Why it matters
     Parameters that are frozen before they were trained stay random.
 
     ## When it is wrong
-    Fine-tuning a head or adapters on a frozen base is common; position tables and quantizers may be
-    fixed.
+    Fine-tuning a head or adapters on a frozen base is common. Position tables and quantizers may be fixed.
 
     ## What to try
     Check requires_grad of the named parameters, and unfreeze those that were never trained.

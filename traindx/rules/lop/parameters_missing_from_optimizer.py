@@ -27,16 +27,16 @@ def parameters_missing_from_optimizer(
     """Parameters that should be trained are in no optimizer.
 
     ## What it sees
-    Parameters of the model that require a gradient and that no optimizer holds, or an optimizer none of
-    whose parameters ever got a gradient (it holds another model's). High where the run does not learn,
-    medium where this is unknown, low where it learns.
+    Parameters of the model that require a gradient and that no optimizer holds, or an optimizer none of whose
+    parameters ever got a gradient (it holds another model's). Severity is high if the run does not learn,
+    medium if that is not known, and low if it learns.
 
     ## Why it matters
     They stay at their initial values, whatever the loss.
 
     ## When it is wrong
-    A head trained on a base that still requires gradients (wasteful, but intended); a second optimizer
-    that is used only later.
+    Only a head may be trained, on a base that still requires gradients (wasteful, but intended). A second
+    optimizer may be used only later.
 
     ## What to try
     Build the optimizer from model.parameters() after the model is complete, and freeze parameters that

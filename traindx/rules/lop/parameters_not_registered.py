@@ -23,14 +23,14 @@ def parameters_not_registered(
 
     ## What it sees
     Parameters that get a gradient, are in a plain list, tuple or dict of a module, and are neither in
-    model.parameters() nor in any optimizer (measured by `traindx check`). High where the run does not
-    learn or this is unknown, medium where it learns.
+    model.parameters() nor in any optimizer (measured by `traindx check`). Severity is high, and medium if the
+    run learns.
 
     ## Why it matters
     They are never trained, never saved, and never moved to another device.
 
     ## When it is wrong
-    Layers that are kept out of the model on purpose and still get gradients.
+    Layers may be kept out of the model on purpose and still get gradients.
 
     ## What to try
     Use `nn.ModuleList`, nn.ModuleDict or nn.ParameterList instead of the plain container.

@@ -20,16 +20,16 @@ def training_in_eval_mode(
     """The model is in eval mode while it is trained.
 
     ## What it sees
-    Training passes with the model in eval mode. Medium where it has dropout, or where a model with
-    normalization trains like this from its first step on. Low where it has only normalization (often
-    harmless or intended). Not reported where it has neither, because the mode then changes nothing.
+    Training passes with the model in eval mode. Severity is medium if the model has dropout, or if a model
+    with normalization trains like this from its first step on. It is low if the model has only normalization,
+    which is often harmless or intended. If it has neither, the mode changes nothing, and nothing is reported.
 
     ## Why it matters
     Dropout is off and batch statistics are frozen: there is less regularization than intended, and the
     statistics no longer fit.
 
     ## When it is wrong
-    Batch normalization that is frozen on purpose during fine-tuning.
+    Batch normalization may be frozen on purpose during fine-tuning.
 
     ## What to try
     Call model.train() after each evaluation.

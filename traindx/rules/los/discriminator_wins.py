@@ -27,10 +27,10 @@ def discriminator_wins(
     """The discriminator loss stays near zero, and the generator loss has risen.
 
     ## What it sees
-    A log that names the losses of both networks. In the last third of the run the discriminator loss is at
-    or below 0.05, or at a tenth of its first level, in 90 % of the points. The generator loss ends at 1.5
-    times its first level or more. Losses below zero (the critic of a Wasserstein GAN) are not judged. Low in
-    the first 1,000 steps.
+    A log that names the losses of both networks. In the last third of the run the discriminator loss is at or
+    below 0.05, or at a tenth of its first level, in 90 % of the points. The generator loss ends at 1.5 times
+    its first level or more. Losses below zero (the critic of a Wasserstein GAN) are not judged. Severity is
+    medium, and low in the first 1,000 steps.
 
     ## Why it matters
     A discriminator that is always right saturates. The generator learns only from its gradient, which

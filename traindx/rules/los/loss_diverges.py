@@ -49,8 +49,8 @@ def loss_diverges(
     - a jump like that within the first tenth of a longer log, without a fall after it (high);
     - a loss above 1e18 in every row (critical).
 
-    A reward or a validation loss must lose 80 % of its progress, because these wander. Falls and rises of the
-    size by which the level changes all the time are not reported.
+    A reward or a validation loss must lose 80 % of its progress, because it varies more. A rise that is no
+    larger than the usual changes of the level is not reported.
 
     ## Why it matters
     A run that diverges does not recover without a change. Every further step is wasted.

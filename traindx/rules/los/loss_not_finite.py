@@ -38,11 +38,12 @@ def loss_not_finite(
     """The loss is NaN or infinite, or the run ended with an error that says so.
 
     ## What it sees
-    Values of a loss that are not finite: the training loss or its substitute, then validation losses
-    and parts of the loss. Values by which a log replaces NaN (0.0, or Caffe's 87.3365) count if that is
-    certain. Severity is critical if the loss stays not finite to the end, and high if that is not the
-    training loss (low if a validation loss never was finite while a validation score rises, as in evaluations
-    in half precision). Otherwise it is medium above 2 % of the points, else low.
+    Values of a loss that are not finite: the training loss or its substitute, then validation losses and
+    parts of the loss. Values by which a log replaces NaN (0.0, or Caffe's 87.3365) count if that is certain.
+    Severity is critical if the training loss is not finite up to the end of the log, and high if this is true
+    of another loss. It is low if a validation loss never was finite while a validation score rises, as in
+    evaluations in half precision. If finite values follow, it is medium above 2 % of the points, and low
+    below.
 
     ## Why it matters
     The first loss that is not finite and reaches the optimizer ruins every weight. Nothing after it is

@@ -13,8 +13,7 @@ MEANS = ("mean", "avg", "average")
     min_points=8,
     severity="medium",
     persistence="slow",
-    message="{name} oscillates by {amplitude:.3g} ({kind}, every {period:.3g} points), "
-    "{fraction:.0%} of what it gained",
+    message="{name} oscillates by {amplitude:.3g} ({kind}, every {period:.3g} points), {part}",
     follows=("loss-diverges", "loss-repeats-each-epoch", "learning-rate-jumps"),
 )
 def loss_oscillates(
@@ -128,13 +127,17 @@ def oscillation_evidence(
         "period": found.period,
         "amplitude": 2 * found.amplitude,
     }
+    size = 2 * found.amplitude / scale  # 1 where the swing is at least as large as the improvement
     return Evidence(
         onset=curve.step_at(curve.n - len(y)),
         last=float(curve.steps[-1]),
         aspects=tuple(marks),
         severity="medium" if stuck else "low",
         strength=min(1.0, 0.5 + found.share),
-        values={**values, "fraction": 2 * found.amplitude / scale},
+        values={
+            **values,
+            "part": f"{size:.0%} of its improvement" + " or more" * (size >= 1),
+        },
         points=point(curve.name, curve.step_at(curve.n - 1), found),
     )
 
@@ -187,7 +190,7 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
             severity="info" if scatter < 0.5 * gained else "low",
             strength=0.5 if scatter < 0.5 * gained else 1.0,
             message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} "
-            "of what it gained",
+            "of its improvement",
             points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),
         )
         return [evidence]

@@ -35,13 +35,13 @@ def loss_plateaus(
     """After an initial fall the loss is level for at least a third of the run.
 
     ## What it sees
-    The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the
-    curve did while the steps before it doubled. Speed is measured per unit of the logarithm of the step, in
-    which a power law hardly slows down. A log that begins in the middle of a run and never moves is reported
-    too, and so is one that repeats one value next to a good score. Notes: a validation loss or score that is
-    level while training continues, and a score that has stopped improving at a useless value. Aspects say
-    whether the level is at chance, high or low, whether the learning rate had decayed, and what the gradient
-    norm does. Severity is low, and medium at chance level.
+    The longest final stretch in which the curve improves, with two standard errors added, at less than 12 %
+    of its speed while the number of steps last doubled. Speed is measured per unit of the logarithm of the
+    step, because a power law hardly slows down on that scale. A log that begins in the middle of a run and
+    never moves is reported too, and so is one that repeats one value next to a good score. Two notes are
+    reported: a validation loss or score that is level while training continues, and a score that has stopped
+    improving at a useless value. Aspects say whether the level is at chance, high or low, whether the
+    learning rate had decayed, and what the gradient norm does. Severity is low, and medium at chance level.
 
     ## Why it matters
     More of the same will not help. It may be convergence, or a learning rate, schedule or capacity that

@@ -38,7 +38,7 @@ def learning_rate_vanishes_early(
 
     ## When it is wrong
     A last phase at a tiny rate can be intended (weight averaging, annealing). An exponential decay over the
-    whole run is, and is not reported.
+    whole run is intended, and is not reported.
 
     ## What to try
     Check whether the scheduler counts epochs but is stepped per batch, and whether its planned length is

@@ -30,7 +30,7 @@ def answers_leave_reference(
     The model no longer writes language that its start knew, and does not come back.
 
     ## When it is wrong
-    A divergence that is summed over whole answers, of hundreds of tokens.
+    The divergence may be a sum over whole answers of hundreds of tokens.
 
     ## What to try
     A tenth of the learning rate, a weight of 0.04 for the divergence (`beta`), and the checkpoint from before

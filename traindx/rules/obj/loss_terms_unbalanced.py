@@ -34,9 +34,9 @@ def loss_terms_unbalanced(
     """One term of an agent's loss outweighs the others, or has the wrong sign.
 
     ## What it sees
-    A log with the total loss of an agent and its terms. The total minus the policy loss, divided by the
-    value loss, gives the weight of the value loss. A weight above 5 is reported. Where the two terms add up
-    to the total to within 1 %, the weight of the entropy is found, too. It is reported if a higher entropy
+    A log with the total loss of an agent and its terms. The total minus the policy loss, divided by the value
+    loss, gives the weight of the value loss. A weight above 5 is reported. If the two terms add up to the
+    total to within 1 %, the rule also computes the weight of the entropy. It is reported if a higher entropy
     raises the loss. It is also reported if it is three times the policy loss, and the entropy is still 90 %
     of its first level.
 
@@ -45,7 +45,7 @@ def loss_terms_unbalanced(
     makes it certain before it has tried enough actions.
 
     ## When it is wrong
-    Policy and critic are separate networks, and the gradient norm of each is clipped by itself.
+    Policy and critic may be separate networks whose gradient norms are clipped separately.
 
     ## What to try
     A weight of 0.5 for the value loss and of 0.01 for the entropy bonus. Scale rewards so that returns are

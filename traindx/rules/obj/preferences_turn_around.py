@@ -24,7 +24,7 @@ def preferences_turn_around(
     ## What it sees
     In the last third of the run, the chosen answer of fewer than 40 % of the pairs has the higher reward
     (`rewards/accuracies`), and the margin of the rewards is below zero. Training and validation pairs are
-    judged by themselves.
+    judged separately.
 
     ## Why it matters
     The model learns the opposite of what was wanted.

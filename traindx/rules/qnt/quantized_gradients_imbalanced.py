@@ -55,7 +55,7 @@ def quantized_gradients_imbalanced(
 
     ## What to try
     Pass the gradient straight through. Multiply the gradient of learned step sizes by 1 / sqrt(weights x
-    levels), or give them a learning rate of their own.
+    levels), or give them a separate learning rate.
 
     ## Sources
     Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons, arXiv:1308.3432.

@@ -25,7 +25,8 @@ def accelerator_underused(
     """The accelerator is idle for a large part of the run.
 
     ## What it sees
-    Utilization below 80 % in three quarters of the rows after the start. Medium below 30 %.
+    Utilization below 80 % in three quarters of the rows after the start. Severity is low, and medium below 30
+    %.
 
     ## Why it matters
     The same run could take less time, or less hardware.

@@ -26,14 +26,15 @@ def copies_take_time(
     """Copying, converting or moving tensors takes a large part of the step.
 
     ## What it sees
-    In a trace, the time in copying operators (copy, to, contiguous, clone, cat), or on an accelerator
-    the time of memory copies, divided by the time of a step. Low from 15 %, medium from 30 %.
+    In a trace, the time in copying operators (copy, to, contiguous, clone, cat), or on an accelerator the
+    time of memory copies, divided by the time of a step. Severity is low from 15 % on and medium from 30 %
+    on.
 
     ## Why it matters
     A copy computes nothing. Most can be avoided or overlapped with computation.
 
     ## When it is wrong
-    Mixed precision casts on purpose; on suitable hardware the casts pay off.
+    Mixed precision casts on purpose, and on suitable hardware the casts pay off.
 
     ## What to try
     Create tensors on the device and in the format where they are used. Use pinned memory with

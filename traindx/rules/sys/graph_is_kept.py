@@ -22,9 +22,9 @@ def graph_is_kept(
     """A variable of the training loop keeps tensors of all steps together with their graphs.
 
     ## What it sees
-    In the functions that are running when a step is made: a list of tensors that have a graph, or a
-    tensor whose graph gets longer, by about one per step. The line that adds to it is named where it is
-    found. Medium where the memory of the process has grown by a tenth since the start.
+    In the functions that are running when a step is made: a list of tensors that have a graph, or a tensor
+    whose graph gets longer, by about one per step. The line that adds to it is named where it is found.
+    Severity is medium if the memory of the process has grown by a tenth since the start.
 
     ## Why it matters
     A graph holds the tensors that it was computed from. After `backward` that is little, but it is never

@@ -31,11 +31,11 @@ def host_waits_for_accelerator(
     """The host waits for the accelerator several times per step.
 
     ## What it sees
-    In a trace: a typical step has more than two synchronizations, and the accelerator is idle for at least
-    15 % of it. In a recording: lines of the loop read from the accelerator in each step (`.item()`,
-    `float()`, `print`, `.cpu()`, an `if` on a tensor). The work of the host and its waiting, which could
-    overlap, must each take at least 15 % of the step. A utilization of 80 % or more is never reported.
-    Medium from 30 %, otherwise low.
+    In a trace: a typical step has more than two synchronizations, and the accelerator is idle for at least 15
+    % of it. In a recording: lines of the loop read from the accelerator in each step (`.item()`, `float()`,
+    `print`, `.cpu()`, an `if` on a tensor). The work of the host and its waiting, which could overlap, must
+    each take at least 15 % of the step. A utilization of 80 % or more is never reported. Severity is low, and
+    medium from 30 % on.
 
     ## Why it matters
     After each synchronization the accelerator has nothing to do until the host has launched the next

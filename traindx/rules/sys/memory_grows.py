@@ -45,9 +45,9 @@ def memory_grows(
     ## What it sees
     The level rises almost without setback, and continues to rise in the last third. It must rise by a tenth
     after the start, by a fifth in a recording, or by half if the log gives the maximum so far. What host
-    memory gains while functions are compiled does not count, as compiled programs are kept. A rise all
-    at once is not counted, as when a library is loaded late. With fewer than twelve readings: host memory
-    that grew by half and by gigabytes from the first to the last, or six that rise by half along a line (low).
+    memory gains while functions are compiled does not count, as compiled programs are kept. A rise all at
+    once, as when a library is loaded late, does not count. With fewer than twelve readings: host memory that
+    grew by half and by gigabytes from the first to the last, or six that rise by half along a line (low).
 
     ## Why it matters
     The run is killed after hours, and steps get slower before that.

@@ -26,8 +26,8 @@ def operators_are_tiny(
 
     ## What it sees
     In a trace, half of a step goes to operators (on an accelerator, kernels) that take less than 10
-    microseconds per call, and to the time between operators. The step must have at least 200 calls.
-    Information if a step takes less than 5 ms.
+    microseconds per call, and to the time between operators. The step must have at least 200 calls. Severity
+    is info if a step takes less than 5 ms.
 
     ## Why it matters
     A call costs some microseconds whatever it computes. The device could do much more in that time.

@@ -23,8 +23,8 @@ def optimizer_takes_time(
     """The optimizer takes longer than a pass through the model.
 
     ## What it sees
-    In a trace, the time of the optimizer divided by that of forward, backward and optimizer, for a
-    typical row. Low from 40 %, medium from 60 %; information where the three take less than 5 ms.
+    In a trace, the time of the optimizer divided by that of forward, backward and optimizer, for a typical
+    row. Severity is low from 40 % on and medium from 60 % on. It is info if the three take less than 5 ms.
 
     ## Why it matters
     With larger batches or a fused implementation the same samples take much less time.

@@ -1,5 +1,7 @@
 """SYS006 out-of-memory."""
 
+from textwrap import shorten
+
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
@@ -22,8 +24,9 @@ def out_of_memory(
     """The run ran out of memory.
 
     ## What it sees
-    An out-of-memory error in the log, of the accelerator or of the host. High instead of critical where
-    steps follow it: then it was caught. After many good steps something may have been kept from each of them.
+    An out-of-memory error in the log, of the accelerator or of the host. Severity is critical, and high if
+    steps follow: then the error was caught. After many good steps something may have been kept from each of
+    them.
 
     ## Why it matters
     The run ended there, or continued without that batch.
@@ -53,6 +56,6 @@ def out_of_memory(
         where=event.place or None,
         severity="high" if survived else "critical",
         aspects=("survived",) if survived else ("ended", *late),
-        values={"what": event.message[: int(shown)]},
+        values={"what": shorten(event.message, int(shown), placeholder=" …")},
         points=(EvidencePoint("event:out-of-memory", event.step, float(len(events)), 0.0, "times"),),
     )

@@ -25,9 +25,9 @@ def step_compiles_again(
 
     ## What it sees
     The steps in which a framework compiles again after its first compilation: graphs of torch.compile,
-    programs of JAX, traces of tf.function, as the framework counts them. The finding gives their share of
-    the time since then, and dynamo's reason for the last one. Functions that traindx itself compiled do not
-    count, and fewer than 20 steps are not judged. Low from 5 %, medium from 30 %.
+    programs of JAX, traces of tf.function, as the framework counts them. The finding gives their share of the
+    time since then, and dynamo's reason for the last one. Functions that traindx itself compiled do not
+    count, and fewer than 20 steps are not judged. Severity is low from 5 % on and medium from 30 % on.
 
     ## Why it matters
     A compilation takes as long as hundreds of steps and should happen once. After the eighth time

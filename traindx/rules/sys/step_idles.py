@@ -25,8 +25,8 @@ def step_idles(
 
     ## What it sees
     In a trace, the time of a typical step in which no kernel runs on the accelerator (without one, no
-    operator on the host), not counting the time for loading data. Low from 30 %, medium from 50 %; low
-    where that is less than 2 ms.
+    operator on the host), not counting the time for loading data. Severity is low from 30 % on and medium
+    from 50 % on. It stays low if that is less than 2 ms.
 
     ## Why it matters
     That time is spent in Python, logging, files or the network. The run could be shorter by as much.

@@ -64,10 +64,9 @@ def step_time_creeps(
     Something accumulates from step to step: a list, a graph, fragmented memory, heat.
 
     ## When it is wrong
-    Larger batches and longer sequences take longer (their signals are used where logged). A running
-    average since the start rises while it forgets a fast beginning, but levels off. The episodes of an
-    agent that learns get longer (information where rewards are logged). A sudden change is
-    step-time-jumps.
+    Larger batches and longer sequences take longer (their signals are used where logged). A running average
+    since the start rises while it forgets a fast beginning, but levels off. The episodes of an agent that
+    learns get longer, so severity is info if rewards are logged. A sudden change is step-time-jumps.
 
     ## What to try
     Measure the parts of a step, count live tensors, and check whether memory grows as well.

@@ -35,10 +35,10 @@ def step_time_jumps(
     """The time of a step jumps to a higher level and stays there.
 
     ## What it sees
-    The logarithm of the step time (or of the inverse throughput) is segmented into levels. One of them
-    is at least 1.5 times the lowest level before it, and lasts. High from four times on, low if it
-    recovers. Training on the CPU of a machine without a usable accelerator is judged one degree milder,
-    because other processes share its caches and memory.
+    The logarithm of the step time (or of the inverse throughput) is segmented into levels. One of them is at
+    least 1.5 times the lowest level before it, and lasts. Severity is medium, high from four times on, and
+    low if the time recovers. Training on the CPU of a machine without a usable accelerator is judged one
+    degree milder, because other processes share its caches and memory.
 
     ## Why it matters
     Half the throughput is twice the cost. Usually something fell back: device, precision, cache, or

@@ -27,9 +27,8 @@ def step_time_outliers(
     """Single steps take far longer than their neighbors, and add up.
 
     ## What it sees
-    Steps above three times the level around them, at most two in a row, which together take a tenth of
-    the time or more. Steps next to a validation are excluded. Information where they come at regular
-    intervals.
+    Steps above three times the level around them, at most two in a row, which together take a tenth of the
+    time or more. Steps next to a validation are excluded. Severity is info if they come at regular intervals.
 
     ## Why it matters
     This time is lost for training. A stall often comes from the loader, the disk or another job.

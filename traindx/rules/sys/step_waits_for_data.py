@@ -37,8 +37,8 @@ def step_waits_for_data(
     """Each step waits for its data for a large part of its time.
 
     ## What it sees
-    The time for data divided by the time of the step, for a typical row (median) after the start. Low
-    from 30 %, medium from 50 %, high from 80 %; low when it waits less than 5 ms.
+    The time for data divided by the time of the step, for a typical row (median) after the start. Severity is
+    low from 30 % on, medium from 50 % on and high from 80 % on. It stays low if the wait is less than 5 ms.
 
     ## Why it matters
     While a step waits, the accelerator does nothing, and the run takes longer by up to that share.
