@@ -11,11 +11,11 @@ import msgspec
 
 from traindx.reports import json as documents
 from traindx.reports.forms import written
-from traindx.reports.labels import clean, number, percent
+from traindx.reports.labels import clean, number, percent, sentence
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
 from traindx.reports.text_page import Page, Span
-from traindx.vocabulary import Document
+from traindx.vocabulary import Document, Hypothesis
 from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Stopping, Trial
 
 TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}
@@ -139,14 +139,20 @@ def problem(report: FixReport) -> str:
 
 def causes(report: FixReport) -> list[str]:
     """The likely causes, each with its probability."""
-    likely = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
-    return [f"{h.title} ({percent(h.probability)})" for h in likely]
+    return [f"{h.title} ({percent(h.probability)})" for h in likely(report)]
+
+
+def likely(report: FixReport) -> list[Hypothesis]:
+    return [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
 
 
 def symptoms(report: FixReport) -> list[str]:
-    """What of the run shows it, at most three findings."""
-    found = () if report.verdict == "nothing-to-fix" else report.diagnosis.findings
-    return [one.message for one in found[:SHOWN_SYMPTOMS]]
+    """What of the run shows it: at most three findings, those that speak for a listed cause if there are any."""
+    if report.verdict == "nothing-to-fix":
+        return []
+    signs = {term.finding.partition(":")[0] for h in likely(report) for term in h.for_}
+    found = [f for f in report.diagnosis.findings if f.slug in signs] or report.diagnosis.findings
+    return [sentence(one.message, 300) for one in found[:SHOWN_SYMPTOMS]]
 
 
 def diff_lines(report: FixReport) -> list[str]:
