@@ -34,6 +34,15 @@ The same names and values change trainings in Keras, on TensorFlow, PyTorch and 
 Changes to a model are saved with it: `traindx fix` returns it as `model.keras`.
 """
 
+JAX = """
+With optax, the call that makes an optimizer is changed (`optax.adam(1e-3)`): its arguments, the function, or what is
+chained before it. The edit of the source writes the same call, so both train the same to the last bit. That works within
+`jit`, and wherever the optimizer is used: plain loops, Flax, Equinox, `chain`, `multi_transform`, `inject_hyperparams`.
+Adding something to an optimizer changes the tree of its state: a state that the script loads from a file does not fit
+then. Only the rate can be changed where a script chains the parts itself (`scale_by_adam`, `scale_by_learning_rate`).
+Other names are refused: models and batches are the script's own code.
+"""
+
 STAGE_NAMES = {
     "start": "At the start",
     "model": "Models and parameters",
@@ -55,17 +64,19 @@ def page() -> str:
             if kind.stage == stage:
                 values = " · ".join(f"`{kind.name}={value}`" for value in kind.examples)
                 parts += [f"### {kind.name}", values, kind.page]
-    parts += keras()
+    parts += [*implemented("Keras", KERAS), *implemented("JAX", JAX)]
     parts.append("## Not from outside")
     parts.append("\n".join(f"- `{name}`: {why}" for name, why in NOT_FROM_OUTSIDE.items()))
     return "\n\n".join(parts)
 
 
-def keras() -> list[str]:
-    """What Keras implements, too. Importing these modules needs Keras, so their docstrings are parsed."""
+def implemented(label: str, head: str) -> list[str]:
+    """What another framework implements, too. Importing its modules needs it, so their docstrings are parsed."""
     known = {kind.name: kind for kind in catalogue()}
-    parts = ["## In Keras", KERAS.strip()]
-    for name, words in declared(Path(inspect.getfile(interventions)).parents[1] / "keras" / "interventions"):
+    parts = [f"## In {label}", head.strip()]
+    for name, words in declared(
+        Path(inspect.getfile(interventions)).parents[1] / label.lower() / "interventions"
+    ):
         assert name in known, name
         parts.append(f"- `{name}`: {' '.join(words.split())}")
     return [*parts[:2], "\n".join(parts[2:])]

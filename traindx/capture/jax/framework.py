@@ -30,7 +30,8 @@ JAX = Framework(
     name="jax",
     label="JAX",
     title="JAX, alone or with optax: Flax, Equinox, plain trees",
-    started_by="`traindx run`; `traindx.watch` with `traindx.optax.monitor` (loss and gradient norms)",
+    started_by="`traindx run`, `traindx check`, `fix`, `investigate`, `--with`; `traindx.watch` with "
+    "`traindx.optax.monitor` (loss and gradient norms)",
     observed_by="""`jax.value_and_grad`, `jax.grad`, an optax optimizer's `update`, losses and activations send what
   they compute to the host. They do so through a primitive that returns nothing: `jit`, `vmap`, `scan` and `remat` keep
   it, and derivatives ignore it. Weights and optimizer states are the same to the last bit, as tested on a CPU. The loss
@@ -39,11 +40,14 @@ JAX = Framework(
   an optimizer of optax makes it, or one of Keras with `stateless_apply`. Where no such optimizer is made, each
   gradient by the parameters counts as a step; its learning rate is not known. Of `scan` and `fori_loop` over 1000 steps
   or more, the first 500 steps are reported, then as many as a fifth of the time allows, and the last one. A step that
-  is compiled by itself (`jit`) and called in such a loop is reported each time. `pmap` is not recorded.""",
+  is compiled by itself (`jit`) and called in such a loop is reported each time. `pmap` is not recorded.
+  [Interventions](interventions.md) change how an optimizer of optax is made. Loops without one can only be started with
+  other seeds and for fewer steps.""",
     shows=("loss", "clock", "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory"),
     tested_with=("jax", "optax"),
     optimizers=("optax",),
     attach=attach,
     loop=loop,
+    abilities=("experiment",),
     watched="trees of JAX's arrays with the state of an optax optimizer",
 )  # fmt: skip

@@ -23,6 +23,7 @@ from traindx.capture.compiled.callbacks import HostCallback, count_step
 from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.accumulation import Accumulation
+from traindx.capture.jax.experiment import Experiment
 from traindx.capture.jax.loops import Loops
 from traindx.capture.jax.near import Near
 from traindx.capture.jax.norms import norm
@@ -30,7 +31,7 @@ from traindx.capture.jax.readings import at_hand, of_weights, send_step, traced
 from traindx.capture.jax.send import send, settle, without_tokens
 from traindx.capture.jax.settings import Settings
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
-from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, OPTIMIZERS, facts_of_loss
+from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, facts_of_loss
 from traindx.capture.jax.trees import batch_in, closed_over, float_arrays, leaves_of
 from traindx.capture.process.patches import is_imported, set_within
 from traindx.capture.session import FEW_STEPS, RecordedProcess
@@ -53,17 +54,22 @@ class Launched:
         self._given = False  # weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
         self._depth = SimpleNamespace(grad=0, update=0, init=0, make=0, loss=0)  # calls within each other
-        self._settings = Settings(self._stream, self._depth, lambda: (self._backend, self._steps))
+        self._experiment = Experiment(process.request, self._stream, alone=not process.experiments)
+        process.experiments[self._stream] = self._experiment.withdraw
+        current = lambda: (self._backend, self._steps)  # noqa: E731
+        self._settings = Settings(self._stream, self._experiment, self._depth, current)
         self._accumulation, self._reported = Accumulation(), False  # by an optimizer within another
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
-        process.ends.append(self.end)
+        process.ends += [self.end, self._experiment.end]
         Loops(self._stream, self._depth, lambda: (self._steps, self._near) if self._steps else None)
         around = self._stream.patches.around
         around(pxla.ExecuteReplicated, "__init__", without_tokens)
         around(jax, "value_and_grad", self._value_and_grad)
         around(jax, "grad", self._grad)
+        for name in ("key", "PRNGKey"):
+            around(jax.random, name, self._settings.seeded)
         for home in (jax.nn, jnp):
             for name in KINDS:
                 around(home, name, functools.partial(self._activation, name))
@@ -234,9 +240,7 @@ class Launched:
         for name in LOSSES:
             for home in (optax, getattr(optax, "losses", None)):
                 patches.around(home, name, functools.partial(self._loss_function, name))
-        for name in OPTIMIZERS:
-            patches.around(optax, name, functools.partial(self._settings.made, name))
-        patches.around(optax, "clip_by_global_norm", self._settings.clipping)
+        self._settings.wrap(optax)
         patches.around(optax, "apply_updates", self._apply)
         patches.around(optax, "value_and_grad_from_state", self._from_state)
         patches.around(optax, "apply_every", self._accumulation.made)
@@ -284,6 +288,7 @@ class Launched:
         @functools.wraps(own)
         def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
             self._reported = False
+            self._experiment.updates(params)
             with self._deeper("update"):
                 found = own(updates, state, params, **extra)
             if not self._reported:
@@ -361,14 +366,19 @@ class Launched:
         if session is None:
             return False
         self._backend.trained = leaves
+        self._experiment.begins()
         session.fact("device", jax.default_backend())
         session.add_model(leaves)
         session.add_optimizer(self._backend)
-        self._steps = Steps(session, self._backend, lambda n: count_step(self._stream, self._before + n))
+        self._steps = Steps(session, self._backend, self._counted)
         self._near = Near(self._steps, self._backend)
         if self._settings.rate is not None:
             self._steps.add_rate(self._settings.rate)
         return True
+
+    def _counted(self, step: int) -> None:
+        self._experiment.stepped(self._backend)
+        count_step(self._stream, self._before + step)
 
     def _on_arrays(self, place: int, *values: Any) -> None:
         if self._steps is not None:

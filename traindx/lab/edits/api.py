@@ -18,6 +18,15 @@ from traindx.lab.edits.model import (
     sequences,
     uses_of,
 )
+from traindx.lab.edits.optax_calls import (
+    clip_optax,
+    optax_made,
+    optax_rates,
+    set_optax,
+    switch_optax,
+    warm_up_optax,
+    wrap_all,
+)
 from traindx.lab.edits.origins import Value, certain, close, entries_of, overridden, put, trace, words_of
 from traindx.lab.edits.outputs import (
     KINDS,
@@ -84,6 +93,7 @@ __all__ = [
     "backwards",
     "certain",
     "class_of",
+    "clip_optax",
     "close",
     "cst",
     "dotted",
@@ -108,6 +118,8 @@ __all__ = [
     "model_at",
     "modules",
     "normalize_inputs",
+    "optax_made",
+    "optax_rates",
     "optimizer_of",
     "optimizers",
     "origin",
@@ -120,9 +132,11 @@ __all__ = [
     "scaler_of",
     "schedules",
     "sequences",
+    "set_optax",
     "softmax_to_sigmoid",
     "starred",
     "steps",
+    "switch_optax",
     "take_away",
     "the_backward",
     "the_step",
@@ -132,8 +146,10 @@ __all__ = [
     "uses_of",
     "validation",
     "validation_loss",
+    "warm_up_optax",
     "with_argument",
     "without_argument",
     "words_of",
+    "wrap_all",
     "writes",
 ]

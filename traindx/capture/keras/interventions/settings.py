@@ -1,8 +1,7 @@
 """Settings of the optimizer, another optimizer, and the learning rate: another value, another schedule, a
 warm-up."""
 
-import math
-
+from traindx.capture.experiment.rates import rate_at, share_at
 from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
 from traindx.capture.keras import facts
@@ -148,22 +147,13 @@ def lr(site: Site, wanted: Change | Schedule) -> None:
 
 def replace_schedule(site: Site, schedule: Schedule) -> None:
     """Each step uses the rate of a schedule, whatever the script's own would be."""
-    steps = schedule.steps
-    if schedule.name == "sweep" and steps:
-        site.stop_after(steps)
-
-    def rate(base: Any, step: Any) -> Any:
-        if schedule.name == "cosine":
-            length = site.length(steps, "lr=cosine:1000")
-            return base * 0.5 * (1 + ops.cos(math.pi * ops.minimum(step / length, 1.0)))
-        if schedule.name == "sweep" and steps:
-            growth = math.log(schedule.high / schedule.low)
-            return schedule.low * ops.exp(growth * ops.minimum(step, steps - 1.0) / (steps - 1))
-        return base
-
+    if schedule.name == "sweep" and schedule.steps:
+        site.stop_after(schedule.steps)
     site.fact("schedule", schedule.name)
     site.unused = f"the schedule is {schedule.name} already"
-    site.on_rate(lambda optimizer, own, step: own * 0 + rate(site.base(optimizer), step))
+    site.on_rate(
+        lambda optimizer, own, step: own * 0 + rate_at(site, schedule, site.base(optimizer), step, ops)
+    )
 
 
 @applies("lr.warmup", unused="the warm-up was over before the first step")
@@ -171,6 +161,6 @@ def warmup(site: Site, wanted: Span) -> None:
     """As in PyTorch."""
 
     def new(_optimizer: Any, own: Any, step: Any) -> Any:
-        return own * ops.minimum((step + 1) / max(site.resolve(wanted, "lr.warmup=50"), 1), 1.0)
+        return own * share_at(site, wanted, step, ops)
 
     site.on_rate(new)

@@ -5,7 +5,9 @@ from traindx.lab.edits.api import (
     Found,
     Project,
     certain,
+    clip_optax,
     cst,
+    optax_made,
     optimizer_of,
     parameters_at,
     put,
@@ -23,6 +25,8 @@ LIMITS = {"clip_grad_norm_": ("max_norm", 1), "clip_grad_value_": ("clip_value",
 
 @writes("clip")
 def norm(project: Project, value: str) -> None:
+    if optax_made(project):
+        return clip_optax(project, "clip_by_global_norm", value)
     if value == "off":
         return off(project)
     given = scaled_or_set(value)
@@ -35,7 +39,9 @@ def norm(project: Project, value: str) -> None:
 
 @writes("clip.value")
 def each(project: Project, value: str) -> None:
-    add(project, EACH, float(value))
+    if optax_made(project):
+        return clip_optax(project, "clip", value)
+    return add(project, EACH, float(value))
 
 
 def clips(project: Project) -> list[Found]:

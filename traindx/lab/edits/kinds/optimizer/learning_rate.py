@@ -18,6 +18,7 @@ from traindx.lab.edits.api import (
     close,
     cst,
     entries_of,
+    optax_rates,
     optimizers,
     overridden,
     put,
@@ -135,6 +136,7 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
         found = [one.given("learning_rate") for one in calls if source.name(one.call.func) in ARGUMENTS]
         found += [one.given("learning_rate", 0) for one in calls if KERAS in source.name(one.call.func)]
         uses += [(source, rate) for rate in found if rate is not None]
+    uses += optax_rates(project)
     return [*peaks, *uses] if overridden else [*uses, *peaks]
 
 

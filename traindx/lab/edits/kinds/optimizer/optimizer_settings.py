@@ -12,9 +12,11 @@ from traindx.lab.edits.api import (
     close,
     cst,
     entries_of,
+    optax_made,
     optimizers,
     put,
     scaled_or_set,
+    set_optax,
     with_argument,
     words_of,
 )
@@ -32,6 +34,8 @@ PLACES = {("SGD", "momentum"): 2, ("SGD", "weight_decay"): 4, **{(kind, "betas")
 
 
 def edit(project: Project, value: str, name: str) -> None:
+    if optax_made(project):
+        return set_optax(project, name, value)
     made = optimizers(project)
     if not made:
         raise project.doubt(f"{name}={value}", "no optimizer was found")
@@ -39,6 +43,7 @@ def edit(project: Project, value: str, name: str) -> None:
         if class_of(one, f"{name}={value}") not in HAVE[name]:
             raise one.doubt(f"{name}={value}", f"{one.kind} has no {name}")
         place(project, one, name, value)
+    return None
 
 
 def place(project: Project, one: Found, name: str, value: str) -> None:

@@ -1,10 +1,21 @@
 """`skip_nonfinite=on`: a step is made only if all gradients are finite."""
 
-from traindx.lab.edits.api import Project, cst, parameters_at, scaler_of, the_step, writes
+from traindx.lab.edits.api import (
+    Project,
+    cst,
+    optax_made,
+    parameters_at,
+    scaler_of,
+    the_step,
+    wrap_all,
+    writes,
+)
 
 
 @writes("skip_nonfinite")
 def skip_nonfinite(project: Project, _value: str) -> None:
+    if optax_made(project):
+        return wrap_all(project, "{optax}.apply_if_finite({call}, 2**31 - 1)")
     step = the_step(project)
     source = step.source
     guarded = any(
@@ -12,7 +23,7 @@ def skip_nonfinite(project: Project, _value: str) -> None:
         for outer in source.ancestors(step.call)
     )
     if guarded or scaler_of(step):
-        return  # a scaler skips such steps
+        return None  # a scaler skips such steps
     if not source.alone(step.small) or not isinstance(step.small, cst.Expr):
         raise step.doubt("if all gradients are finite: the step", "the step is part of a larger statement")
     test = f"all(p.grad.isfinite().all() for p in {parameters_at(project, step)} if p.grad is not None)"
@@ -21,3 +32,4 @@ def skip_nonfinite(project: Project, _value: str) -> None:
     new = cst.parse_statement(f"if {test}:\n    {code}\n", config=source.module.config_for_parsing)
     source.change(line, lambda node: new.with_changes(leading_lines=getattr(node, "leading_lines", ())))
     project.say(source, step.line, f"if {test}: {code}")
+    return None

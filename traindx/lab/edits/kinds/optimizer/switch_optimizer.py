@@ -8,7 +8,9 @@ from traindx.lab.edits.api import (
     Project,
     class_of,
     cst,
+    optax_made,
     optimizers,
+    switch_optax,
     with_argument,
     without_argument,
     writes,
@@ -26,6 +28,8 @@ OWN = ("momentum", "nesterov", "dampening", "betas", "eps", "amsgrad", "alpha", 
 
 @writes("optimizer")
 def switch_optimizer(project: Project, value: str) -> None:
+    if optax_made(project):
+        return switch_optax(project, value)
     wanted = CLASSES.get(value)
     made = optimizers(project)
     if wanted is None or not made:
@@ -35,6 +39,7 @@ def switch_optimizer(project: Project, value: str) -> None:
             raise one.doubt(f"{wanted}(...)", "LBFGS is stepped differently")
         if not done(one, value, wanted):
             switch(project, one, value, wanted)
+    return None
 
 
 def done(one: Found, value: str, wanted: str) -> bool:

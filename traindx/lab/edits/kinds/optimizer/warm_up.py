@@ -8,11 +8,13 @@ from traindx.lab.edits.api import (
     Project,
     cst,
     epochs,
+    optax_made,
     optimizer_of,
     optimizers,
     schedules,
     the_step,
     validation_loss,
+    warm_up_optax,
     writes,
 )
 from traindx.lab.edits.kinds.optimizer.learning_rate import by_hand
@@ -23,9 +25,11 @@ WARMUP = "warmup"
 @writes("lr.warmup")
 def warm_up(project: Project, value: str) -> None:
     count = steps_of(project, value)
+    if optax_made(project):
+        return warm_up_optax(project, count)
     made, planned = optimizers(project), schedules(project)
     if [one.target.rpartition(".")[2] for one in planned] == [WARMUP]:
-        return
+        return None
     if len(made) != 1 or planned:
         why = "there is a schedule already" if planned else "there is not exactly one optimizer"
         first = next(iter([*planned, *made]), None)
@@ -41,6 +45,7 @@ def warm_up(project: Project, value: str) -> None:
     step.source.insert_after(step.small, f"{names[1]}.step()")
     project.say(one.source, one.line, f"after the optimizer: {line}")
     project.say(step.source, step.line, f"after the step: {names[1]}.step()")
+    return None
 
 
 def steps_of(project: Project, value: str) -> int:

@@ -1,0 +1,233 @@
+"""optax in its source: the calls that make an optimizer, and the changes that interventions make in JAX, as code."""
+
+from functools import partial
+
+import libcst as cst
+
+from traindx.lab.edits.follow import resolve
+from traindx.lab.edits.origins import certain, put, words_of
+from traindx.lab.edits.project import Project
+from traindx.lab.edits.source import Found, Source, with_argument, without_argument
+from traindx.lab.edits.values import scaled_or_set
+
+ADAMS = ("adam", "adamw", "nadam", "nadamw", "radam", "adamax", "adabelief", "lamb", "lion")
+OPTIMIZERS = (*ADAMS, "sgd", "rmsprop", "adagrad", "adadelta", "yogi", "novograd", "noisy_sgd", "lars")
+DECAYED = {"adam": "adamw", "nadam": "nadamw"}
+# Weight decay that an optimizer has of its own, with its default.
+DECAYS = {"adamw": 1e-4, "nadamw": 1e-4, "lamb": 0.0, "lion": 1e-3}
+PLACES = {("sgd", "momentum"): 1, ("rmsprop", "eps"): 2, **{(kind, "b1"): 1 for kind in ADAMS},
+          **{(kind, "b2"): 2 for kind in ADAMS}, **{(kind, "eps"): 3 for kind in ADAMS if kind != "lion"}}  # fmt: skip
+MOVED = ("sgd", "rmsprop", "noisy_sgd", "lars")
+# The rates of schedules, the highest first.
+RATES = {"constant_schedule": (("value", 0),), "cosine_decay_schedule": (("init_value", 0),),
+         "exponential_decay": (("init_value", 0), ("end_value", None)),
+         "linear_schedule": (("end_value", 1), ("init_value", 0)),
+         "polynomial_schedule": (("init_value", 0), ("end_value", 1)),
+         "piecewise_constant_schedule": (("init_value", 0),),
+         "warmup_constant_schedule": (("peak_value", 1), ("init_value", 0)),
+         "warmup_cosine_decay_schedule": (("peak_value", 1), ("end_value", 4), ("init_value", 0)),
+         "warmup_exponential_decay_schedule": (("peak_value", 1), ("init_value", 0), ("end_value", None)),
+         "cosine_onecycle_schedule": (("peak_value", 1),), "linear_onecycle_schedule": (("peak_value", 1),)}  # fmt: skip
+CLIPS = ("clip_by_global_norm", "clip", "clip_by_block_rms")
+
+
+def named(project: Project, *kinds: str) -> list[Found]:
+    """The calls of these functions of optax."""
+    names = [f"optax.{kind}" for kind in kinds]
+    return [Found(source, call) for source in project.sources for call in source.calls(*names)]
+
+
+def optax_made(project: Project) -> list[Found]:
+    """The calls that make optimizers of optax."""
+    return named(project, *OPTIMIZERS)
+
+
+def optax_rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
+    """The expressions that set rates: numbers that optimizers get, and those of their schedules."""
+    found: list[tuple[Source, cst.CSTNode]] = []
+    for one in named(project, *OPTIMIZERS, "scale_by_learning_rate"):
+        rate = one.given("learning_rate", 0)
+        if rate is not None and not is_schedule(project, one.source, rate):
+            found.append((one.source, rate))
+    for source in project.sources:
+        for call in source.calls():
+            inner = call.func
+            if isinstance(inner, cst.Call) and source.name(inner.func) == "optax.inject_hyperparams":
+                rate = Found(source, call).given("learning_rate", 0)
+                if rate is not None and not is_schedule(project, source, rate):
+                    found.append((source, rate))
+    for one in named(project, *RATES):
+        given = (one.given(name, place) for name, place in RATES[one.kind])
+        found += [(one.source, rate) for rate in given if rate is not None]
+    return found
+
+
+def is_schedule(project: Project, source: Source, rate: cst.CSTNode) -> bool:
+    """Whether a rate is a schedule that optax makes; its numbers are where it is made."""
+    home, made = resolve(project, source, rate)
+    name = home.name(made.func) if isinstance(made, cst.Call) else ""
+    return name.startswith("optax.") and name.removeprefix("optax.") in (*RATES, "join_schedules")
+
+
+def wrap(project: Project, one: Found, code: str) -> None:
+    """Write `code`, with `{optax}` and `{call}` in it, in place of the call. Changes nothing where it is there."""
+    optax = one.source.spelled("optax", "optax")
+    if not optax:
+        raise one.doubt(code, "optax is not imported by its name in this file")
+    new = code.format(optax=optax, call=one.source.code(one.call))
+    outer = one.source.parents.get(one.source.parents.get(one.call, one.call))
+    if outer is None or one.source.code(outer).replace(" ", "") != new.replace(" ", ""):
+        one.source.replace(one.call, new)
+        project.say(one.source, one.line, f"{one.kind}: {new}")
+
+
+def wrap_all(project: Project, code: str) -> None:
+    for one in optax_made(project):
+        wrap(project, one, code)
+
+
+def clip_optax(project: Project, kind: str, value: str) -> None:
+    """`clip=1.0`, `clip=*10`, `clip=off`; `kind`: the function of optax that clips."""
+    given = None if value == "off" else scaled_or_set(value)
+    if given is not None and given[0] == "=":
+        return wrap_all(project, f"{{optax}}.chain({{optax}}.{kind}({words_of(given[1])}), {{call}})")
+    for one in named(project, *CLIPS):
+        node = one.call.args[0].value if one.call.args else None
+        if node is None:
+            raise one.doubt(f"{value} times the limit", "cannot tell where the limit comes from")
+        if given is None:
+            one.source.replace(one.call, f"{one.source.spelled('optax', 'optax')}.identity()")
+            project.say(one.source, one.line, f"removed: {one.source.code(one.call)}")
+            continue
+        limit, recorded = (
+            certain(project, one.source, node, "another limit", one.call),
+            project.number("clip_norm"),
+        )
+        if recorded is None or limit.value != recorded * given[1]:
+            put(project, limit.origin, limit.origin.value * given[1], "the clipping limit")
+    return None
+
+
+def rename(project: Project, one: Found, kind: str) -> None:
+    """Call another function of optax."""
+    if not isinstance(one.call.func, cst.Attribute):
+        raise one.doubt(f"optax.{kind}(...)", "optax is not imported by its name in this file")
+    one.source.change(one.call.func, lambda func: func.with_changes(attr=cst.Name(kind)))
+    project.say(one.source, one.line, f"{one.kind} becomes {kind}")
+
+
+def set_optax(project: Project, name: str, value: str) -> None:
+    """`weight_decay=`, `momentum=`, `betas=`, `eps=` of each optimizer."""
+    for one in optax_made(project):
+        if name == "weight_decay":
+            decay(project, one, value)
+        elif name == "betas":
+            for argument, text in zip(("b1", "b2"), value.split(","), strict=True):
+                set_argument(project, one, argument, words_of(float(text)), one.kind in ADAMS)
+        else:
+            has = (
+                one.kind in MOVED
+                if name == "momentum"
+                else one.kind in (*ADAMS, "rmsprop", "adagrad", "yogi")
+            )
+            set_argument(project, one, name, words_of(float(value)), has)
+
+
+def set_argument(project: Project, one: Found, name: str, code: str, has: bool = True) -> None:
+    """An argument with another value."""
+    if not has:
+        raise one.doubt(f"{name}={code}", f"{one.kind} has no {name}")
+    node = one.given(name, PLACES.get((one.kind, name)))
+    if node is None:
+        one.source.change(one.call, lambda call: with_argument(call, name, code))
+    elif one.source.code(node) == code:
+        return
+    else:
+        put(
+            project, certain(project, one.source, node, f"{name}={code}", one.call).origin, float(code), name
+        )
+        return
+    project.say(one.source, one.line, f"{one.kind}: {name}={code}")
+
+
+def decay(project: Project, one: Found, value: str) -> None:
+    """The weight decay that an optimizer has, or gets: Adam becomes AdamW, others get it chained before them."""
+    given = scaled_or_set(value)
+    if given is None:
+        raise one.doubt(f"weight_decay={value}", "no such value")
+    if one.kind not in DECAYS:
+        if given[0] == "*":
+            raise one.doubt(f"weight_decay={value}", "the optimizer has no weight decay")
+        if one.kind not in DECAYED:
+            return wrap(
+                project,
+                one,
+                f"{{optax}}.chain({{optax}}.add_decayed_weights({words_of(given[1])}), {{call}})",
+            )
+        rename(project, one, DECAYED[one.kind])
+        return set_argument(project, one, "weight_decay", words_of(given[1]))
+    node, before = one.given("weight_decay"), DECAYS[one.kind]
+    traced = (
+        certain(project, one.source, node, f"weight_decay={value}", one.call) if node is not None else None
+    )
+    now, recorded = (traced.value if traced is not None else before), project.number("weight_decay")
+    wanted = (recorded if recorded is not None else now) * given[1] if given[0] == "*" else given[1]
+    if wanted == now:
+        return None
+    if traced is None:
+        return set_argument(project, one, "weight_decay", words_of(wanted))
+    return put(project, traced.origin, traced.origin.value * wanted / now if now else wanted, "weight_decay")
+
+
+def switch_optax(project: Project, value: str) -> None:
+    """`optimizer=adamw`, `adam`, `sgd`, `momentum`, with the arguments that both have."""
+    wanted = "sgd" if value == "momentum" else value
+    for one in optax_made(project):
+        moves = one.given("momentum", 1) is not None if one.kind == "sgd" else False
+        if one.kind == wanted and (wanted != "sgd" or moves == (value == "momentum")):
+            continue
+        kept = (
+            ("learning_rate", "b1", "b2", "eps")
+            if wanted in ADAMS and one.kind in ADAMS
+            else ("learning_rate",)
+        )
+        if len([arg for arg in one.call.args if arg.keyword is None]) > 1 or any(
+            arg.star for arg in one.call.args
+        ):
+            raise one.doubt(f"optax.{wanted}(...)", "not all of its arguments are known")
+        if one.given("weight_decay") is not None and wanted != "adamw":
+            raise one.doubt(f"optax.{wanted}(...)", "its weight decay is to be kept")
+        for arg in one.call.args:
+            name = arg.keyword.value if arg.keyword is not None else ""
+            if name and name not in (*kept, "weight_decay"):
+                one.source.change(one.call, partial(without_argument, name=name))
+        if value == "momentum":
+            one.source.change(one.call, lambda call: with_argument(call, "momentum", "0.9"))
+        if wanted == "adamw" and one.given("weight_decay") is None:
+            one.source.change(one.call, lambda call: with_argument(call, "weight_decay", "0.0"))
+        if one.kind != wanted:
+            rename(project, one, wanted)
+
+
+def warm_up_optax(project: Project, count: int) -> None:
+    """A linear warm-up in place of a rate that is a number."""
+    for one in optax_made(project):
+        node = one.given("learning_rate", 0)
+        if node is not None and is_schedule(project, one.source, node):
+            home, made = resolve(project, one.source, node)
+            if home.code(made).endswith(f"transition_steps={count - 1})"):
+                continue
+        optax = one.source.spelled("optax", "optax")
+        if (
+            node is None
+            or not optax
+            or not isinstance(node, (cst.Name, cst.Attribute, cst.Float, cst.Integer))
+        ):
+            raise one.doubt(
+                f"a linear warm-up over {count} steps", "the rate is no number that is written twice easily"
+            )
+        certain(project, one.source, node, f"a linear warm-up over {count} steps", one.call)
+        rate = one.source.code(node)
+        new = f"{optax}.linear_schedule({rate} / {count}, {rate}, transition_steps={count - 1})"
+        one.source.replace(node, new)
+        project.say(one.source, one.line, f"{one.kind}: {new}")
