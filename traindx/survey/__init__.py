@@ -79,7 +79,7 @@ def with_groups(table: Table, sensitive: Any, codes: Codes) -> Table:
     count = table.facts.get("rows_all", table.rows)
     if count is not None and len(words) != count:
         raise ConfigError(f"there are {count:,} samples and {len(words):,} values of the sensitive column")
-    values = codes.of("sensitive:sensitive", words)
+    values = codes.encode("sensitive:sensitive", words)
 
     def chunks() -> Iterator[Chunk]:
         for chunk in table.chunks():

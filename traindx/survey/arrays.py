@@ -97,7 +97,7 @@ def as_target(values: Array, wanted: Wanted, name: str | None) -> Floats:
     if values.dtype.kind in "fiub":
         return values.astype(np.float64)
     words = [None if w is None or w != w else str(w) for w in values.tolist()]
-    return wanted.codes.of(name or "target", words)
+    return wanted.codes.encode(name or "target", words)
 
 
 def as_numpy(value: Any) -> Array:

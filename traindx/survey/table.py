@@ -54,7 +54,7 @@ class Codes:
     def __init__(self) -> None:
         self._known: dict[str, dict[str, int]] = {}
 
-    def of(self, column: str, words: Sequence[str | None]) -> Floats:
+    def encode(self, column: str, words: Sequence[str | None]) -> Floats:
         """`codes[n]`, NaN for None."""
         known = self._known.setdefault(column, {})
         return np.array([np.nan if w is None else self._code(known, w) for w in words], dtype=np.float64)

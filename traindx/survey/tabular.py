@@ -172,7 +172,7 @@ def as_numbers(column: Any, name: str, kind: Kind, codes: Codes) -> tuple[Floats
     if kind == "number":
         return numbers(column)
     encoded = column.cast(pa.string()).dictionary_encode()
-    table = np.append(codes.of(name, encoded.dictionary.to_pylist()), np.nan)
+    table = np.append(codes.encode(name, encoded.dictionary.to_pylist()), np.nan)
     places = encoded.indices.to_numpy(zero_copy_only=False)
     return table[np.where(np.isnan(places), len(table) - 1, places).astype(np.intp)], 0
 

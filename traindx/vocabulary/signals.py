@@ -44,7 +44,10 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("grad_norm_part", "none", "L2", "the part of the gradient norm that one process holds"),
     SignalKind("grad_cosine", "none", "-1..1", "cosine of the gradients of two steps in a row"),
     SignalKind(
-        "update_cosine", "none", "-1..1", "cosine of a step and of downhill after it; below 0: too far"
+        "update_cosine",
+        "none",
+        "-1..1",
+        "cosine of a step and the descent direction after it; below 0: too far",
     ),
     SignalKind("curvature/max", "none", "", "largest eigenvalue of the Hessian of a batch's loss"),
     SignalKind("curvature/min", "none", "", "smallest eigenvalue of the Hessian of a batch's loss"),
@@ -72,9 +75,12 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind(
         "outputs_majority_share", "none", "0..1", "share of a batch that gets the most frequent answer"
     ),
-    SignalKind("outputs_accuracy", "higher", "0..1", "share of a batch that the outputs answer as labelled"),
+    SignalKind("outputs_accuracy", "higher", "0..1", "share of a batch whose prediction is its label"),
     SignalKind(
-        "outputs_balanced_accuracy", "higher", "0..1", "mean of that share over the classes in a batch"
+        "outputs_balanced_accuracy",
+        "higher",
+        "0..1",
+        "mean over the classes in a batch of the share that is predicted right",
     ),
     SignalKind(
         "outputs_cross_entropy",
@@ -83,17 +89,23 @@ SIGNALS: tuple[SignalKind, ...] = (
         "cross-entropy of the outputs as scores, for any loss",
     ),
     SignalKind(
-        "outputs_contradict_share", "none", "0..1", "labels less than a tenth as likely as the answer"
+        "outputs_contradict_share",
+        "none",
+        "0..1",
+        "share of labels predicted less than a tenth as likely as the answer",
     ),
     SignalKind("outputs_explained", "higher", "", "share of the targets' variance that the outputs explain"),
-    SignalKind("val_outputs_majority_share", "none", "0..1", "the same over an evaluation pass"),
+    SignalKind(
+        "val_outputs_majority_share",
+        "none",
+        "0..1",
+        "share of an evaluation pass that gets the most frequent answer",
+    ),
     SignalKind("loss_scale", "none", "", "scale of half-precision losses"),
     SignalKind("skipped_steps", "lower", "count", "optimizer steps skipped so far"),
     SignalKind("nan_steps", "lower", "count", "iterations with a non-finite loss so far"),
     SignalKind("time/step", "lower", "s", "seconds for one optimizer step"),
-    SignalKind(
-        "time/queued", "lower", "s", "seconds of a step without a processor, which other processes had"
-    ),
+    SignalKind("time/queued", "lower", "s", "seconds of a step in which the process waits for a processor"),
     SignalKind("time/compile", "lower", "s", "seconds of a step in which functions are compiled or traced"),
     SignalKind("calls/compile", "lower", "count", "functions that were compiled or traced in a step"),
     SignalKind("time/data", "lower", "s", "seconds of a step spent waiting for data"),

@@ -78,7 +78,7 @@ class Site:
         return round(span.share * self.length(None, example)) if span.steps is None else span.steps
 
     def planned(self) -> int | None:
-        """How many steps the run will have, where that is known: asked for, or told by its schedule."""
+        """How many steps the run will have, where that is known: asked for, or given by its schedule."""
         planned = self.hooks.stream.known.get("planned_steps")
         return self.limit() or (planned if isinstance(planned, int) else None)
 

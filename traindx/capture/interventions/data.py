@@ -3,12 +3,12 @@
 from functools import partial
 
 from traindx.capture.interventions.kinds import Intervention
-from traindx.capture.interventions.values import Change, change, whole
+from traindx.capture.interventions.values import Change, change, whole_number
 
 
 def batch_size(text: str, name: str) -> Change:
     """A whole number, or a factor."""
-    return change(text if text.startswith("*") else str(whole(text, name)), name, strict=True)
+    return change(text if text.startswith("*") else str(whole_number(text, name)), name, strict=True)
 
 
 BATCH = Intervention(
@@ -23,14 +23,14 @@ BATCH = Intervention(
 )  # fmt: skip
 
 WORKERS = Intervention(
-    "workers", "data", ("4", "0"), order=2, read=partial(whole, low=0),
+    "workers", "data", ("4", "0"), order=2, read=partial(whole_number, low=0),
     help="""Worker processes of the training loaders. What a data set draws at random is then drawn in the workers and
     differs from the plain run. Refused for streams, which every worker would repeat, and where the script makes its
     batches itself.""",
 )  # fmt: skip
 
 PREFETCH = Intervention(
-    "prefetch", "data", ("4",), order=3, read=whole,
+    "prefetch", "data", ("4",), order=3, read=whole_number,
     help="""Batches that each worker of a training loader prepares ahead (PyTorch: 2). The batches are the same. Refused
     for a loader without workers (add `workers=`), and where the script makes its batches itself.""",
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import math
 
 from traindx.capture.interventions.kinds import Intervention
-from traindx.capture.interventions.values import Change, change, positive, whole
+from traindx.capture.interventions.values import Change, change, positive, whole_number
 
 
 def norm_limit(text: str, name: str) -> Change:
@@ -20,7 +20,7 @@ ZERO_GRAD = Intervention(
 )  # fmt: skip
 
 ACCUMULATE = Intervention(
-    "accumulate", "backward", ("4",), order=2, read=whole,
+    "accumulate", "backward", ("4",), order=2, read=whole_number,
     help="""One step for every four steps of the script, with the mean of their gradients: batches four times as large.
     They are kept apart from the script's gradients, however it zeroes those. The script's schedule advances with every
     step of the script. The record and `--steps` count the steps that are made. What is left over at the end is not

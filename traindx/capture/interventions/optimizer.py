@@ -4,7 +4,7 @@ from functools import partial
 from typing import NamedTuple
 
 from traindx.capture.interventions.kinds import Intervention
-from traindx.capture.interventions.values import Change, change, number, one_of, positive, span, whole
+from traindx.capture.interventions.values import Change, change, number, one_of, positive, span, whole_number
 from traindx.errors import ConfigError
 
 
@@ -25,10 +25,10 @@ def learning_rate(text: str, name: str) -> Change | Schedule:
     if schedule == "constant" and not numbers:
         return Schedule(schedule)
     if schedule == "cosine" and len(numbers) < 2:
-        return Schedule(schedule, whole(numbers[0], "lr=cosine") if numbers else None)
+        return Schedule(schedule, whole_number(numbers[0], "lr=cosine") if numbers else None)
     if schedule == "sweep" and len(numbers) == 3:
         low, high = (positive(n, "lr=sweep") for n in numbers[:2])
-        return Schedule(schedule, whole(numbers[2], "lr=sweep", low=2), low, high)
+        return Schedule(schedule, whole_number(numbers[2], "lr=sweep", low=2), low, high)
     if schedule == "plateau":
         raise ConfigError(
             f"--with {name}={text}: it depends on the validation loss, which only the script knows"

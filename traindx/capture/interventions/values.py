@@ -39,7 +39,7 @@ def positive(text: str, name: str) -> float:
     return number(text, name, strict=True)
 
 
-def whole(text: str, name: str, *, low: int = 1) -> int:
+def whole_number(text: str, name: str, *, low: int = 1) -> int:
     """A whole number of at least `low`."""
     try:
         value = int(text)
@@ -67,4 +67,4 @@ def one_of(text: str, name: str, allowed: Sequence[str]) -> str:
 def span(text: str, name: str) -> Span:
     """A number of steps, or a share of all steps between 0 and 1."""
     share = number(text, name)
-    return Span(None, share) if 0 < share < 1 else Span(whole(text, name, low=0), 1.0)
+    return Span(None, share) if 0 < share < 1 else Span(whole_number(text, name, low=0), 1.0)

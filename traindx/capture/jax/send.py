@@ -29,7 +29,7 @@ from jax.interpreters import ad, batching, mlir
 
 READ = 1 << 14  # values of an array that leave it, whole samples
 MARK = np.zeros((), np.float32)
-AROUND = 2e-5  # seconds that a call of the host takes beside its own work
+AROUND = 2e-5  # seconds that a call of the host takes in addition to its own work
 Receive = Callable[..., Any]
 # Within a loop that is being traced: whether the host is called at the step at hand, and what the step's own call gave.
 GATE = SimpleNamespace(due=None, mark=None)

@@ -210,10 +210,10 @@ class Experiment:
         """The script is over: say what each intervention did, and let go."""
         for site, hook in self.hooks.ends:
             self.hooks.guarded(site, hook)
-        self.told()
+        self.report_use()
         self.withdraw()
 
-    def told(self) -> None:
+    def report_use(self) -> None:
         """A record ends: say what each intervention did."""
         tell_touched(self.hooks, self.sites)
         tell_unused(self.hooks, self.sites, lambda site: site.unused or "there was nothing to change")

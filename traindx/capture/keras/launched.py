@@ -128,7 +128,7 @@ class Launched:
     def _begin_anew(self, training: Training) -> None:
         """The next training gets its own record (a fold, another setting)."""
         self._before += training.session.step
-        self._experiment.told()
+        self._experiment.report_use()
         training.end()
         self._training, self._backend = None, KerasBackend()
         self._recorded = self._backend

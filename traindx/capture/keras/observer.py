@@ -163,7 +163,7 @@ class Pass:
         self._kinds: dict[str, act.Kind] = {}
         self._compiled: dict[bool, Callable[..., Any]] = {}  # by whether weights are exchanged
         self.rounded = Rounded()
-        self._whole = self.rounded.whole(plain_layers(model), names)
+        self._whole = self.rounded.whole_number_layers(plain_layers(model), names)
         self.step = 0  # that the coming pass is of
         self.quantized: dict[str, list[float]] = {}  # of the last pass, by layer
         self._rows, self._turn = 0, 0

@@ -76,7 +76,7 @@ class Rounded:
         readings[USED + name], readings[KEPT + name] = rows_of(operand), rows_of(own[0].value)
         return own[0].value if exchanged else operand
 
-    def whole(self, layers: list[Any], names: dict[int, str]) -> dict[str, Array]:
+    def whole_number_layers(self, layers: list[Any], names: dict[int, str]) -> dict[str, Array]:
         """What layers of whole numbers hold, which no training changes, as a pass would give it."""
         found = [
             one for one in layers if getattr(one, "quantization_mode", None) == WHOLE and id(one) in names

@@ -149,7 +149,7 @@ class Recorder:
         if refused is not None:
             self._patience.refused(refused)
         elif wrote:
-            self._patience.taken()
+            self._patience.reset()
 
     def setup(self, known: Mapping[str, Any]) -> None:
         """Replace setup.json: `known` holds framework, script, versions and facts."""
@@ -305,6 +305,6 @@ class Patience:
                 f"{self.folder} cannot be written ({why}); the training goes on, and so do the attempts to write"
             )
 
-    def taken(self) -> None:
+    def reset(self) -> None:
         """Something was written."""
         self._wait, self._next = FIRST, 0.0

@@ -97,14 +97,14 @@ def _every_second(pairs: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any,
 def _joined(parts: list[Any], rank: int) -> Batch:
     """One batch of several; a recorder's dictionaries only grow, so the last one knows all words."""
 
-    def whole(columns: list[Any]) -> Any:
+    def joined(columns: list[Any]) -> Any:
         return np.concatenate([c.to_numpy(zero_copy_only=False) for c in columns])
 
-    step, time = (whole([b.column(n) for b in parts]) for n in ("step", "time"))
+    step, time = (joined([b.column(n) for b in parts]) for n in ("step", "time"))
     words = [
-        (whole([b.column(n).indices for b in parts]), parts[-1].column(n).dictionary)
+        (joined([b.column(n).indices for b in parts]), parts[-1].column(n).dictionary)
         for n in ("signal", "modules")
     ]
-    widths = whole([b.column("values").value_lengths() for b in parts])
-    flat = whole([b.column("values").flatten() for b in parts])
+    widths = joined([b.column("values").value_lengths() for b in parts])
+    flat = joined([b.column("values").flatten() for b in parts])
     return batch(schema(rank), step, time, words[0], words[1], widths, flat)

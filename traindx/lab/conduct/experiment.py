@@ -183,7 +183,7 @@ def conduct(
         places = [str(out.resolve()), *writable]
         request = order(command, copy, (seconds, grace), places, scratch.caches(base), network)
         sink = (output or Output)(out / "stdout.log")
-        tail, answer = kept(request, environment, copy, sink, stop, until, warm)
+        tail, answer = run_under_keeper(request, environment, copy, sink, stop, until, warm)
         records = os.path.relpath(out.resolve(), copy.root)
         changed = scratch.changes(before, scratch.state(copy.root), except_in=records)
     finally:
@@ -250,7 +250,7 @@ def conducted(
     )
 
 
-def kept(
+def run_under_keeper(
     request: Mapping[str, object],
     environment: Mapping[str, str],
     copy: scratch.Scratch,

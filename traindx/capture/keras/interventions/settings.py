@@ -95,7 +95,7 @@ def optimizer(site: Site, wanted: str) -> None:
             return
         if own.built and int(keras.ops.convert_to_numpy(own.iterations)):
             site.refuse("the model's optimizer has already made steps")
-        other = made(own, wanted)
+        other = replacement(own, wanted)
         if own is model.optimizer:
             model.optimizer = other
         else:
@@ -115,7 +115,7 @@ def is_already(own: Any, wanted: str) -> bool:
     return wanted not in ("sgd", "momentum") or bool(own.momentum) == (wanted == "momentum")
 
 
-def made(own: Any, wanted: str) -> Any:
+def replacement(own: Any, wanted: str) -> Any:
     """The other optimizer."""
     rate = own._learning_rate
     if isinstance(rate, keras.Variable):

@@ -99,10 +99,10 @@ class Passes:
             return False
         if not self.counts and not self.switched:
             return True
-        models = list(self.counts) or self.found()
+        models = list(self.counts) or self.uncalled_models()
         return not models or any(m.training for m in models)
 
-    def found(self) -> list[torch.nn.Module]:
+    def uncalled_models(self) -> list[torch.nn.Module]:
         """Models that were not called yet: those that hold what an optimizer has, or what could be trained."""
         held = {
             id(p)
@@ -164,7 +164,7 @@ class LossCalls:
         def loss(*args: Any, **named: Any) -> Any:
             if losses.inside or torch.compiler.is_compiling():
                 return original(*args, **named)
-            call = losses.taken(name, args, named)
+            call = losses.parse(name, args, named)
             if call is None:
                 return original(*args, **named)
             losses.inside = True
@@ -175,7 +175,7 @@ class LossCalls:
 
         return loss
 
-    def taken(self, name: str, args: tuple[Any, ...], named: dict[str, Any]) -> LossCall | None:
+    def parse(self, name: str, args: tuple[Any, ...], named: dict[str, Any]) -> LossCall | None:
         """The call in parts; None where it is not one of an input and a target."""
         names = POSITIONS.get(name, ("input", "target"))
         options = {**dict(zip(names, args, strict=False)), **named}

@@ -37,7 +37,7 @@ def rehearse(this: Pass) -> tuple[list[Call], int]:
 
     args, named = rebuilt(this.args, copied), rebuilt(this.named, copied)
     spy = Spy(model)
-    with unchanged(), kept(model), torch.enable_grad():
+    with unchanged(), restoring_state(model), torch.enable_grad():
         try:
             with spy:
                 found = model.forward(*args, **named)
@@ -54,8 +54,8 @@ def is_compiled(this: Pass) -> bool:
 
 
 @contextmanager
-def kept(model: torch.nn.Module) -> Iterator[None]:
-    """Everything that the modules keep, beside their parameters' values, is put back."""
+def restoring_state(model: torch.nn.Module) -> Iterator[None]:
+    """Restore what the modules keep, except the values of their parameters."""
     own = [(module, dict(vars(module)), contents(module)) for module in model.modules()]
     values = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
     try:

@@ -56,7 +56,7 @@ class Script:
         self.passes.switched |= not mode
         return original(module, mode)
 
-    # Where an intervention hooks in; its failure is told as its own.
+    # Where an intervention hooks in; its failure is reported under its own name.
 
     def before_pass(self, site: Site, hook: Before) -> None:
         self.passes.before.append(lambda this: site.hooks.guarded(site, hook, this))

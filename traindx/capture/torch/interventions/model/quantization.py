@@ -84,7 +84,7 @@ def quantized(site: Site, wanted: Change) -> None:
     for name in FUNCTIONS:
         site.wrap(functional, name, hook)
     parted = Parted(site, wanted.number)
-    site.around_step(lambda optimizer: parted.enter(optimizer, layers.of(kept.parameters)), parted.leave)
+    site.around_step(lambda optimizer: parted.enter(optimizer, layers.ids_of(kept.parameters)), parted.leave)
 
 
 class Layers:
@@ -95,7 +95,7 @@ class Layers:
         self.known = 0
         self.ids: set[int] = set()
 
-    def of(self, weights: list[Any]) -> set[int]:
+    def ids_of(self, weights: list[Any]) -> set[int]:
         """Ids of the weights and of all that the modules hold that own them; of a model itself its weights alone."""
         if len(weights) != self.known:
             self.known, wanted = len(weights), {id(w) for w in weights}

@@ -52,7 +52,7 @@ def optimizer(site: Site, wanted: str) -> None:
         if is_already(own, wanted):
             return
         if own not in others:
-            others[own] = other = made(site, own, wanted)
+            others[own] = other = replacement(site, own, wanted)
             if len(others) == 1:
                 tell(site, other)
         other = others[own]
@@ -73,7 +73,7 @@ def is_already(own: Optimizer, wanted: str) -> bool:
     )
 
 
-def made(site: Site, own: Optimizer, wanted: str) -> Optimizer:
+def replacement(site: Site, own: Optimizer, wanted: str) -> Optimizer:
     """The other optimizer, over the same lists of parameters."""
     import torch
 
