@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from traindx.errors import MissingExtra
 
+REFERENCE = re.compile(r"\$\{(\.*)([\w-]+(?:\.[\w-]+)*)\}")
 SCALAR = r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s,#}\]\"']+)"
 BRACKETS = re.compile(r"[\[\]{}]")
 Keys = tuple[str, ...]
@@ -117,6 +118,22 @@ def entries(document: Any, above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
 def ending(document: Any, keys: Keys) -> list[tuple[Keys, Any]]:
     """The entries whose keys end with these."""
     return [(path, value) for path, value in entries(document) if path[-len(keys) :] == keys]
+
+
+def referred(document: Any, keys: Keys, value: Any) -> tuple[Keys, Any]:
+    """The entry whose value this one takes over: `${optim.lr}` from the top, `${.lr}` from next to it. The same
+    where it takes over none."""
+    known = dict(entries(document))
+    for _ in range(DEEPEST):
+        match = REFERENCE.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None:
+            break
+        above = keys[: -len(match[1])] if match[1] else ()
+        to = (*above, *match[2].split("."))
+        if to not in known:
+            break
+        keys, value = to, known[to]
+    return keys, value
 
 
 def line_of(path: str, text: str, keys: Keys) -> int:

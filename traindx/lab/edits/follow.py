@@ -4,7 +4,7 @@ import libcst as cst
 from libcst.metadata import Assignment, ImportAssignment
 
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, dotted, key_of, passed, starred
+from traindx.lab.edits.source import Source, argument, dotted, key_of, passed, starred
 
 # What makes a tensor of something, and what gives the same samples.
 MADE_OF = ("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.Tensor")
@@ -177,9 +177,33 @@ def parameter(project: Project, source: Source, param: cst.Param, key: str = "")
             elif starred(call):
                 return None
     if not given:
-        return (source, param.default) if param.default is not None else None
+        option = declared(project, source, function, param)
+        return option or ((source, param.default) if param.default is not None else None)
     ends = [resolve(project, *one) for one in given]
     return ends[0] if all(one[1] is ends[0][1] for one in ends) else None
+
+
+def declared(
+    project: Project, source: Source, function: cst.FunctionDef, param: cst.Param
+) -> Expression | None:
+    """The default of the command-line option that fills a parameter (`@click.option("--lr", default=0.1)`). None where
+    there is none, or the command line gives another value."""
+    wanted = param.name.value
+    for one in function.decorators:
+        call = one.decorator
+        if not isinstance(call, cst.Call) or not source.name(call.func).endswith("click.option"):
+            continue
+        words = [
+            str(a.value.evaluated_value)
+            for a in call.args
+            if isinstance(a.value, cst.SimpleString) and not a.keyword
+        ]
+        names = [word.lstrip("-").partition("/")[0].replace("-", "_") for word in words]
+        default = argument(call, "default")
+        if wanted in names and default is not None:
+            given = any(word.partition("=")[0] in words for word in project.arguments)
+            return None if given else (source, default.value)
+    return None
 
 
 def attribute(project: Project, source: Source, node: cst.Attribute) -> Expression | None:

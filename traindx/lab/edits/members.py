@@ -8,6 +8,7 @@ from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, argument, dotted
 
 NAMESPACES = ("SimpleNamespace", "Namespace", "dict", "EasyDict", "DotDict", "AttrDict", "Munch", "Box")
+COPYING = ("dataclasses.replace", "attr.evolve", "attrs.evolve", "copy.replace")
 ADDING, PARSING = ("add_argument", "add_option"), ("parse_args", "parse_known_args")
 # Where its value is written, and what sets it on a command line.
 Option = tuple[Source, cst.CSTNode, tuple[str, ...]]
@@ -35,6 +36,11 @@ def members(project: Project, source: Source, name: str, maker: str = "") -> lis
     fields = [one for one in source.all(cst.Name) if one.value == name and is_field(source, one, maker)]
     if not values:
         values += [option for target in fields for option in plain(assigned(project, source, target))]
+    if not maker:  # it could be the copy, or what it is a copy of
+        copies = source.calls(*COPYING)
+        values += [
+            (source, given.value, ()) for call in copies if (given := argument(call, name)) is not None
+        ]
     for outside in source.all(cst.Attribute):
         if outside.attr.value == name and dotted(outside.value) != "self":
             values += plain(assigned(project, source, outside))

@@ -12,9 +12,10 @@ import libcst as cst
 
 from traindx.lab.edits import configs
 from traindx.lab.edits.follow import DEEP, follow, places_set, resolve
-from traindx.lab.edits.members import NAMESPACES, PARSING, classes, members
+from traindx.lab.edits.hydra import composed
+from traindx.lab.edits.members import COPYING, NAMESPACES, PARSING, classes, members
 from traindx.lab.edits.project import CONFIGS, Project
-from traindx.lab.edits.source import NotCertain, Source, dotted, key_of, starred
+from traindx.lab.edits.source import NotCertain, Source, argument, dotted, key_of, starred
 
 OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Multiply: operator.mul,
@@ -25,6 +26,7 @@ OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Power: operator.pow,
 }
 LOADING = ("load", "loads", "safe_load", "full_load")  # yaml, json, toml, OmegaConf
+ENVIRONMENT = ("os.getenv", "os.environ.get")
 LARGEST = 2.0**63
 PLAIN = ("int", "float", "str", "bool")
 
@@ -142,8 +144,10 @@ def combined(project: Project, source: Source, node: cst.BinaryOperation, depth:
 
 
 def called(project: Project, source: Source, node: cst.Call, depth: int) -> Value | None:
-    """`float(x)`, and `x.get("key", default)`."""
+    """`float(x)`, `x.get("key", default)`, and the default of a variable of the environment."""
     name = source.name(node.func).removeprefix("builtins.")
+    if name in ENVIRONMENT:
+        return trace(project, source, node.args[1].value, depth) if len(node.args) == 2 else None
     if name in PLAIN and len(node.args) == 1 and node.args[0].keyword is None:
         inner = trace(project, source, node.args[0].value, depth)
         if inner is None:
@@ -174,7 +178,10 @@ def member(
 ) -> Value | None:
     """A value that some object of options holds, where only one thing of this name in the project can be
     it."""
-    keys, made = path_of(project, source, above, keys)
+    keys, made, home = path_of(project, source, above, keys)
+    given = in_call(project, home, made, keys, depth)
+    if given is not None:
+        return given
     maker = maker_of(project, made)
     if len(keys) > 1 and maker not in LOADING:
         maker = ""  # it made the outer object, and the inner one is unknown
@@ -197,10 +204,37 @@ def member(
     return only if only is not None and isinstance(only.value, (int, float, str, bool)) else None
 
 
+def in_call(
+    project: Project, source: Source, made: cst.CSTNode | None, keys: tuple[str, ...], depth: int
+) -> Value | None:
+    """What the call that made an object of options gives it by this name: `replace(base, lr=1)`, or a configuration
+    in `Config(**loaded)` and in `parser.set_defaults(**loaded)`, which go before the defaults."""
+    if not isinstance(made, cst.Call) or depth > DEEP:
+        return None
+    if is_copy(source, made):
+        arg = argument(made, keys[0])
+        return trace(project, source, arg.value, depth + 1) if arg is not None and len(keys) == 1 else None
+    calls = [(source, made)]
+    if dotted(made.func).rpartition(".")[2] in PARSING:
+        calls += [(other, call) for other in project.sources for call in other.methods("set_defaults")]
+    for other, call in calls:
+        packed = [one.value for one in call.args if one.star == "**"]
+        if len(packed) == 1 and argument(call, keys[0]) is None:
+            below, inner, _ = path_of(project, other, packed[0], keys)
+            if maker_of(project, inner) in LOADING and (found := in_configs(project, below)):
+                return found[0] if len(found) == 1 else None
+    return None
+
+
+def is_copy(source: Source, made: cst.CSTNode) -> bool:
+    """Whether a call makes a copy of its first argument in which some fields are others."""
+    return isinstance(made, cst.Call) and bool(made.args) and source.name(made.func) in COPYING
+
+
 def path_of(
     project: Project, source: Source, node: cst.CSTNode | None, keys: tuple[str, ...]
-) -> tuple[tuple[str, ...], cst.CSTNode | None]:
-    """The keys from the outermost object of options on, and what made that object."""
+) -> tuple[tuple[str, ...], cst.CSTNode | None, Source]:
+    """The keys from the outermost object of options on, what made that object, and where."""
     while node is not None:
         if isinstance(node, (cst.Subscript, cst.Attribute)) and dotted(node) != "self":
             key = key_of(node) if isinstance(node, cst.Subscript) else node.attr.value
@@ -208,11 +242,14 @@ def path_of(
                 break
             keys, node = (key, *keys), node.value
             continue
+        if isinstance(node, cst.Call) and is_copy(source, node) and argument(node, keys[0]) is None:
+            node = node.args[0].value
+            continue
         home, made = resolve(project, source, node)
         if made is node:
             break
         source, node = home, made
-    return keys, node
+    return keys, node, source
 
 
 def maker_of(project: Project, made: cst.CSTNode | None) -> str:
@@ -243,9 +280,16 @@ def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
         for count in range(len(keys), 0, -1):
             there = configs.ending(document, keys[-count:])
             if there:
-                found += [Value(number(value), Origin(path, number(value), keys=at)) for at, value in there]
+                found += [entry(path, document, keys, *one) for one in there]
                 break
     return found
+
+
+def entry(path: str, document: Any, keys: tuple[str, ...], at: tuple[str, ...], value: Any) -> Value:
+    """A value of a configuration that a command line may override by its keys, or the entry that it refers to."""
+    options = tuple({".".join(keys), ".".join(at)})
+    at, value = configs.referred(document, at, value)
+    return Value(number(value), Origin(path, number(value), keys=at, options=(*options, ".".join(at))))
 
 
 def number(value: Any) -> Any:
@@ -260,7 +304,8 @@ def is_named(project: Project, path: str) -> bool:
     """Whether the sources or the command mention a file."""
     base = posixpath.basename(path)
     texts = [str(s.evaluated_value) for source in project.sources for s in source.all(cst.SimpleString)]
-    return any(one == path or posixpath.basename(one) == base for one in (*texts, *project.arguments))
+    named = any(one == path or posixpath.basename(one) == base for one in (*texts, *project.arguments))
+    return named or path in composed(project)
 
 
 def put(project: Project, found: Origin, value: float | int | str | bool, why: str) -> None:

@@ -17,6 +17,7 @@ from libcst.metadata import (
 
 from traindx.vocabulary.edit import Advice
 
+INSTANTIATE = "instantiate"
 BOM = "\ufeff"  # some editors on Windows start UTF-8 files with it
 GONE = "traindx_removed_statement"  # replaces a removed statement until the text is made
 Change = Callable[[cst.CSTNode], cst.CSTNode]
@@ -326,10 +327,11 @@ def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | N
 
 
 def passed(call: cst.Call, name: str, place: int | None = None) -> cst.BaseExpression | None:
-    """What a call passes for an argument. For one that only its `**options` can hold, the expression
-    `options["name"]`, which is not in the text."""
-    arg = argument(call, name, place)
-    packed = [one.value for one in call.args if one.star == "**"]
+    """What a call passes for an argument. For one that only its `**options` can hold (or the configuration of Hydra's
+    `instantiate`), the expression `options["name"]`, which is not in the text."""
+    configured = dotted(call.func).rpartition(".")[2] == INSTANTIATE and bool(call.args)
+    arg = argument(call, name, None if configured else place)
+    packed = [call.args[0].value] if configured else [one.value for one in call.args if one.star == "**"]
     if arg is not None or len(packed) != 1:
         return arg.value if arg is not None else None
     return cst.Subscript(packed[0], [cst.SubscriptElement(cst.Index(cst.SimpleString(f'"{name}"')))])

@@ -10,7 +10,7 @@ import libcst as cst
 
 from traindx.lab.edits.follow import places_set, resolve
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, NotCertain, Source, dotted
+from traindx.lab.edits.source import INSTANTIATE, Found, NotCertain, Source, dotted
 
 OPTIMIZERS = "torch.optim."
 SCHEDULES = ("torch.optim.lr_scheduler.", "transformers.get_", "transformers.optimization.get_")
@@ -37,9 +37,12 @@ def optimizers(project: Project) -> list[Found]:
 
 
 def is_looked_up(project: Project, made: Found) -> bool:
-    """Whether the class that a call makes is looked up by name: `CLASSES[kind](...)`, `getattr(optim, kind)(...)`."""
+    """Whether the class that a call makes is looked up by name: `CLASSES[kind](...)`, `CLASSES.get(kind)(...)`,
+    `getattr(optim, kind)(...)`."""
     source, what = resolve(project, made.source, made.call.func)
-    named = isinstance(what, cst.Call) and dotted(what.func) == "getattr"
+    if source.name(made.call.func) == f"hydra.utils.{INSTANTIATE}":
+        return True
+    named = isinstance(what, cst.Call) and dotted(what.func).rpartition(".")[2] in ("getattr", "get")
     return named or (isinstance(what, cst.Subscript) and source.code(what.value) not in ("", "self"))
 
 
