@@ -24,3 +24,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def place(self) -> str:
         return f"{self.file}:{self.line}" if self.file and self.line else self.file
+
+    @property
+    def lines(self) -> tuple[str, str]:
+        """What to write instead of a patch, and why there is none."""
+        where = f" in {self.place}" if self.place else ""
+        return f"Write{where}: {self.write}", f"Reason: {self.why}"

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
+from traindx.vocabulary.edit import Advice
 
 FIX_SCHEMA = "traindx.fix/1"
 
@@ -152,8 +153,8 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
 class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of
     the source edit or None, `diff` its text. `patch_basis` says what an edit rests on that no trial has
-    proven. `diagnosis` is that of the script as it was, `after_fix` that of the fixed run where there is
-    one."""
+    proven, `by_hand` what to write where no edit was certain. `diagnosis` is that of the script as it was,
+    `after_fix` that of the fixed run where there is one."""
 
     schema: str = FIX_SCHEMA
     traindx_version: str
@@ -165,6 +166,7 @@ class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     patch: str | None = None
     diff: str = ""
     patch_basis: str = ""
+    by_hand: Advice | None = None
     objective: Objective | None = None
     before: Side | None = None
     after: Side | None = None

@@ -20,6 +20,7 @@ from traindx.reports.documents import fix as report
 from traindx.reports.figures import fix as figures_fix
 from traindx.reports.json import dumps
 from traindx.vocabulary import trial as words
+from traindx.vocabulary.edit import Advice
 
 DIFF = """--- a/train.py
 +++ b/train.py
@@ -69,6 +70,22 @@ def edited(proof: Proof, **more: object) -> words.FixReport:
     """The report with a source edit that holds a tab, a carriage return, markup and a fence of Markdown."""
     path = "traindx-fix/my train/fix.patch"
     return msgspec.structs.replace(proof.report, patch=path, diff=DIFF, **more)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_what_to_write_by_hand_and_why_comes_before_the_trials(fixed: Proof, form: str) -> None:
+    advice = Advice(
+        file="train.py", line=12, write=f"another lr {HOSTILE}", why="a function computes the rate"
+    )
+    shown = msgspec.structs.replace(fixed.report, by_hand=advice)
+    page = html.unescape(report.rendered(shown, form, width=80))
+    order = [page.index(part) for part in (
+        "What was wrong", "No patch", "train.py:12", "a function computes the rate", "Before and after", "confirmed",
+    )]  # fmt: skip
+    assert order == sorted(order)
+    assert "<script>" not in report.rendered(shown, form) or form == "text"
+    assert "by_hand" in json.loads(report.to_json(shown))
+    assert "No patch" not in report.rendered(edited(fixed, by_hand=advice), form)
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

@@ -42,8 +42,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
         return Patched(unproven(search, proof, folder), None, None)
     found: Patch | Advice | None = None if source is None else source.written(proof.report.applied, base)
     if isinstance(found, Advice):
-        where = f"{found.place}: " if found.place else ""
-        proof = noted(proof, f"no certain edit of the source: {where}{found.write} ({found.why})")
+        proof = advised(proof, found)
     elif found is not None and not found.after:
         proof = noted(proof, "the source does this already")
     if source is None or not isinstance(found, Patch) or not found.after:
@@ -62,7 +61,9 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
         line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
         proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
     if like is not None and like.broken:
-        return Patched(proof, None, like)
+        why = f"the edited script did not do what was proven: {like.why}"
+        write = " ".join(found.words) or " ".join(base)
+        return Patched(advised(proof, Advice(file="", line=0, write=write, why=why)), None, like)
     return Patched(with_edit(proof, found, source, folder), found, like)
 
 
@@ -89,13 +90,21 @@ def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
     if proof.report.verdict != "not-fixed" or known is None or source is None or harmful or not search.seeds:
         return proof
     found = source.written((fix,), known.interventions or (f"{MARK}{fix}",))
-    if not isinstance(found, Patch) or not found.after:
+    if isinstance(found, Advice):
+        return advised(proof, found)
+    if not found.after:
         return proof
     started = search.bench.in_time(lambda: begun(search, (), found, folder), None, "")
     if started is None or started.run is None:
         return proof
     basis = f"Correct by {basis}. Its effect on this run is not shown."
     return with_edit(proof, found, source, folder, basis)
+
+
+def advised(proof: Proof, found: Advice) -> Proof:
+    """The proof with what to write by hand, and why no edit was certain; without secrets."""
+    shown = msgspec.structs.replace(found, write=redact_text(found.write), why=redact_text(found.why))
+    return proof._replace(report=msgspec.structs.replace(proof.report, by_hand=shown))
 
 
 def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
