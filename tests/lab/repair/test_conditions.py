@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from traindx.capture.experiment.applies import implemented, names_in
 from traindx.fixes import catalogue
 from traindx.lab.plan import Candidate, candidates
 from traindx.lab.repair.conditions import pointless, refusal
 from traindx.lab.repair.search import CURES
 from traindx.lab.repair.source import Source
 from traindx.vocabulary.diagnosis import Hypothesis
+from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact, Setup
 from traindx.vocabulary.trial import Untried
 
@@ -73,3 +75,23 @@ def test_next_tokens_are_not_classes_to_be_weighted(tmp_path: Path) -> None:
     assert "class_weights=balanced" not in tried(plan)
     assert any("next tokens" in one.why for one in plan[1] if one.fix == "weight-classes")
     assert "class_weights=balanced" in tried(planned(tmp_path, "class-imbalance", classes=65))
+
+
+def recorded(framework: str, optimizer: str | None = None) -> Run:
+    return Run(id="r", source="r", format="store", framework=framework, setup=Setup(optimizer=optimizer))
+
+
+def test_no_start_is_spent_on_what_a_framework_cannot_change() -> None:
+    known = recorded("jax", "adam")
+    assert not refusal("lr=*0.1", "clip=1.0", run=known)
+    assert "jax" in refusal("batch=*0.25", run=known)
+    assert not refusal("batch=*0.25", run=recorded("keras"))
+    assert not refusal("zero_grad=each-step", run=recorded("torch"))
+    assert "no optimizer of optax" in refusal("lr=*0.1", run=recorded("jax"))
+    assert not refusal("seed=1", run=recorded("jax"))
+
+
+def test_the_interventions_of_a_framework_are_read_from_its_source() -> None:
+    pytest.importorskip("torch")
+    assert names_in("torch") == set(implemented("traindx.capture.torch.interventions"))
+    assert not names_in("sklearn")

@@ -1,9 +1,12 @@
 """What a framework does for the interventions that it implements."""
 
+import re
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import traindx.capture
 from traindx.capture.experiment.site import Site
 from traindx.capture.interventions.kinds import Given
 from traindx.installed import defined_in
@@ -11,6 +14,8 @@ from traindx.installed import defined_in
 Apply = Callable[
     [Any, Any], None
 ]  # of the framework's own Site, and of the value that the catalogue has read
+
+MARKED = re.compile(r'^@applies\(\s*"([^"]+)"', re.MULTILINE)
 
 
 class Applied(NamedTuple):
@@ -40,6 +45,13 @@ def apply_given(site: Site, given: Given, package: str) -> None:
         site.refuse(describe_missing(package))
     site.unused = found.unused
     found.apply(site, given.value)
+
+
+def names_in(framework: str) -> frozenset[str]:
+    """The interventions that a framework implements, read from its source: none of it need be installed."""
+    folder = Path(traindx.capture.__file__).parent / framework / "interventions"
+    texts = (file.read_text("utf-8") for file in folder.rglob("*.py"))
+    return frozenset(name for text in texts for name in MARKED.findall(text))
 
 
 def describe_missing(package: str) -> str:

@@ -7,7 +7,8 @@
 - `monitor`: an optax transformation whose state holds the gradient's norm of each leaf. It is compiled with
   the step, calls nothing on the host, and changes no number of the training. `discover` finds that state in
   the optimizer's for `traindx.watch`, `backend` speaks for it.
+- `experiment`, `interventions`: how an optimizer of optax is made, changed from outside. `settings` reads it.
 - `names`: leaves as Flax, Equinox, Haiku and plain trees name them.
 
 Not there yet: several optimizers (the first one's parameters are recorded), `pmap` (each device would
-report), micro-batches of `MultiSteps`, which count as steps; activations by module; interventions."""
+report), micro-batches of `MultiSteps`, which count as steps; activations by module."""

@@ -69,9 +69,8 @@ class Settings:
 
     def _describe(self, making: Making, own: Any) -> None:
         """Facts of an optimizer; its rate is the script's own."""
-        if making.name not in OPTIMIZERS:
-            return
-        found = facts_of_optimizer(making.name, making.known())
+        known = self._current()[0].optimizer
+        found = facts_of_optimizer(making.name, making.known()) if making.name in OPTIMIZERS else known
         if isinstance(own, float | int):
             found["lr"] = float(own)
         elif callable(own):

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from traindx.capture.experiment.applies import names_in
 from traindx.capture.interventions import parse
 from traindx.causes.experiments import TRIED
 from traindx.errors import ConfigError
 from traindx.lab.repair.best_stop import ANY
 from traindx.lab.repair.source import Source, outside
-from traindx.vocabulary import Hypothesis, RunDiagnosis, Setup
+from traindx.vocabulary import Hypothesis, Run, RunDiagnosis, Setup
 
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 # Belief in a cause, and in `healthy`, between which an apparently healthy run is tried all the same.
@@ -30,12 +31,23 @@ def doubted(hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
     return tuple(h.cause for h in hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
 
 
-def refusal(*specs: str) -> str:
-    """Why interventions are impossible (together), or ""."""
+def refusal(*specs: str, run: Run | None = None) -> str:
+    """Why interventions are impossible (together, in the framework that trained a run), or ""."""
     try:
-        parse(outside(specs))
+        given = parse(outside(specs))
     except ConfigError as error:
         return str(error).partition(": ")[2] or str(error)
+    return "" if run is None else next(filter(None, (unknown_in(one.kind.name, run) for one in given)), "")
+
+
+def unknown_in(name: str, run: Run) -> str:
+    """Why an intervention cannot be made in the framework that trained, or "": no start is spent on it."""
+    known, setup = names_in(run.framework or ""), run.setup
+    if known and name not in known:
+        return f"not possible from outside in {run.framework} trainings"
+    made = setup.optimizer or setup.schedule or setup.number("lr")
+    if run.framework == "jax" and name not in ("seed", "steps") and made is None:
+        return "the script makes no optimizer of optax, which could be changed from outside"
     return ""
 
 

@@ -80,10 +80,10 @@ def settled(
     trail = [("as it is", shares(belief))]
     trials: list[Trial] = []
     tried = set[tuple[str, ...]]()
-    show(belief, experiments(belief, tried), first.seconds)
+    show(belief, experiments(belief, tried, first.run), first.seconds)
     believed(belief)
     while not (why := why_over(belief, tried, bench, first)):
-        one = experiments(belief, tried)[0]
+        one = experiments(belief, tried, first.run)[0]
         made = bench.in_time(partial(try_experiment, bench, first, one), None, one.what)
         if made is None:
             why = bench.used_up()
@@ -116,7 +116,7 @@ def why_over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: B
     """Why no more experiments are made, or ""."""
     if belief[0].probability >= SETTLED:
         return f"settled: {belief[0].title} ({sure(belief[0].probability)})"
-    if not experiments(belief, tried):
+    if not experiments(belief, tried, first.run):
         return "no experiment is left that would narrow the causes down further"
     starts = SEEDS * (1 if tried else 2)
     if bench.left() < starts * first.seconds / max(bench.jobs, 1):
@@ -124,14 +124,16 @@ def why_over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: B
     return ""
 
 
-def experiments(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]]) -> list[Experiment]:
-    """What can be tried, the most informative first."""
+def experiments(
+    belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], run: Run | None = None
+) -> list[Experiment]:
+    """What can be tried on the script of a run, the most informative first."""
     chances = np.array([h.probability for h in belief])
     chances = chances / chances.sum()
     ways: dict[tuple[str, ...], list[Hypothesis]] = {}
     for one in belief:
         way = TRIED.get(one.cause, ("", ()))[1]
-        if way and way not in tried and one.probability >= PLAUSIBLE and not refusal(*way):
+        if way and way not in tried and one.probability >= PLAUSIBLE and not refusal(*way, run=run):
             ways.setdefault(way, []).append(one)
     found = []
     for way, cured in ways.items():

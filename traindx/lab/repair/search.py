@@ -188,7 +188,8 @@ class Search:
         if self.stop is None or self.stop.spec not in self.base:
             self.stop = self.best_stop()
         found, left = candidates(
-            hypotheses, placed(fixes.catalogue(), self.stop), self.first.run.setup, CURES, refusal, self.record,
+            hypotheses, placed(fixes.catalogue(), self.stop), self.first.run.setup, CURES,
+            partial(refusal, run=self.first.run), self.record,
             self.no_source, partial(pointless, setup=self.first.run.setup, base=self.base, source=self.bench.source),
         )  # fmt: skip
         for one in left:
