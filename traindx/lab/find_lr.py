@@ -33,8 +33,8 @@ class Plan(NamedTuple):
     sensitivity: bool = False
 
 
-# Starts the script under interventions for so many steps; the last is asked about the record so far,
-# and may end it.
+# Starts the script under interventions for so many steps. The last argument gets the record so far, and ends
+# the run if it returns True.
 Start = Callable[[Sequence[str], int, Callable[[Run], bool]], Attempt]
 
 

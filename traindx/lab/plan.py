@@ -1,4 +1,4 @@
-"""Which changes to try on a script, in which order: the posterior of a cause x what is known of a fix."""
+"""Which changes to try on a script, in which order: by the probability of a cause times the chance of a fix."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple

@@ -19,8 +19,8 @@ TINY = 1e-6  # added to a norm that is divided by, as the frameworks do when the
 
 
 class Watched:
-    """What the backend is asked, and when; and the view that its observers have of the session: what has no
-    underscore is for them to use."""
+    """Asks the backend for measurements at the right moments of a step. Observers see the session through this
+    class, and may use what has no underscore."""
 
     def __init__(
         self, backend: Backend, clock: Clock, habits: Habits, dropped: Failed, tell: Tell, pace: Pace, *,

@@ -184,7 +184,7 @@ Settled by: the mode of the model during evaluation, and evaluating twice.""",
         page="""Gradients of n batches are summed and not divided by n, so the effective rate is n times
 the one set.
 
-In a log: the same as for a learning rate too high by that factor, and a logged loss n times too large.
+In a log: the same as for a learning rate that is too high by that factor, and a logged loss n times too large.
 
 Mistaken for: a learning rate that is too high.
 

@@ -1,8 +1,8 @@
 """The diary of a proof: one JSON line for every start of the script that came to its end.
 
 A line is on the disk before the next start begins, so that after a kill -9 nothing finished is done
-again. The first line says what the diary is of; one of another command, setting or state of the project
-is not gone on with.
+again. The first line says which command, settings and state of the project it belongs to. A diary of others
+is not continued.
 """
 
 import hashlib

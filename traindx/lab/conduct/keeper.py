@@ -2,7 +2,7 @@
 behind.
 
 It is the parent of the command and adopts the processes that the command leaves behind (Linux), even
-those in a session of their own. It ends them all when the command has ended, when time is up, or when
+those in a separate session. It ends them all when the command has ended, when time is up, or when
 traindx itself is gone for any reason: the lifeline is a pipe that breaks then.
 
 `python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null for no

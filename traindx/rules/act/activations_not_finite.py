@@ -18,7 +18,7 @@ def activations_not_finite(
     run: Run,
     features: Features,
     *,
-    lasting: float = threshold(0.5, "of the rows after it", "convention", "else it was a passing batch"),
+    lasting: float = threshold(0.5, "of the rows after it", "convention", "in fewer, it was a single batch"),
 ) -> Iterator[Evidence]:
     """A module produces NaN or infinity in the forward pass.
 

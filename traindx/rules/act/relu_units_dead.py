@@ -19,7 +19,7 @@ def relu_units_dead(
     features: Features,
     *,
     dead: float = threshold(0.5, "of a module's units", "measured", "277 of 279 healthy runs: 41 % at most"),
-    gone: float = threshold(0.95, "of a module's units", "convention", "no signal passes"),
+    gone: float = threshold(0.95, "of a module's units", "convention", "almost no signal passes the layer"),
     late: float = threshold(0.5, "of the rows", "convention", "a unit may wake up in the first half"),
     head: float = threshold(3, "rows", "convention", "what counts as the start"),
 ) -> Iterator[Evidence]:

@@ -20,7 +20,7 @@ def classes_imbalanced(
     samples: float = threshold(
         20.0, "samples a class", "theory", "with 10 per class, chance alone gives ratios of 3"
     ),
-    sorted_by_class: float = threshold(0.3, "0..1", "measured", "as batches-sorted-by-class"),
+    sorted_by_class: float = threshold(0.3, "0..1", "measured", "as in batches-sorted-by-class"),
 ) -> Iterator[Evidence]:
     """Some classes are much rarer than others in the training data.
 

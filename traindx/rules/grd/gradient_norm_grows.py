@@ -23,8 +23,8 @@ def gradient_norm_grows(
     significant: float = threshold(5.0, "x standard error", "convention", "slope of the logarithm"),
     early: float = threshold(0.2, "of the run", "convention", "taken as the healthy stretch"),
     warm: float = threshold(0.1, "of the run", "convention", "the warm-up is left out"),
-    worse: float = threshold(0.1, "of the earlier loss", "convention", "as gradient-norm-explodes"),
-    score: float = threshold(4.0, "x noise of the loss", "convention", "as gradient-norm-explodes"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "as in gradient-norm-explodes"),
+    score: float = threshold(4.0, "x noise of the loss", "convention", "as in gradient-norm-explodes"),
 ) -> Iterator[Evidence]:
     """The global gradient norm grows over most of the run without exploding.
 

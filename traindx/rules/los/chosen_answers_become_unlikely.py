@@ -15,7 +15,7 @@ def chosen_answers_become_unlikely(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
+    least: float = threshold(6, "points", "convention", "each third then has two points"),
     lost: float = threshold(
         0.25, "of the first level", "convention", "more than answers of other lengths explain"
     ),
@@ -23,7 +23,9 @@ def chosen_answers_become_unlikely(
     ruin: float = threshold(
         3.0, "of the first level", "convention", "each token takes four times as many nats"
     ),
-    nats: float = threshold(0.5, "nats", "measured", "a certain model that tunes well loses 0.1 to 0.3"),
+    nats: float = threshold(
+        0.5, "nats", "measured", "a confident model that is tuned well loses 0.1 to 0.3"
+    ),
 ) -> Iterator[Evidence]:
     """Preference tuning makes the preferred answers unlikely, while their margin grows.
 

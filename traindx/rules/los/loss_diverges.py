@@ -32,7 +32,9 @@ def loss_diverges(
     decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
     few: float = threshold(20, "points", "convention", "more points show a level"),
-    visible: float = threshold(0.3, "of the best level", "measured", "a rise that is a loss whatever"),
+    visible: float = threshold(
+        0.3, "of the best level", "measured", "a rise of this size is never harmless"
+    ),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level that it had already reached.
 
@@ -98,7 +100,9 @@ def wanders(
     end: float,
     *,
     parts: float = threshold(20, "parts", "convention", "a twentieth of the run is a level"),
-    usual: float = threshold(3.0, "x the usual change of level", "theory", "3 of the scatter of levels"),
+    usual: float = threshold(
+        3.0, "x the usual change of level", "theory", "3 times the scatter of the levels"
+    ),
     early: float = threshold(0.2, "of the run", "convention", "too few levels to know what is usual"),
 ) -> bool:
     """Whether both the fall to the lowest levels and the rise above the first one are of the size by which levels

@@ -29,7 +29,7 @@ def loss_oscillates(
         0.15, "of the range gained", "convention", "the last evaluation is unreliable"
     ),
     enough: float = threshold(24, "evaluations", "convention", "fewer do not show scatter"),
-    visible: float = threshold(0.03, "of the level", "convention", "less is in the third digit"),
+    visible: float = threshold(0.03, "of the level", "convention", "less changes the third digit only"),
     growing: float = threshold(1.5, "x the earlier amplitude", "convention", "overshoot that grows"),
     few: float = threshold(24, "points", "theory", "fewer show no period"),
     wild: float = threshold(0.5, "of the level", "convention", "averages that change by half"),

@@ -21,7 +21,7 @@ def loss_plateaus(
     features: Features,
     *,
     still: float = threshold(0.12, "of the speed before", "theory", "power laws keep more than this"),
-    most: float = threshold(0.05, "of all gained before", "convention", "a visible rest"),
+    most: float = threshold(0.05, "of all gained before", "convention", "a gain that a plot shows"),
     moved: float = threshold(0.02, "of the level", "measured", "see LOS003"),
     little: float = threshold(0.3, "of the starting level", "convention", "hardly anything learned"),
     done: float = threshold(0.1, "of the starting level", "convention", "the loss has converged"),

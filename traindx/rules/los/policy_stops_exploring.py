@@ -19,7 +19,7 @@ def policy_stops_exploring(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
+    least: float = threshold(6, "points", "convention", "each third then has two points"),
     gone: float = threshold(0.05, "of the first level", "convention", "almost always the same action"),
     lost: float = threshold(0.5, "of what was gained", "convention", "half of the progress is lost"),
 ) -> Iterator[Evidence]:

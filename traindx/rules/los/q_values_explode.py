@@ -18,7 +18,7 @@ def q_values_explode(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
+    least: float = threshold(6, "points", "convention", "each third then has two points"),
     beyond: float = threshold(
         10.0, "x the largest reward", "theory", "a discounted sum is smaller than the sum of an episode"
     ),

@@ -78,7 +78,7 @@ def is_exponential(
     curve: Curve,
     *,
     straight: float = threshold(0.07, "of the decades", "theory", "fifteen steps or more"),
-    lowest: float = threshold(1e-6, "of the peak", "convention", "less: it decays by the batch"),
+    lowest: float = threshold(1e-6, "of the peak", "convention", "below it, the rate decays in every batch"),
 ) -> bool:
     """Whether the logarithm of the rate falls along one line to the end of the run, as interatomic potentials are
     trained: the schedule was stretched over the run, and its last decades are wanted."""

@@ -17,7 +17,7 @@ def divergence_left_out(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(6, "points", "convention", "two thirds of them are levels of two"),
+    least: float = threshold(6, "points", "convention", "each third then has two points"),
     equal: float = threshold(1e-4, "of the loss", "theory", "weights of 1e-6 change the third digit"),
     large: float = threshold(0.5, "of the reconstruction", "measured", "VAEs that work: 0.05 to 0.3"),
 ) -> Iterator[Evidence]:

@@ -25,7 +25,7 @@ def loss_terms_unbalanced(
     heavy: float = threshold(5.0, "x the value loss", "measured", "weights in use: 0.25 to 1"),
     mostly: float = threshold(0.25, "of the points", "convention", "may be lower, by noise"),
     exact: float = threshold(0.01, "of the spread", "theory", "otherwise the log shows other samples"),
-    sure: float = threshold(6.0, "standard errors", "theory", "chance in one of a billion"),
+    sure: float = threshold(6.0, "standard errors", "theory", "by chance once in a billion"),
     wrong: float = threshold(1e-3, "weight", "convention", "less changes nothing"),
     drowned: float = threshold(3.0, "x the policy loss", "convention", "most of the gradient"),
     left: float = threshold(0.02, "of the first entropy", "convention", "too little to find its weight"),

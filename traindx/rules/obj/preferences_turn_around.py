@@ -16,7 +16,7 @@ def preferences_turn_around(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(3, "points", "convention", "a last third has a point"),
+    least: float = threshold(3, "points", "convention", "the last third then has a point"),
     coin: float = threshold(0.4, "of the pairs", "theory", "a coin is right in half of them"),
 ) -> Iterator[Evidence]:
     """Preference tuning makes the rejected answers more likely than the chosen ones.

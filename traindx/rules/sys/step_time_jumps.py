@@ -29,7 +29,7 @@ def step_time_jumps(
     clear: float = threshold(4.0, "x noise", "convention", "a ramp reaches 2.7"),
     margin: float = threshold(3, "rows", "convention", "fewer are outliers"),
     lasts: float = threshold(0.05, "of the run", "convention", "a shorter stretch is an episode"),
-    brief: float = threshold(60.0, "s", "measured", "gym: in such short runs the machine is noisy"),
+    brief: float = threshold(60.0, "s", "measured", "times of such short runs are too noisy"),
     back: float = threshold(1.25, "x the level before", "convention", "almost recovered"),
 ) -> Iterator[Evidence]:
     """The time of a step jumps to a higher level and stays there.

@@ -31,7 +31,7 @@ def step_waits_for_data(
     some: float = threshold(0.3, "of the step", "convention", "a loader that keeps up takes a few percent"),
     much: float = threshold(0.5, "of the step", "convention", "a loader that keeps up takes a few percent"),
     most: float = threshold(0.8, "of the step", "convention", "the accelerator idles four fifths"),
-    brief: float = threshold(0.005, "s", "measured", "gym: loops over arrays have nothing to gain"),
+    brief: float = threshold(0.005, "s", "measured", "loops over arrays in memory wait this long"),
     start: float = threshold(0.05, "of the run", "convention", "loaders fill their queues first"),
 ) -> Iterator[Evidence]:
     """Each step waits for its data for a large part of its time.
