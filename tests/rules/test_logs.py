@@ -131,3 +131,11 @@ def test_three_points_show_a_jump_if_it_is_a_large_one(
 ) -> None:
     found = judged(loss_diverges, make.run({"train/loss": list(losses)}))
     assert [e.severity for e in found.evidence] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("end", "status"), [(0.0138, "clear"), (0.138, "fired")])
+def test_a_ratio_of_two_losses_near_zero_is_no_gap(end: float, status: str) -> None:
+    """Both came down from 0.35: of that way, the first leaves 3 %, and the second 37 %."""
+    way = 0.35 * 0.4 ** np.arange(10)
+    run = make.run({"train/loss": way + 0.00126, "val/loss": way + end})
+    assert judged(validation_gap_grows, run).status == status

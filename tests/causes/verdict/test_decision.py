@@ -308,11 +308,13 @@ def test_a_lesser_finding_is_harm_only_with_a_possible_cause(
     assert judged.health == health
 
 
-def test_a_score_that_falls_back_leaves_a_model_that_can_be_used() -> None:
+def test_only_the_whole_loss_makes_a_run_useless() -> None:
+    """Of a score, the model of the best time can be used. A part of the loss may have been re-weighted."""
     risen = np.concatenate([np.linspace(5, 60, 100), np.linspace(60, 2, 100)])
     noise = np.random.default_rng(2).normal(0, 0.5, 200)
-    reward, loss = (diagnosed(make.run({name: y})) for name, y in (
-        ("train/reward", risen + noise), ("train/loss", 62 - risen + noise / 9)
+    reward, part, loss = (diagnosed(make.run({name: y})) for name, y in (
+        ("train/reward", risen + noise), ("train/recon_loss", 62 - risen + noise / 9),
+        ("train/loss", 62 - risen + noise / 9),
     ))  # fmt: skip
-    assert "loss-diverges" in {f.slug for f in reward.findings}
-    assert (reward.health, loss.health) == ("sick", "failed")
+    assert all("loss-diverges" in {f.slug for f in seen.findings} for seen in (reward, part, loss))
+    assert (reward.health, part.health, loss.health) == ("sick", "sick", "failed")

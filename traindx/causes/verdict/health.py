@@ -389,8 +389,8 @@ def diverged_for_good(
     curve = case.features.objective
     if curve is None or not (case.has("loss-diverges") or case.has("loss-spikes-then-fails")):
         return False
-    if curve.sign < 0:
-        return False  # the model of the best time can be used
+    if not curve.name.endswith("/loss"):
+        return False  # of a score, the best model can be used; a part may be re-weighted
     aspects = case.aspects.get("loss-diverges", frozenset())
     first, last = float(curve.oriented[0]), float(curve.oriented[-1])
     if "exploded" in aspects or curve.n < few:

@@ -8,7 +8,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.features.statistics import median
-from traindx.vocabulary import Floats, Series, direction_of
+from traindx.vocabulary import Floats, Series, direction_of, threshold
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -49,6 +49,20 @@ class Pair(msgspec.Struct, frozen=True):
         third = max(1, len(y) // (2 * 3))
         before, end = float(median(y[len(y) // 2 :][:third])), float(median(y[-third:]))
         return before - end > part * abs(end)
+
+    def is_apart(
+        self,
+        train: float,
+        val: float,
+        *,
+        least: float = threshold(
+            0.1, "of the way to the training loss", basis="convention", source="less is the same fit"
+        ),
+    ) -> bool:
+        """Whether the last levels of two losses differ by a part of the way that training came: where both end
+        near zero, any ratio of them is large."""
+        first = max(float(self.val.values[0]), float(self.trained[0]))
+        return val - train >= least * (first - train)
 
 
 def metrics(series: Mapping[str, Series], split: str) -> list[str]:

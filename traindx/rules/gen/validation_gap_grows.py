@@ -60,13 +60,13 @@ def validation_gap_grows(
       it or less (low; medium from a tenth).
     - `wide`: the validation loss is at least 3 times the training loss, or the accuracy at least 0.15 lower,
       and the gap does not close (low; medium from 10 times, unless it was there at the first of four
-      evaluations, or from 0.4). Within 0.15 of a perfect score, the ratio of the losses stays low.
+      evaluations, or from 0.4; not where it is nine tenths of the way down to the training loss). Within 0.15 of
+      a perfect score, the ratio of the losses stays low.
 
     A gap that grows while validation still improves is no fault and is not reported.
 
     ## Why it matters
-    After the minimum the network learns what holds for its training data only. The weights at the minimum
-    are the better ones.
+    After the minimum the network learns what holds for its training data only. The weights there are better.
 
     ## When it is wrong
     Accuracy may improve while the validation loss rises: the finding is then low and has the aspect
@@ -294,7 +294,7 @@ def wide_gap(
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
         train = max(train, float(np.mean(pair.trained[-tail(len(pair.trained)) :])))
         ratio = val / train
-        large, grave = ratio >= wide, ratio >= max(huge, 2 * pair.first_ratio)
+        large, grave = ratio >= wide and pair.is_apart(train, val), ratio >= max(huge, 2 * pair.first_ratio)
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
     if not large or pair.still_improves(part):
         return None
