@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from traindx.capture.store.recorder import Recorder
+
 HEAVY = {
     "pandas",
     "scipy",
@@ -67,6 +69,18 @@ def test_diagnosing_imports_nothing_heavy(tmp_path: Path) -> None:
     assert "numpy" in names
     assert not names & HEAVY
     assert not {n for n in names if n.startswith("numpy.testing") or n == "unittest"}
+
+
+def test_a_record_is_read_without_pandas(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    recorder = Recorder(tmp_path / "run", budget=1 << 20)
+    for step in range(1, 30):
+        recorder.scalars(step, float(step), {"train/loss": 1.0 / step})
+    recorder.close()
+    status, names = modules_of("diagnose", str(tmp_path / "run"), cwd=tmp_path)
+    assert status in (0, 1)
+    assert "pyarrow" in names
+    assert "pandas" not in names
 
 
 def test_the_library_is_lazy(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.interpreters import pxla
 
+from traindx.capture.arrays.windows import sizes
 from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.compiled.callbacks import HostCallback, count_step
 from traindx.capture.compiled.leaves import Leaf
@@ -26,7 +27,6 @@ from traindx.capture.jax.accumulation import Accumulation
 from traindx.capture.jax.experiment import Experiment
 from traindx.capture.jax.loops import Loops
 from traindx.capture.jax.near import Near
-from traindx.capture.jax.norms import norm
 from traindx.capture.jax.readings import at_hand, of_weights, send_step, traced
 from traindx.capture.jax.send import send, settle, without_tokens
 from traindx.capture.jax.settings import Settings
@@ -48,7 +48,7 @@ class Launched:
         self._process, self._backend = process, CompiledBackend("jax")
         self._stream = process.stream(lambda: self._backend)
         self._steps: Steps | None = None
-        self._start: list[float] = []  # norms of the parameters that its optimizer's state was made for
+        self._start: list[float] = []  # sizes of the parameters that its optimizer's state was made for
         self._before = 0  # steps of trainings that have their own records
         self._alone = True  # no optimizer was made: the script updates its parameters itself
         self._given = False  # weights are sent with the step
@@ -262,14 +262,16 @@ class Launched:
         of others. A new state for parameters that go on is none, nor is one of several before the first step."""
         if any(traced(value) for value in held):
             return False
-        before, start = self._start, [float(norm(value)) for value in held]
+        arrays = [np.asarray(value) for value in held]  # norms by JAX would be compiled for each shape
+        real = [np.abs(value) if np.iscomplexobj(value) else value for value in arrays]
+        before, start = self._start, sizes([value.astype(np.float32) for value in real]).tolist()
         session = self._stream.opened
         if session is None or self._steps is None:
             self._start = start
             return False
         settle()
         same = [np.shape(value) for value in held] == shapes
-        on = same and start != before and self._near.continued_by([np.asarray(v) for v in held])
+        on = same and start != before and self._near.continued_by(arrays)
         if same and not on:
             self._near.ended()
         return not on and session.step >= FEW_STEPS and self._process.records < MOST_RECORDS
