@@ -6,7 +6,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from tests import make
-from tests.captured import captured
+from tests.captured import captured, with_facts
+from tests.samples.train_and_validation_overlap import OVERSAMPLED
 from traindx import pipeline
 
 
@@ -43,3 +44,12 @@ def test_a_bad_start_is_no_finding_before_a_few_points_show_its_harm() -> None:
         diagnosis = pipeline.diagnose(replace(whole, series=cut, panels=panels)).first
         found.append("weights-start-badly-scaled" in {f.slug for f in diagnosis.findings})
     assert found == [False, True]
+
+
+def test_an_overlap_is_grave_where_its_samples_are_copies_and_not_equal_by_chance() -> None:
+    severities = []
+    for features in (20, 0):
+        run = with_facts("healthy", **{**OVERSAMPLED, "inputs_identifying_features": features})
+        findings = {f.slug: f.severity for f in pipeline.diagnose(run).first.findings}
+        severities.append(findings["train-and-validation-overlap"])
+    assert severities == ["high", "low"]

@@ -8,6 +8,11 @@ from tests.captured import several, with_facts
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
+OVERSAMPLED = {
+    "train_val_overlap_share": 0.33, "val_samples_hashed": 400, "train_samples_hashed": 1230, "batch_size": 32,
+    "batch_duplicate_samples_share": 0.02, "inputs_identifying_features": 20,
+}  # fmt: skip
+
 
 def fires() -> dict[str, Run]:
     return {
@@ -21,6 +26,7 @@ def fires() -> dict[str, Run]:
         "pictures of training samples between epochs, and nothing logged of them": without(
             with_facts("healthy", train_val_overlap_share=0.9, val_samples_hashed=100), "val/"
         ),
+        "rare samples that were copied before the split": with_facts("healthy", **OVERSAMPLED),
         "files that share rows": surveyed(
             train_val_overlap_share=0.2,
             val_samples_hashed=100,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.capture.arrays.batch import COMPARED, Data
+from traindx.capture.arrays.batch import COMPARED, Data, identifying
 
 
 def host(found: Any) -> Any:
@@ -35,3 +35,12 @@ def test_targets_are_not_paired_with_the_inputs_of_another_batch() -> None:
         data._spent = (9.0, 0.0, 0.0)[step % 3]
         data.look(None, (inputs[:, 0] > 0).astype(np.int64), True, False)
     assert float(data.references()["reference_linear_accuracy"]) > 0.9
+
+
+def test_features_that_identify_a_sample() -> None:
+    chance = np.random.default_rng(0)
+    measured = chance.normal(size=(32, 5)).astype("f4")
+    assert identifying(measured) == 5
+    assert identifying(np.concatenate([measured, measured[:16]])) == 5  # half of them copied
+    assert identifying(chance.integers(0, 9, (32, 5)).astype("f4")) == 0
+    assert identifying(measured[:4]) == 0  # too few to tell

@@ -12,7 +12,7 @@ import numpy as np
 from traindx.capture.arrays.data import READ, Array, Batches, Labels, Moments, by_feature
 from traindx.features.comparisons import simple_predictors
 from traindx.redaction import outward
-from traindx.vocabulary import Fact
+from traindx.vocabulary import Fact, threshold
 
 CLOSE = 20  # first batches that are all read; of n later ones about sqrt(CLOSE * n) are
 START_SECONDS, SHARE = 0.05, 0.001  # time for reading batches: at the start, and of the run's
@@ -116,6 +116,8 @@ class Data:
         self._facts.setdefault("inputs_shape", "x".join(map(str, given.shape[1:])))
         if given.dtype.kind == "f" or given.dtype == np.uint8:
             self._inputs[training].add(by_feature(given))
+            if training and given.dtype.kind == "f" and "inputs_identifying_features" not in self._facts:
+                self._facts["inputs_identifying_features"] = identifying(given.reshape(len(given), -1))
         elif given.dtype.kind == "i" and training:
             low, high = int(given.min()), int(given.max())
             self._facts |= {
@@ -301,3 +303,16 @@ def same_kind(kept: tuple[Array, Array], inputs: Array, targets: Array) -> bool:
     """Whether a batch is of the same kind as the first."""
     same = kept[0].shape[1:] == inputs.shape[1:] and kept[1].shape[1:] == targets.shape[1:]
     return same and kept[0].dtype.kind == inputs.dtype.kind and kept[1].dtype.kind == targets.dtype.kind
+
+
+def identifying(
+    rows: Array,
+    *,
+    most: float = threshold(
+        0.9, "of the different samples", basis="convention", source="copies are left out"
+    ),
+) -> int:
+    """How many of the first features have nearly as many values as there are different samples (of 64 at most). Samples
+    that agree in several of these are copies, not equal by chance."""
+    part = np.unique(rows[:64, :64], axis=0)
+    return sum(len(np.unique(column)) >= most * len(part) for column in part.T) if len(part) >= 8 else 0

@@ -23,6 +23,9 @@ def train_and_validation_overlap(
     by_chance: float = threshold(
         2.0, "x the share expected by chance", "theory", "the count of a few copies has an error"
     ),
+    identify: float = threshold(
+        3, "features", "theory", "samples that agree in three fine-grained features are copies"
+    ),
     whole: float = threshold(
         0.9, "of the training samples", "convention", "the training set itself is evaluated"
     ),
@@ -34,7 +37,8 @@ def train_and_validation_overlap(
     the training data itself is not counted, unless nothing else is evaluated and its values are logged as
     validation. Severity is high from 10 % on and medium below. It is low in three cases: nearly the whole
     training set is evaluated (the script measures its training accuracy), the evaluation logs no loss or
-    score, or samples repeat within batches so often that chance explains the overlap.
+    score, or samples repeat within batches so often that chance explains the overlap. Where three features
+    have nearly as many values as there are samples, equal samples are copies, as after oversampling.
 
     ## Why it matters
     Validation then measures memorization and does not show overfitting.
@@ -63,7 +67,9 @@ def train_and_validation_overlap(
     single = held is not None and round(found * held) < 2
     unscored = bool(run.panels) and not any(name.startswith("val/") for name in run.series)
     likely = found <= by_chance * expected_by_chance(copies, setup.number("batch_size"), trained)
-    few = single or unscored or likely or max(copies or 0.0, chance or 0.0) >= share
+    likely = likely or max(copies or 0.0, chance or 0.0) >= share
+    copied = (setup.number("inputs_identifying_features") or 0.0) >= identify
+    few = single or unscored or (likely and not copied)
     yield Evidence(
         severity="low" if everything or few else "high" if found >= grave else "medium",
         strength=1 / 4 if everything or few else 1.0 if found >= grave else 1 / 2,
