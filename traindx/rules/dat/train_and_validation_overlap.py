@@ -53,8 +53,8 @@ def train_and_validation_overlap(
     Kaufman et al. (2012), Leakage in data mining, https://doi.org/10.1145/2382577.2382579.
     """
     setup = run.setup
-    found, held = setup.number("train_val_overlap_share") or 0.0, setup.number("val_samples_hashed")
-    trained = setup.number("train_samples_hashed")
+    found, trained = setup.number("train_val_overlap_share") or 0.0, setup.number("train_samples_hashed")
+    held = setup.number("val_samples_hashed")
     if (setup.number("steps_in_eval_mode_share") or 0.0) > 0:
         raise CannotJudge("the run trains in eval mode, so training passes look like evaluation")
     if setup.flag("validation_is_training_data") and any(name.startswith("val/") for name in run.series):
@@ -62,14 +62,9 @@ def train_and_validation_overlap(
     if found < share:
         return
     everything = bool(held and trained and found * held >= whole * trained)
-    copies, chance = setup.number("batch_duplicate_samples_share"), setup.number("samples_duplicate_chance")
-    # In a small validation set one sample is more than 2 %.
-    single = held is not None and round(found * held) < 2
+    single = held is not None and round(found * held) < 2  # of a small validation set more than 2 %
     unscored = bool(run.panels) and not any(name.startswith("val/") for name in run.series)
-    likely = found <= by_chance * expected_by_chance(copies, setup.number("batch_size"), trained)
-    likely = likely or max(copies or 0.0, chance or 0.0) >= share
-    copied = (setup.number("inputs_identifying_features") or 0.0) >= identify
-    few = single or unscored or (likely and not copied)
+    few = single or unscored or equal_by_chance(run, found, (by_chance, share, identify))
     yield Evidence(
         severity="low" if everything or few else "high" if found >= grave else "medium",
         strength=1 / 4 if everything or few else 1.0 if found >= grave else 1 / 2,
@@ -77,6 +72,15 @@ def train_and_validation_overlap(
         values={"share": found},
         points=(EvidencePoint("train_val_overlap_share", None, found, 0.0, "0..1"),),
     )
+
+
+def equal_by_chance(run: Run, found: float, bounds: tuple[float, float, float]) -> bool:
+    """Whether samples have so few values that this share of them is equal by chance, and they are no copies."""
+    setup, (times, share, identify) = run.setup, bounds
+    copies, chance = setup.number("batch_duplicate_samples_share"), setup.number("samples_duplicate_chance")
+    expected = expected_by_chance(copies, setup.number("batch_size"), setup.number("train_samples_hashed"))
+    likely = found <= times * expected or max(copies or 0.0, chance or 0.0) >= share
+    return likely and (setup.number("inputs_identifying_features") or 0.0) < identify
 
 
 def expected_by_chance(copies: float | None, batch: float | None, trained: float | None) -> float:
