@@ -211,3 +211,15 @@ def test_a_cosine_that_climbs_back_without_harm_is_a_note(tmp_path: Path) -> Non
 def test_a_loss_that_hardly_falls_is_not_healthy(tmp_path: Path) -> None:
     run = said_of_table(tmp_path, loss=2.306 - 0.0002 * AT + 0.002 * NOISE, grad_norm=np.full(STEPS, 1e-4))
     assert run.health == "watch"
+
+
+def test_a_loss_of_zero_throughout_is_sick_whatever_the_cause(tmp_path: Path) -> None:
+    epochs = np.arange(20)
+    assert said(tmp_path, "epoch", loss=0.0 * epochs, val_loss=0.0 * epochs).health == "sick"
+
+
+def test_a_generator_that_never_leaves_its_clipped_loss_is_not_only_watched(tmp_path: Path) -> None:
+    lost = np.full(12, 16.11809539794922)
+    run = said(tmp_path, "epoch", 1, dloss=1e-4 * np.exp(-np.arange(12) / 4), g_loss=lost)
+    assert run.health == "sick"
+    assert "the discriminator wins" in " ".join(f.message for f in run.findings)

@@ -1,7 +1,7 @@
 """Whether a run is harmed. A cause without harm is only a note, however probable it is."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_g
 from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.progress import is_learning
-from traindx.features.curves.score_scales import late, late_skills, scores
+from traindx.features.curves.score_scales import best_skill, late, late_skills, scores
 from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Health, Hypothesis, Run, threshold
 
@@ -47,6 +47,26 @@ DECEIVING = frozenset({
 
 # With these, part of the model or of the run trains nothing: it could be better, however good it is.
 UNTRAINED = frozenset({"params-not-in-optimizer", "frozen-parameters", "learning-rate-schedule-fault"})
+
+
+def stands_still(findings: Sequence[Finding]) -> bool:
+    """Whether a loss has the same value in every digit throughout."""
+    losses = [f for f in findings if "loss" in (f.where or "")]
+    return any({"constant", "never-moved"} & set(f.aspects) and f.severity != "info" for f in losses)
+
+
+def nothing_carries_over(
+    aspects: Mapping[str, frozenset[str]],
+    features: Features,
+    *,
+    good: float = threshold(
+        0.7, "of the way to perfect", basis="convention", source="a useful validation score"
+    ),
+) -> bool:
+    """Validation is far from training, or has stopped improving while training goes on, and no
+    validation score is good: converged, but not simply healthy."""
+    gap = aspects.get("validation-gap-grows", frozenset())
+    return bool(gap & {"stalled", "wide"}) and best_skill(features, ("val/",)) < good
 
 
 def accused(

@@ -26,6 +26,8 @@ from traindx.causes.verdict.harm import (
     is_wasted,
     learns_well,
     loss_in_raw_units,
+    nothing_carries_over,
+    stands_still,
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
@@ -33,7 +35,7 @@ from traindx.features.curve import Curve
 from traindx.features.curves.generalization import kendall
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import clearly_falls, is_learning, young, zero_is_unknown
-from traindx.features.curves.score_scales import best_skill, scores
+from traindx.features.curves.score_scales import scores
 from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
 from traindx.features.shared import Features
 from traindx.features.statistics import slope
@@ -111,15 +113,11 @@ def health_of(
     case: Case,
     *,
     doubted: float = threshold(0.5, "P(healthy)", basis="convention", source="a fault is more likely"),
-    unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="a fault is twice as likely"),
     hardly: float = threshold(
         0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
     ),
     likely: float = threshold(
         0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
-    ),
-    possible: float = threshold(
-        0.35, "P(cause)", basis="convention", source="from here on a report says 'possibly'"
     ),
     sure: float = threshold(0.9, "probability", basis="convention", source="one in ten would be wrong"),
 ) -> Health:
@@ -138,9 +136,7 @@ def health_of(
         return health_without_score(case)
     done = has_no_harm(case)
     if "medium" in gravest and not (done and healthy >= sure):
-        # A log shows one or two curves: without a possible cause, a lesser finding there is a thing to watch.
-        known = case.recorded or (leading is not None and leading.probability >= possible)
-        return "sick" if healthy < unlikely and known else "watch"
+        return "sick" if is_alarming(case) else "watch"
     if done:
         untrained = leading is not None and leading.cause in UNTRAINED and leading.probability >= sure
         unsound = untrained or (is_doubtful(case) and not is_calibrated(case.run, case.features))
@@ -152,6 +148,20 @@ def health_of(
         return "sick" if accused(leading) and not excused else "watch"
     doubtful = is_doubtful(case) or is_extreme(case)
     return "watch" if doubtful or is_unknown(case) or is_slow(case) else "healthy"
+
+
+def is_alarming(
+    case: Case,
+    *,
+    unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="a fault is twice as likely"),
+    possible: float = threshold(
+        0.35, "P(cause)", basis="convention", source="from here on a report says 'possibly'"
+    ),
+) -> bool:
+    """Whether a finding of medium severity means harm. A log shows one or two curves: without a possible cause, it is
+    a thing to watch, unless a loss never changes, as in no run that works."""
+    known = case.leading is not None and case.leading.probability >= possible
+    return case.healthy < unlikely and (known or case.recorded or stands_still(case.findings))
 
 
 def is_extreme(
@@ -254,20 +264,7 @@ def is_unknown(case: Case) -> bool:
     poor = poor or ((at_end(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus"))
     if case.shape != "still-learning" and not case.has("loss-still-falling-at-end"):
         poor = poor or loss_in_raw_units(case.run, case.features) is not None
-    return short or poor or nothing_carries_over(case)
-
-
-def nothing_carries_over(
-    case: Case,
-    *,
-    good: float = threshold(
-        0.7, "of the way to perfect", basis="convention", source="a useful validation score"
-    ),
-) -> bool:
-    """Validation is far from training, or has stopped improving while training goes on, and no
-    validation score is good: converged, but not simply healthy."""
-    gap = case.aspects.get("validation-gap-grows", frozenset())
-    return bool(gap & {"stalled", "wide"}) and best_skill(case.features, ("val/",)) < good
+    return short or poor or nothing_carries_over(case.aspects, case.features)
 
 
 def validation_worsens(

@@ -10,8 +10,7 @@ from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, 
     needs=("train/*",),
     min_points=6,
     severity="medium",
-    message="the discriminator wins: {loser} fell to {low:.3g} while {other} rose from {start:.3g} "
-    "to {end:.3g} (medians)",
+    message="the discriminator wins: {loser} fell to {low:.3g} while {other} {course} (medians)",
 )
 def discriminator_wins(
     run: Run,
@@ -21,6 +20,9 @@ def discriminator_wins(
     nothing: float = threshold(0.05, "loss", "theory", "right 95 % of the time: -ln 0.95"),
     gone: float = threshold(0.1, "of the first level", "convention", "a fall to a tenth"),
     risen: float = threshold(1.5, "x the first level", "convention", "beyond the usual swings"),
+    sure: float = threshold(
+        4.6, "loss", "theory", "fake samples are seen through 99 % of the time: -ln 0.01"
+    ),
     stays: float = threshold(0.9, "of the last third", "convention", "lasting, not in single points"),
     soon: float = threshold(1000, "steps", "convention", "a discriminator often leads for some hundred"),
 ) -> Iterator[Evidence]:
@@ -29,8 +31,8 @@ def discriminator_wins(
     ## What it sees
     A log that names the losses of both networks. In the last third of the run the discriminator loss is at or
     below 0.05, or at a tenth of its first level, in 90 % of the points. The generator loss ends at 1.5 times
-    its first level or more. Losses below zero (the critic of a Wasserstein GAN) are not judged. Severity is
-    medium, and low in the first 1,000 steps.
+    its first level or more, or is 4.6 or more throughout. Losses below zero (the critic of a Wasserstein GAN)
+    are not judged. Severity is medium, and low in the first 1,000 steps.
 
     ## Why it matters
     A discriminator that is always right saturates. The generator learns only from its gradient, which
@@ -58,7 +60,8 @@ def discriminator_wins(
         if curve.values.min() < 0 or float(np.mean(tail <= max(nothing, gone * curve.start))) < stays:
             continue
         for other in others:
-            if other.values.min() >= 0 and other.end > risen * max(other.start, nothing):
+            lost = other.start >= sure and float(np.mean(other.values[-(other.n // 3) :] >= sure)) >= stays
+            if other.values.min() >= 0 and (lost or other.end > risen * max(other.start, nothing)):
                 early = run.axis == "step" and (run.last_step or 0.0) < soon
                 yield evidence(curve, other, float(api.median(tail)), early)
                 return
@@ -86,8 +89,9 @@ def evidence(curve: Curve, other: Curve, low: float, early: bool) -> Evidence:
             "loser": curve.name,
             "low": low,
             "other": other.name,
-            "start": other.start,
-            "end": other.end,
+            "course": f"rose from {other.start:.3g} to {other.end:.3g}"
+            if other.end > other.start
+            else f"stays at {other.end:.3g}",
         },
         points=(
             api.EvidencePoint(curve.name, last, low, curve.start),
