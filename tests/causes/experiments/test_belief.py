@@ -6,7 +6,7 @@ import pytest
 
 from traindx.causes.catalogue import catalogue
 from traindx.causes.experiments import HELPED, TRIED
-from traindx.causes.experiments.belief import CHANCES, updated
+from traindx.causes.experiments.belief import CHANCES, Outcome, outcome_of, updated
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
@@ -55,3 +55,33 @@ def test_what_is_helped_without_being_cured_moves_half_as_far() -> None:
         assert not {c for c, (_, tried) in TRIED.items() if tried == way} & set(causes)
         assert set(causes) <= {c.slug for c in catalogue()}
         assert way in {tried for _, tried in TRIED.values()}
+
+
+def shares_after(outcome: Outcome, cured: str, **shares: float) -> dict[str, float]:
+    found = updated(believed(**shares), (cured,), outcome, "x", keep_health=True)
+    return {h.cause: h.probability for h in found}
+
+
+def test_a_repair_that_helps_puts_an_unlikely_cause_first_and_a_better_setting_does_not() -> None:
+    belief = {"dead_relus": 0.6, "missing_zero_grad": 0.05, "healthy": 0.35}
+    repaired = shares_after(outcome_of("confirmed", ("zero_grad=each-step",)), "missing-zero-grad", **belief)
+    assert max(repaired, key=repaired.__getitem__) == "missing-zero-grad"
+    belief = {"dead_relus": 0.6, "learning_rate_too_low": 0.05, "healthy": 0.35}
+    better = shares_after(outcome_of("confirmed", ("lr=*10",)), "learning-rate-too-low", **belief)
+    assert max(better, key=better.__getitem__) == "dead-relus"
+    assert better["learning-rate-too-low"] > 0.05
+
+
+def test_a_change_that_found_nothing_to_do_almost_excludes_its_cause() -> None:
+    belief = {"missing_zero_grad": 0.6, "dead_relus": 0.4}
+    outcome = outcome_of("refuted", ("zero_grad=each-step",), idle=True)
+    assert shares_after(outcome, "missing-zero-grad", **belief)["missing-zero-grad"] < 0.05
+    outcome = outcome_of("refuted", ("zero_grad=each-step",))
+    assert shares_after(outcome, "missing-zero-grad", **belief)["missing-zero-grad"] > 0.2
+
+
+@pytest.mark.parametrize("outcome", ["refuted", "harmful", "inconclusive", "idle"])
+def test_what_does_not_help_is_no_evidence_of_health(outcome: Outcome) -> None:
+    found = shares_after(outcome, "dead-relus", dead_relus=0.3, clip_too_tight=0.2, healthy=0.5)
+    assert found["healthy"] == pytest.approx(0.5)
+    assert sum(found.values()) == pytest.approx(1)

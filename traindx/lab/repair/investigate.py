@@ -1,8 +1,11 @@
 """Experiments until one cause is settled: each is the change that would cure one, tried on two seeds.
 
-Next is the one with the largest expected information gain about the cause. They all cost two starts."""
+Next is the one with the largest expected information gain about the cause. The second seed is not started where
+the first one shows that the change does nothing, or makes it worse.
 
-from collections.abc import Callable, Sequence
+A run that looks healthy may have a fault that its metrics do not show, or not yet. Its suspects are tried, too."""
+
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,14 +14,14 @@ import numpy as np
 
 from traindx import pipeline
 from traindx.causes.experiments import HELPED, TRIED
-from traindx.causes.experiments.belief import chance, updated
+from traindx.causes.experiments.belief import chance, outcome_of, updated
 from traindx.causes.measures.next_measures import Question, gain
 from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import HOPELESS, MIN_EFFECT, Judged, least_gain, percent
 from traindx.lab.repair.bench import Arm, Bench
-from traindx.lab.repair.conditions import refusal
-from traindx.lab.repair.pairs import known_gains, paired, trial
+from traindx.lab.repair.conditions import pointless, refusal
+from traindx.lab.repair.pairs import Pair, known_gains, paired, trial
 from traindx.reports.labels import percent as sure
 from traindx.vocabulary import Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Trial, Verdict
@@ -77,13 +80,17 @@ def settled(
     `diagnosis`."""
     assert first.run is not None
     belief = diagnosis.hypotheses
+    suspects = frozenset(h.cause for h in belief if h.probability >= PLAUSIBLE)
     trail = [("as it is", shares(belief))]
     trials: list[Trial] = []
     tried = set[tuple[str, ...]]()
     show(belief, experiments(belief, tried, first.run), first.seconds)
     believed(belief)
-    while not (why := why_over(belief, tried, bench, first)):
-        one = experiments(belief, tried, first.run)[0]
+    while True:
+        plan = experiments(belief, tried, first.run)
+        if why := why_over(belief, plan, suspects, bench, first, begun=bool(tried)):
+            break
+        one = plan[0]
         made = bench.in_time(partial(try_experiment, bench, first, one), None, one.what)
         if made is None:
             why = bench.used_up()
@@ -91,34 +98,47 @@ def settled(
         tried.add(one.interventions)
         trials.append(made)
         if made.gains or made.verdict == "refuted":
-            helped = HELPED.get(one.interventions, ())
-            belief = updated(belief, one.causes, made.verdict, one.interventions[0], helped)
+            belief = after_trial(belief, one, made)
             trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
             believed(belief)
         notify(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{sure(belief[0].probability)}")  # fmt: skip
     left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))
+    kept = tuple(msgspec.to_builtins(t) for t in trials)
     concluded = msgspec.structs.replace(
-        diagnosis,
-        next=left,
-        hypotheses=belief,
-        trials=tuple(msgspec.to_builtins(t) for t in trials),
-        belief=tuple(trail),
+        diagnosis, next=left, hypotheses=belief, trials=kept, belief=tuple(trail)
     )
     return Investigation(concluded, first.run, why)
+
+
+def after_trial(belief: Sequence[Hypothesis], one: Experiment, made: Trial) -> tuple[Hypothesis, ...]:
+    """The probabilities of the causes after the experiment `one` came out as `made`."""
+    helped = HELPED.get(one.interventions, ())
+    outcome = outcome_of(made.verdict, one.interventions, idle=not made.gains)
+    return updated(belief, one.causes, outcome, one.interventions[0], helped, keep_health=True)
 
 
 def shares(belief: Sequence[Hypothesis]) -> dict[str, float]:
     return {h.cause: round(h.probability, 4) for h in belief}
 
 
-def why_over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench, first: Arm) -> str:
-    """Why no more experiments are made, or ""."""
-    if belief[0].probability >= SETTLED:
+def why_over(
+    belief: Sequence[Hypothesis],
+    plan: Sequence[Experiment],
+    suspects: Collection[str],
+    bench: Bench,
+    first: Arm,
+    *,
+    begun: bool,
+) -> str:
+    """Why no more experiments are made, or "". A run that looks healthy is settled when the `suspects` of its
+    first diagnosis have been tried."""
+    open_suspect = belief[0].cause == "healthy" and any(any(c in suspects for c in e.causes) for e in plan)
+    if belief[0].probability >= SETTLED and not open_suspect:
         return f"settled: {belief[0].title} ({sure(belief[0].probability)})"
-    if not experiments(belief, tried, first.run):
+    if not plan:
         return "no experiment is left that would narrow the causes down further"
-    starts = SEEDS * (1 if tried else 2)
+    starts = 1 if begun else 2
     if bench.left() < starts * first.seconds / max(bench.jobs, 1):
         return bench.used_up()
     return ""
@@ -133,13 +153,16 @@ def experiments(
     ways: dict[tuple[str, ...], list[Hypothesis]] = {}
     for one in belief:
         way = TRIED.get(one.cause, ("", ()))[1]
-        if way and way not in tried and one.probability >= PLAUSIBLE and not refusal(*way, run=run):
+        vain = run is not None and all(pointless(spec, run.setup, (), None) for spec in way)
+        fresh = way and way not in tried and not vain
+        if fresh and one.probability >= PLAUSIBLE and not refusal(*way, run=run):
             ways.setdefault(way, []).append(one)
     found = []
     for way, cured in ways.items():
         causes = tuple(h.cause for h in cured)
         helped = HELPED.get(way, ())
-        likelihood = np.array([chance(h.cause, causes, helped, "confirmed") for h in belief])
+        better = outcome_of("confirmed", way)
+        likelihood = np.array([chance(h.cause, causes, helped, better) for h in belief])
         bits = gain((Question(causes[0], likelihood),), chances)
         if bits >= WORTH:
             found.append(Experiment(causes, TRIED[causes[0]][0], way, bits))
@@ -147,23 +170,26 @@ def experiments(
 
 
 def try_experiment(bench: Bench, first: Arm, one: Experiment) -> Trial:
-    """Run two pairs, and judge them."""
+    """Run a pair, and another one where the first did not show that the change is useless, and judge them."""
     assert first.run is not None
     own = first.run.setup.number("seed")
     start = int(own) if own is not None else 0
     if own is not None:
         bench.known.setdefault((((), start), bench.steps), first._replace(seed=start))
-    wanted = [(w, s) for s in range(start, start + SEEDS) for w in ((), one.interventions)]
-    arms = bench.arms(wanted)
     objective = objectives.choose(first.run, one.interventions, one.causes[0])
-    idle = arms[1].idle()
-    if arms[1].run is None or idle or not objective.signal:
-        why = idle or arms[1].why or objective.why
-        found = Judged(0.0, None, None, "refuted" if idle else "inconclusive", why)
-        pairs = []
-    else:
-        pairs = [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+    pairs: list[Pair] = []
+    for seed in range(start, start + SEEDS):
+        before, after = bench.arms([((), seed), (one.interventions, seed)])
+        idle = after.idle()
+        if after.run is None or idle or not objective.signal:
+            why = idle or after.why or objective.why
+            found = Judged(0.0, None, None, "refuted" if idle else "inconclusive", why)
+            pairs = []
+            break
+        pairs.append(paired(before, after, objective))
         found = Judged(*judge_two(known_gains(pairs)))
+        if found.verdict in ("refuted", "harmful"):
+            break
     return trial(
         pairs, found, interventions=one.interventions, on_top_of=(), cause=one.causes[0], experiment=one.what,
         objective=objective,
@@ -171,10 +197,10 @@ def try_experiment(bench: Bench, first: Arm, one: Experiment) -> Trial:
 
 
 def judge_two(gains: Sequence[float]) -> tuple[float, None, None, Verdict, str]:
-    """The outcome of an experiment over two pairs, which must agree."""
+    """The outcome of an experiment over its pairs, which must agree."""
     margin = least_gain(MIN_EFFECT)
     mean = sum(gains) / len(gains) if gains else 0.0
-    measured = f"{percent(mean)} over {len(gains)} seeds"
+    measured = f"{percent(mean)} over {len(gains)} seed{'s' if len(gains) > 1 else ''}"
     if not gains:
         return 0.0, None, None, "inconclusive", "nothing could be compared"
     if min(gains) >= margin:
