@@ -66,8 +66,7 @@ def test_a_gap_without_a_rise_is_no_harm_to_trees() -> None:
     said = ranked(closer_and_closer())
     assert said.health == "healthy"
     assert "unnormalized-targets" not in {h.cause for h in said.hypotheses}
-    as_net = msgspec.structs.replace(closer_and_closer(), framework="keras")
-    assert "validation-gap-grows" in {f.slug for f in ranked(as_net).findings}
+    assert "validation-gap-grows" not in {f.slug for f in said.findings}
 
 
 def test_nets_keep_their_causes() -> None:
