@@ -16,7 +16,7 @@ OWN = ("_self_",)
 def composed(project: Project) -> set[str]:
     """The paths of the configurations of a Hydra script; empty for other scripts."""
     found: set[str] = set()
-    todo = [name for source in project.sources for call in source.calls(*STARTS) for name in named(call)]
+    todo = [name for one in project.calls(*STARTS) for name in named(one.call)]
     chosen = dict(word.lstrip("+").split("=", 1) for word in project.arguments if "=" in word)
     while todo:
         stem = todo.pop()

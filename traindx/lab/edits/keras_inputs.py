@@ -15,12 +15,7 @@ NAME = "normalize"
 
 def normalize_inputs(project: Project) -> None:
     """Put a `Normalization` of the training data in front of the other layers. Raises NotCertain."""
-    stacks = [
-        Found(source, call)
-        for source in project.sources
-        for call in source.calls()
-        if source.name(call.func).endswith(STACKS)
-    ]
+    stacks = [one for one in project.calls() if one.source.name(one.call.func).endswith(STACKS)]
     if any(f"{NAME}.adapt(" in one.text for one in project.sources):
         return
     if len(stacks) != 1:
@@ -43,7 +38,7 @@ def normalize_inputs(project: Project) -> None:
         source.insert_before(place, f"from {home} import Normalization")
     source.insert_before(place, f"{NAME} = {maker}()", f"{NAME}.adapt({used.value})")
     put_first(source, stack, layer, place)
-    project.say(source, stack.line, "the model normalizes its inputs by the training data")
+    source.say(stack.call, "the model normalizes its inputs by the training data")
 
 
 def first_layer(stack: Found) -> tuple[cst.Call, cst.BaseSmallStatement] | None:

@@ -6,7 +6,7 @@ import libcst as cst
 
 from traindx.lab.edits.outputs import OF_VALUES
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, argument, with_argument, without_argument
+from traindx.lab.edits.source import Found, argument, without_argument
 
 LAYERS = {"Dense": ("activation", 1), "Activation": ("activation", 0)}
 RANGES = {"softmax": (0.0, 1.0), "sigmoid": (0.0, 1.0), "relu": (0.0, math.inf), "tanh": (-1.0, 1.0)}
@@ -19,23 +19,19 @@ def is_keras(project: Project) -> bool:
 
 def compiled(project: Project) -> list[Found]:
     """The calls of `compile` with a loss."""
-    found = [Found(source, call) for source in project.sources for call in source.methods("compile")]
+    found = project.methods("compile")
     return [one for one in found if one.given("loss", 1) is not None]
 
 
 def fits(project: Project) -> list[Found]:
     """The calls of `fit`."""
-    return [Found(source, call) for source in project.sources for call in source.methods("fit")]
+    return project.methods("fit")
 
 
 def layers(project: Project) -> list[Found]:
     """The dense layers and activations, in the order of the text."""
-    return [
-        Found(source, call)
-        for source in project.sources
-        for call in source.calls()
-        if any(source.name(call.func).endswith(f"keras.layers.{name}") for name in LAYERS)
-    ]
+    endings = tuple(f"keras.layers.{name}" for name in LAYERS)
+    return [one for one in project.calls() if one.source.name(one.call.func).endswith(endings)]
 
 
 def word(node: cst.CSTNode | None) -> str:
@@ -56,13 +52,11 @@ def match_output(project: Project) -> None:
         return
     if (given is not None and not word(given)) or (word(given) or "linear") != now:
         raise last.doubt(write, f"the source does not show that {now} is the activation of this layer")
+    says = f"the last activation: {now} becomes {wanted}"
     if wanted == "linear" and (arg := argument(last.call, "activation")) is not None and arg.keyword:
-        last.source.change(last.call, lambda call: without_argument(call, "activation"))
-    elif given is None:
-        last.source.change(last.call, lambda call: with_argument(call, "activation", f'"{wanted}"'))
+        last.source.change(last.call, lambda call: without_argument(call, "activation"), says)
     else:
-        last.source.replace(given, f'"{wanted}"')
-    project.say(last.source, last.line, f"the last activation: {now} becomes {wanted}")
+        last.source.set_argument(last.call, "activation", f'"{wanted}"', says, LAYERS[last.kind][1])
 
 
 def fitting_activation(project: Project) -> str:
@@ -87,8 +81,7 @@ def match_loss(project: Project) -> None:
         why = "cannot tell which loss fits the output and the targets"
         raise call.doubt(f"compile(..., loss={wanted or 'one that fits the targets'})", why)
     if node is not None and word(node) != wanted:
-        call.source.replace(node, f'"{wanted}"')
-        project.say(call.source, call.line, f"the loss: {word(node)} becomes {wanted}")
+        call.source.replace(node, f'"{wanted}"', f"the loss: {word(node)} becomes {wanted}", at=call.call)
 
 
 def fitting_loss(project: Project) -> str:

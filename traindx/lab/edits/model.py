@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, assigned_name, dotted
+from traindx.lab.edits.source import Found, Source, assigned_name, dotted, starred
 
 LAYERS = (
     "Linear",
@@ -30,20 +30,15 @@ def kind(source: Source, node: cst.CSTNode) -> str:
 
 def sequences(project: Project) -> Iterator[tuple[Source, cst.Call, Elements]]:
     """Every `nn.Sequential(...)` that is written out, with its modules ("" for those of other makers)."""
-    for source in project.sources:
-        for call in source.calls(SEQUENTIAL):
-            if any(arg.star for arg in call.args):
-                continue
+    for source, call in project.calls(SEQUENTIAL):
+        if not starred(call):
             args = [arg.value for arg in call.args]
             yield source, call, [(a, kind(source, a)) for a in args if isinstance(a, cst.Call)]
 
 
-def modules(project: Project, *kinds: str) -> Iterator[tuple[Source, cst.Call]]:
+def modules(project: Project, *kinds: str) -> list[Found]:
     """The calls that make such modules."""
-    for source in project.sources:
-        for call in source.calls():
-            if kind(source, call) in kinds:
-                yield source, call
+    return [one for one in project.calls() if kind(*one) in kinds]
 
 
 def in_sequence(source: Source, call: cst.Call) -> cst.Call | None:

@@ -33,8 +33,7 @@ CLIPS = ("clip_by_global_norm", "clip", "clip_by_block_rms")
 
 def named(project: Project, *kinds: str) -> list[Found]:
     """The calls of these functions of optax."""
-    names = [f"optax.{kind}" for kind in kinds]
-    return [Found(source, call) for source in project.sources for call in source.calls(*names)]
+    return project.calls(*(f"optax.{kind}" for kind in kinds))
 
 
 def optax_made(project: Project) -> list[Found]:
@@ -45,21 +44,20 @@ def optax_made(project: Project) -> list[Found]:
 def optax_rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
     """The expressions that set rates: numbers that optimizers get, and those of their schedules."""
     found: list[tuple[Source, cst.CSTNode]] = []
-    for one in named(project, *OPTIMIZERS, "scale_by_learning_rate"):
+    for one in [*named(project, *OPTIMIZERS, "scale_by_learning_rate"), *injected(project)]:
         rate = one.given("learning_rate", 0)
         if rate is not None and not is_schedule(project, one.source, rate):
             found.append((one.source, rate))
-    for source in project.sources:
-        for call in source.calls():
-            inner = call.func
-            if isinstance(inner, cst.Call) and source.name(inner.func) == "optax.inject_hyperparams":
-                rate = Found(source, call).given("learning_rate", 0)
-                if rate is not None and not is_schedule(project, source, rate):
-                    found.append((source, rate))
     for one in named(project, *RATES):
         given = (one.given(name, place) for name, place in RATES[one.kind])
         found += [(one.source, rate) for rate in given if rate is not None]
     return found
+
+
+def injected(project: Project) -> list[Found]:
+    """The calls of what `inject_hyperparams(...)` returns."""
+    made = {one.call for one in named(project, "inject_hyperparams")}
+    return [one for one in project.calls() if one.call.func in made]
 
 
 def is_schedule(project: Project, source: Source, rate: cst.CSTNode) -> bool:
@@ -69,7 +67,7 @@ def is_schedule(project: Project, source: Source, rate: cst.CSTNode) -> bool:
     return name.startswith("optax.") and name.removeprefix("optax.") in (*RATES, "join_schedules")
 
 
-def wrap(project: Project, one: Found, code: str) -> None:
+def wrap(one: Found, code: str) -> None:
     """Write `code`, with `{optax}` and `{call}` in it, in place of the call. Changes nothing where it is there."""
     optax = one.source.spelled("optax", "optax")
     if not optax:
@@ -77,13 +75,12 @@ def wrap(project: Project, one: Found, code: str) -> None:
     new = code.format(optax=optax, call=one.source.code(one.call))
     outer = one.source.parents.get(one.source.parents.get(one.call, one.call))
     if outer is None or one.source.code(outer).replace(" ", "") != new.replace(" ", ""):
-        one.source.replace(one.call, new)
-        project.say(one.source, one.line, f"{one.kind}: {new}")
+        one.source.replace(one.call, new, f"{one.kind}: {new}")
 
 
 def wrap_all(project: Project, code: str) -> None:
     for one in optax_made(project):
-        wrap(project, one, code)
+        wrap(one, code)
 
 
 def clip_optax(project: Project, kind: str, value: str) -> None:
@@ -96,8 +93,8 @@ def clip_optax(project: Project, kind: str, value: str) -> None:
         if node is None:
             raise one.doubt(f"{value} times the limit", "cannot tell where the limit comes from")
         if given is None:
-            one.source.replace(one.call, f"{one.source.spelled('optax', 'optax')}.identity()")
-            project.say(one.source, one.line, f"removed: {one.source.code(one.call)}")
+            identity = f"{one.source.spelled('optax', 'optax')}.identity()"
+            one.source.replace(one.call, identity, f"removed: {one.source.code(one.call)}")
             continue
         limit, recorded = (
             certain(project, one.source, node, "another limit", one.call),
@@ -108,12 +105,11 @@ def clip_optax(project: Project, kind: str, value: str) -> None:
     return None
 
 
-def rename(project: Project, one: Found, kind: str) -> None:
+def rename(one: Found, kind: str) -> None:
     """Call another function of optax."""
     if not isinstance(one.call.func, cst.Attribute):
         raise one.doubt(f"optax.{kind}(...)", "optax is not imported by its name in this file")
-    one.source.change(one.call.func, lambda func: func.with_changes(attr=cst.Name(kind)))
-    project.say(one.source, one.line, f"{one.kind} becomes {kind}")
+    one.source.rename(one.call.func, kind, f"{one.kind} becomes {kind}", at=one.call)
 
 
 def set_optax(project: Project, name: str, value: str) -> None:
@@ -139,15 +135,10 @@ def set_argument(project: Project, one: Found, name: str, code: str, has: bool =
         raise one.doubt(f"{name}={code}", f"{one.kind} has no {name}")
     node = one.given(name, PLACES.get((one.kind, name)))
     if node is None:
-        one.source.change(one.call, lambda call: with_argument(call, name, code))
-    elif one.source.code(node) == code:
-        return
-    else:
-        put(
-            project, certain(project, one.source, node, f"{name}={code}", one.call).origin, float(code), name
-        )
-        return
-    project.say(one.source, one.line, f"{one.kind}: {name}={code}")
+        one.source.set_argument(one.call, name, code, f"{one.kind}: {name}={code}")
+    elif one.source.code(node) != code:
+        found = certain(project, one.source, node, f"{name}={code}", one.call)
+        put(project, found.origin, float(code), name)
 
 
 def decay(project: Project, one: Found, value: str) -> None:
@@ -159,12 +150,9 @@ def decay(project: Project, one: Found, value: str) -> None:
         if given[0] == "*":
             raise one.doubt(f"weight_decay={value}", "the optimizer has no weight decay")
         if one.kind not in DECAYED:
-            return wrap(
-                project,
-                one,
-                f"{{optax}}.chain({{optax}}.add_decayed_weights({words_of(given[1])}), {{call}})",
-            )
-        rename(project, one, DECAYED[one.kind])
+            decayed = f"{{optax}}.add_decayed_weights({words_of(given[1])})"
+            return wrap(one, f"{{optax}}.chain({decayed}, {{call}})")
+        rename(one, DECAYED[one.kind])
         return set_argument(project, one, "weight_decay", words_of(given[1]))
     node, before = one.given("weight_decay"), DECAYS[one.kind]
     traced = (
@@ -206,7 +194,7 @@ def switch_optax(project: Project, value: str) -> None:
         if wanted == "adamw" and one.given("weight_decay") is None:
             one.source.change(one.call, lambda call: with_argument(call, "weight_decay", "0.0"))
         if one.kind != wanted:
-            rename(project, one, wanted)
+            rename(one, wanted)
 
 
 def warm_up_optax(project: Project, count: int) -> None:
@@ -229,5 +217,4 @@ def warm_up_optax(project: Project, count: int) -> None:
         certain(project, one.source, node, f"a linear warm-up over {count} steps", one.call)
         rate = one.source.code(node)
         new = f"{optax}.linear_schedule({rate} / {count}, {rate}, transition_steps={count - 1})"
-        one.source.replace(node, new)
-        project.say(one.source, one.line, f"{one.kind}: {new}")
+        one.source.replace(node, new, f"{one.kind}: {new}", at=one.call)

@@ -15,7 +15,7 @@ from traindx.lab.edits.follow import DEEP, follow, places_set, resolve
 from traindx.lab.edits.hydra import composed
 from traindx.lab.edits.members import COPYING, NAMESPACES, PARSING, classes, members
 from traindx.lab.edits.project import CONFIGS, Project
-from traindx.lab.edits.source import NotCertain, Source, argument, dotted, key_of, starred
+from traindx.lab.edits.source import Found, NotCertain, Source, argument, dotted, key_of, starred
 
 OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Multiply: operator.mul,
@@ -214,9 +214,9 @@ def in_call(
     if is_copy(source, made):
         arg = argument(made, keys[0])
         return trace(project, source, arg.value, depth + 1) if arg is not None and len(keys) == 1 else None
-    calls = [(source, made)]
+    calls = [Found(source, made)]
     if dotted(made.func).rpartition(".")[2] in PARSING:
-        calls += [(other, call) for other in project.sources for call in other.methods("set_defaults")]
+        calls += project.methods("set_defaults")
     for other, call in calls:
         packed = [one.value for one in call.args if one.star == "**"]
         if len(packed) == 1 and argument(call, keys[0]) is None:

@@ -33,16 +33,13 @@ def last_activations(project: Project, kinds: tuple[str, ...] = SQUASHING) -> li
     """The activations of these kinds that a model ends with: last in a sequence or a forward pass, or around
     the input of the loss."""
     found: list[Last] = []
-    for source in project.sources:
-        for call in source.calls():
-            made = kind(source, call)
-            if made in kinds and is_last(source, call):
-                found.append(Last(source, call, made))
-            name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
-            if name in kinds and (
-                returned(source, call) or any(one.input is call for one in losses(project))
-            ):
-                found.append(Last(source, call, name))
+    for source, call in project.calls():
+        made = kind(source, call)
+        if made in kinds and is_last(source, call):
+            found.append(Last(source, call, made))
+        name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
+        if name in kinds and (returned(source, call) or any(one.input is call for one in losses(project))):
+            found.append(Last(source, call, name))
     return found
 
 
@@ -109,7 +106,7 @@ def take_away(project: Project, last: Last) -> None:
     else:
         inner = argument_of(last)
         source.change(node, lambda _: inner)
-    project.say(source, last.line, f"removed: {last.kind} ({source.code(node)})")
+    source.say(node, f"removed: {last.kind} ({source.code(node)})")
 
 
 def argument_of(last: Last) -> cst.BaseExpression:
@@ -134,8 +131,8 @@ def softmax_to_sigmoid(project: Project, last: Last) -> None:
     name = "Sigmoid" if func.attr.value == "Softmax" else "sigmoid"
     args = [made.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if source.name(func) in CALLS else []
     new = func.with_changes(attr=cst.Name(name))
-    source.change(made, lambda call: call.with_changes(func=new, args=args))
-    project.say(source, source.line(made), f"{source.code(made)} becomes a sigmoid")
+    says = f"{source.code(made)} becomes a sigmoid"
+    source.change(made, lambda call: call.with_changes(func=new, args=args), says)
 
 
 def without_place(call: cst.Call, place: int) -> cst.Call:
@@ -203,18 +200,17 @@ class Loss(NamedTuple):
 def losses(project: Project) -> list[Loss]:
     """Every use of a known loss function, in the order of the text."""
     found: list[Loss] = []
-    for source in project.sources:
-        for call in source.calls():
-            function = FUNCTIONS.get(source.name(call.func))
-            if function:
-                found.append(Loss(source, call, source, call, function))
-                continue
-            if not isinstance(call.func, (cst.Name, cst.Attribute)):
-                continue
-            home, made = resolve(project, source, call.func)
-            kind = MODULES.get(home.name(made.func)) if isinstance(made, cst.Call) else None
-            if kind and isinstance(made, cst.Call) and made is not call:
-                found.append(Loss(source, call, home, made, kind))
+    for source, call in project.calls():
+        function = FUNCTIONS.get(source.name(call.func))
+        if function:
+            found.append(Loss(source, call, source, call, function))
+            continue
+        if not isinstance(call.func, (cst.Name, cst.Attribute)):
+            continue
+        home, made = resolve(project, source, call.func)
+        kind = MODULES.get(home.name(made.func)) if isinstance(made, cst.Call) else None
+        if kind and isinstance(made, cst.Call) and made is not call:
+            found.append(Loss(source, call, home, made, kind))
     return found
 
 
@@ -248,14 +244,14 @@ def rename(one: Loss, kind: str) -> None:
     """Put another loss in its place: the class of the module, or the function."""
     source, func = one.home, one.made.func
     new = CLASSES[kind] if one.by_module else kind
-    if isinstance(func, cst.Attribute):
-        source.change(func, lambda node: node.with_changes(attr=cst.Name(new)))
-        return
-    raise source.doubt(one.made, f"{new} in place of {source.code(func)}", "it is imported by its own name")
+    if not isinstance(func, cst.Attribute):
+        raise source.doubt(
+            one.made, f"{new} in place of {source.code(func)}", "it is imported by its own name"
+        )
+    source.rename(func, new, f"{one.kind} becomes {kind}", at=one.made)
 
 
 def replace_loss(project: Project, kind: str, wanted: str) -> None:
     """Put the loss `wanted` in place of every use of the loss `kind`."""
     for one in {id(one.made): one for one in losses(project) if one.kind == kind}.values():
         rename(one, wanted)
-        project.say(one.home, one.home.line(one.made), f"{kind} becomes {wanted}")

@@ -51,9 +51,17 @@ class Project:
         if why := refusal(self.files[path]):
             raise NotCertain("(nothing)", f"{why}, so it is left unchanged", path)
         try:
-            return Source(path, self.files[path])
+            return Source(path, self.files[path], self.words)
         except cst.ParserSyntaxError as error:
             raise NotCertain("(nothing)", f"the file is not valid Python: {error.message}", path) from error
+
+    def calls(self, *names: str) -> list[Found]:
+        """The calls of functions with one of these full names, in all sources; all calls without a name."""
+        return [Found(source, call) for source in self.sources for call in source.calls(*names)]
+
+    def methods(self, *names: str) -> list[Found]:
+        """The calls `something.name(...)` in all sources."""
+        return [Found(source, call) for source in self.sources for call in source.methods(*names)]
 
     @property
     def main(self) -> Source:
@@ -94,6 +102,7 @@ class Project:
         return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
     def say(self, source: Source | str, line: int, what: str) -> None:
+        """Say what was changed, where that is not said of a node of a source (`Source.say`)."""
         path = source if isinstance(source, str) else source.path
         self.words.append(f"{path}:{line}: {what}" if line else f"{path}: {what}")
 

@@ -15,12 +15,12 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
+from traindx.lab.edits.applied import Applied, Change
 from traindx.vocabulary.edit import Advice
 
 INSTANTIATE = "instantiate"
 BOM = "\ufeff"  # some editors on Windows start UTF-8 files with it
 GONE = "traindx_removed_statement"  # replaces a removed statement until the text is made
-Change = Callable[[cst.CSTNode], cst.CSTNode]
 Node = TypeVar("Node", bound=cst.CSTNode)
 Small = cst.BaseSmallStatement
 
@@ -34,10 +34,15 @@ class NotCertain(Exception):
 
 
 class Source:
-    """A parsed file. Raises libcst.ParserSyntaxError where the text is not valid Python."""
+    """A parsed file. Raises libcst.ParserSyntaxError where the text is not valid Python.
 
-    def __init__(self, path: str, text: str) -> None:
+    Whatever changes it takes what it `says` about the change, of the line `at` which a person would look for
+    it (default: that of the changed node). `words` collects it, in the order of the changes; the sources of a
+    project share one list. A change that is part of another says nothing."""
+
+    def __init__(self, path: str, text: str, words: list[str] | None = None) -> None:
         self.path, self.text = path, text
+        self.words = [] if words is None else words
         self.mark = BOM if text.startswith(BOM) else ""  # LibCST drops it
         # The parser uses no node twice, so the wrapper needs no copy of the tree. The copy took half of the
         # time.
@@ -158,36 +163,73 @@ class Source:
         line = self.parents[small]
         return isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
 
-    def change(self, node: Node, change: Callable[[Node], cst.CSTNode]) -> None:
-        self.changes.setdefault(node, []).append(change)  # type: ignore[arg-type]
+    def say(self, node: cst.CSTNode, what: str) -> None:
+        if what:
+            self.words.append(f"{self.path}:{self.line(node)}: {what}")
 
-    def replace(self, node: cst.CSTNode, code: str) -> None:
+    def change(
+        self,
+        node: Node,
+        change: Callable[[Node], cst.CSTNode],
+        says: str = "",
+        at: cst.CSTNode | None = None,
+    ) -> None:
+        self.changes.setdefault(node, []).append(change)  # type: ignore[arg-type]
+        self.say(at or node, says)
+
+    def replace(self, node: cst.CSTNode, code: str, says: str = "", at: cst.CSTNode | None = None) -> None:
         """Write another expression in place of this one."""
         new = cst.parse_expression(code, config=self.module.config_for_parsing)
-        self.change(node, lambda _: new)
+        self.change(node, lambda _: new, says, at)
 
-    def insert_before(self, statement: cst.CSTNode, *lines: str) -> None:
+    def rename(self, name: cst.Attribute, last: str, says: str = "", at: cst.CSTNode | None = None) -> None:
+        """Write another last part of a dotted name."""
+        self.change(name, lambda node: node.with_changes(attr=cst.Name(last)), says, at)
+
+    def set_argument(
+        self,
+        call: cst.Call,
+        name: str,
+        code: str,
+        says: str = "",
+        place: int | None = None,
+        at: cst.CSTNode | None = None,
+    ) -> None:
+        """Let a call pass this for an argument, as a new one or in place of what it passes. Changes nothing where
+        it does already."""
+        given = argument(call, name, place)
+        if given is None:
+            self.change(call, lambda node: with_argument(node, name, code), says, at)
+        elif self.code(given.value) != code:
+            self.replace(given.value, code, says, at or call)
+
+    def insert_before(
+        self, statement: cst.CSTNode, *lines: str, says: str = "", at: cst.CSTNode | None = None
+    ) -> None:
         self.before.setdefault(statement, []).extend(lines)
+        self.say(at or statement, says)
 
-    def insert_after(self, statement: cst.CSTNode, *lines: str) -> None:
+    def insert_after(
+        self, statement: cst.CSTNode, *lines: str, says: str = "", at: cst.CSTNode | None = None
+    ) -> None:
         self.after.setdefault(statement, []).extend(lines)
+        self.say(at or statement, says)
 
-    def remove(self, small: Small) -> None:
+    def remove(self, small: Small, says: str = "", at: cst.CSTNode | None = None) -> None:
         """Remove a simple statement. The comments above it stay, and a block that would be empty gets
         `pass`."""
         block = self.parents[self.parents[small]]
         only = isinstance(block, cst.IndentedBlock) and len(block.body) == 1
-        if not self.alone(small) or only:
-            self.change(small, lambda _: cst.Pass())
-        else:
-            self.change(small, lambda _: cst.Expr(cst.Name(GONE)))
+        gone = cst.Pass() if only or not self.alone(small) else cst.Expr(cst.Name(GONE))
+        self.change(small, lambda _: gone, says, at)
 
     @property
     def edited(self) -> str:
         """The text with all changes made."""
         if not (self.changes or self.before or self.after):
             return self.text
-        code = self.module.visit(Applied(self)).code
+        applied = Applied(self.changes, self.before, self.after, self.module.config_for_parsing)
+        code = self.module.visit(applied).code
         return self.mark + re.sub(rf"^[ \t]*{GONE}[^\n]*\n", "", code, flags=re.MULTILINE)
 
 
@@ -232,72 +274,6 @@ class Found(NamedTuple):
 
     def given(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
         return passed(self.call, name, place)
-
-
-class Applied(cst.CSTTransformer):
-    """Makes the changes of a source."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__()
-        self.source = source
-
-    def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
-        for change in self.source.changes.get(original, ()):
-            updated = change(updated)
-        if isinstance(updated, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-            return self.line(original, updated)  # type: ignore[arg-type]
-        before, after = self.source.before.get(original, []), self.source.after.get(original, [])
-        return (
-            self.around(updated, before, after)
-            if isinstance(original, cst.BaseCompoundStatement)
-            else updated
-        )
-
-    def line(
-        self,
-        original: cst.SimpleStatementLine | cst.SimpleStatementSuite,
-        updated: cst.SimpleStatementLine | cst.SimpleStatementSuite,
-    ) -> cst.CSTNode:
-        """A line with what goes before and after its statements."""
-        before, after = self.source.before, self.source.after
-        if not any(small in before or small in after for small in original.body):
-            return updated
-        if isinstance(updated, cst.SimpleStatementLine) and len(original.body) == 1:
-            small = original.body[0]
-            return self.around(updated, before.get(small, []), after.get(small, []))
-        body: list[Small] = []
-        for small, new in zip(original.body, updated.body, strict=True):
-            body += [self.simple(code) for code in before.get(small, [])]
-            body.append(new)
-            body += [self.simple(code) for code in after.get(small, [])]
-        joined = [
-            one.with_changes(semicolon=cst.Semicolon(whitespace_after=cst.SimpleWhitespace(" ")))
-            for one in body
-        ]
-        return updated.with_changes(
-            body=[*joined[:-1], body[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
-        )
-
-    def simple(self, code: str) -> Small:
-        line = self.parsed(code)
-        if not isinstance(line, cst.SimpleStatementLine):
-            raise TypeError(f"no simple statement: {code}")
-        return line.body[0]
-
-    def parsed(self, code: str) -> cst.BaseStatement:
-        return cst.parse_statement(code, config=self.source.module.config_for_parsing)
-
-    def around(self, updated: cst.CSTNode, before: list[str], after: list[str]) -> cst.CSTNode:
-        """A statement between new ones. Empty lines above it stay above all of them."""
-        if not before and not after:
-            return updated
-        first = [self.parsed(code) for code in before]
-        leading = list(getattr(updated, "leading_lines", ()))
-        empty = [line for line in leading if line.comment is None]
-        if first and len(empty) == len(leading):
-            first[0] = first[0].with_changes(leading_lines=empty)
-            updated = updated.with_changes(leading_lines=[])
-        return cst.FlattenSentinel([*first, updated, *(self.parsed(code) for code in after)])  # type: ignore[return-value]
 
 
 def dotted(node: cst.CSTNode) -> str:

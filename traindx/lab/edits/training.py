@@ -20,7 +20,7 @@ WRAPPERS = ("enumerate", "tqdm", "list", "iter", "tqdm.tqdm", "tqdm.auto.tqdm", 
 
 def optimizers(project: Project) -> list[Found]:
     """The calls that make optimizers. Of several in the branches of one condition, only the recorded one."""
-    calls = [Found(source, call) for source in project.sources for call in source.calls()]
+    calls = project.calls()
     found = [one for one in calls if is_optimizer(one.source.name(one.call.func))]
     recorded = project.place("optimizer")
     here = [
@@ -68,12 +68,7 @@ def alternatives(one: Found, other: Found) -> bool:
 
 def schedules(project: Project) -> list[Found]:
     """The calls that make learning-rate schedules."""
-    return [
-        Found(source, call)
-        for source in project.sources
-        for call in source.calls()
-        if source.name(call.func).startswith(SCHEDULES)
-    ]
+    return [one for one in project.calls() if one.source.name(one.call.func).startswith(SCHEDULES)]
 
 
 def steps(project: Project) -> list[Found]:
@@ -81,21 +76,20 @@ def steps(project: Project) -> list[Found]:
     made = {one.target.rpartition(".")[2] for one in optimizers(project) if one.target}
     others = {one.target.rpartition(".")[2] for one in schedules(project)}
     found = []
-    for source in project.sources:
-        for call in source.methods("step"):
-            at = dotted(call.func.value).rpartition(".")[2] if isinstance(call.func, cst.Attribute) else ""
-            inside = dotted(call.args[0].value).rpartition(".")[2] if len(call.args) == 1 else ""
-            if at not in others and (
-                inside in made or (at in made and not inside) or was_recorded(project, source, call)
-            ):
-                found.append(Found(source, call))
+    for one in project.methods("step"):
+        call = one.call
+        at = dotted(call.func.value).rpartition(".")[2] if isinstance(call.func, cst.Attribute) else ""
+        inside = dotted(call.args[0].value).rpartition(".")[2] if len(call.args) == 1 else ""
+        known = inside in made or (at in made and not inside)
+        if at not in others and (known or was_recorded(project, one)):
+            found.append(one)
     return found
 
 
-def was_recorded(project: Project, source: Source, call: cst.Call) -> bool:
+def was_recorded(project: Project, step: Found) -> bool:
     """Whether the recording saw a step at this call."""
     place = project.place("step")
-    return place is not None and place[0] is source and source.line(call) == place[1]
+    return place is not None and place == (step.source, step.line)
 
 
 def optimizer_of(step: Found) -> str:
@@ -114,7 +108,7 @@ def scaler_of(step: Found) -> str:
 
 def backwards(project: Project) -> list[Found]:
     """The backward passes."""
-    return [Found(source, call) for source in project.sources for call in source.methods("backward")]
+    return project.methods("backward")
 
 
 def the_step(project: Project) -> Found:
@@ -202,7 +196,7 @@ def parameters_at(project: Project, at: Found) -> str:
 
 
 def loaders(project: Project) -> list[Found]:
-    return [Found(source, call) for source in project.sources for call in source.calls(LOADER)]
+    return project.calls(LOADER)
 
 
 def training_loaders(project: Project) -> list[Found]:
@@ -272,7 +266,7 @@ def epochs(project: Project) -> tuple[Source, cst.For]:
 
 def called_in_loop(project: Project, name: str) -> tuple[Source, cst.For] | None:
     """The outermost loop around the only call of a function."""
-    calls = [(s, c) for s in project.sources for c in s.calls() if dotted(c.func).rpartition(".")[2] == name]
+    calls = [one for one in project.calls() if dotted(one.call.func).rpartition(".")[2] == name]
     if len(calls) != 1:
         return None
     source, call = calls[0]

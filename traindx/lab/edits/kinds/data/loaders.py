@@ -23,7 +23,6 @@ from traindx.lab.edits.api import (
     the_backward,
     trace,
     training_loaders,
-    with_argument,
     writes,
 )
 from traindx.lab.edits.kinds.run.modes import inner
@@ -46,7 +45,7 @@ def batch(project: Project, one: Found, value: str) -> None:
     node = one.given("batch_size", 2 if one.kind == "fit" else PLACES["batch_size"])
     if given is not None and node is None and one.kind == "fit":
         size = (project.number("batch_size") or 32) * given[1] if given[0] == "*" else given[1]
-        return add(project, one, "batch_size", str(max(1, round(size))))
+        return add(one, "batch_size", str(max(1, round(size))))
     if given is None or node is None:
         raise one.doubt(f"batch_size {value}", "it has no batch size")
     found = certain(project, one.source, node, f"batch_size {value}", one.call)
@@ -75,7 +74,7 @@ def number(project: Project, one: Found, name: str, wanted: int) -> None:
     node = one.given(name, PLACES.get(name))
     if node is None:
         if wanted:
-            add(project, one, name, str(wanted))
+            add(one, name, str(wanted))
         return
     found = trace(project, one.source, node)
     if found is None or found.origin.value != found.value:
@@ -91,7 +90,7 @@ def shuffle(project: Project, one: Found, value: str) -> None:
         raise one.doubt("shuffle=True", "a sampler sets the order")
     node = one.given("shuffle", PLACES["shuffle"])
     if node is None:
-        add(project, one, "shuffle", "True")
+        add(one, "shuffle", "True")
         return
     found = trace(project, one.source, node)
     if found is None or not isinstance(found.value, bool):
@@ -100,11 +99,10 @@ def shuffle(project: Project, one: Found, value: str) -> None:
         put(project, found.origin, True, "the order")
 
 
-def add(project: Project, one: Found, name: str, code: str) -> None:
+def add(one: Found, name: str, code: str) -> None:
     if any(arg.star for arg in one.call.args):
         raise one.doubt(f"{name}={code}", "not all of its arguments are known")
-    one.source.change(one.call, lambda call: with_argument(call, name, code))
-    project.say(one.source, one.line, f"{one.kind}: {name}={code}")
+    one.source.set_argument(one.call, name, code, f"{one.kind}: {name}={code}")
 
 
 BATCH = Kind(edit=partial(each, change=batch), interventions=("batch",))
@@ -121,8 +119,8 @@ def iterate_loader(project: Project, _value: str) -> None:
         loader = repeated(source, loop.iter) if isinstance(loop, cst.For) else None
         if isinstance(loop, cst.For) and loader is not None:
             code = source.code(loader)
-            source.replace(loop.iter, code)
-            project.say(source, source.line(loop), f"iterates over {code}, and not over one batch of it")
+            says = f"iterates over {code}, and not over one batch of it"
+            source.replace(loop.iter, code, says, at=loop)
             return
     drawn = drawn_once(source, loops, back)
     write = "for batch in loader: a new batch in each step"
@@ -130,9 +128,8 @@ def iterate_loader(project: Project, _value: str) -> None:
         raise back.doubt(write, "what repeats a batch was not found")
     if not shuffled(project, source, drawn):
         raise back.doubt(write, "the loader does not shuffle")
-    source.remove(drawn)
+    source.remove(drawn, f"moved into the loop: {source.code(drawn)}")
     source.insert_before(inner(loops[0].body.body[0]), source.code(drawn))
-    project.say(source, source.line(drawn), f"moved into the loop: {source.code(drawn)}")
 
 
 def first_of(source: Source, node: cst.CSTNode) -> cst.BaseExpression | None:

@@ -58,8 +58,7 @@ def standardize_inputs(project: Project, value: str) -> None:
     lines = [f"{MEAN}, {STD} = {trained.part}.mean({dims}), {trained.part}.std({dims})"]
     lines.append(f"{STD}[{STD} == 0] = 1.0")  # a feature that is constant in training may vary in validation
     lines += [f"{name} = ({name} - {MEAN}) / {STD}" for name in names]
-    source.insert_before(place, *lines)
-    project.say(source, source.line(place), f"before this: {'; '.join(lines)}")
+    source.insert_before(place, *lines, says=f"before this: {'; '.join(lines)}")
     return None
 
 

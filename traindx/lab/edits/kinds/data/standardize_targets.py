@@ -46,8 +46,8 @@ def standardize_targets(project: Project, _value: str) -> None:
         raise loss.doubt(WRITE, f"the gradient of {loss.kind} does not scale with the targets")
     ends_in_units(project, model_of(project, back), mean, std)
     scaled = f"({source.code(back.call.func.value)} / {number(std)}{power})"
-    source.replace(back.call.func.value, scaled)
-    project.say(source, back.line, "gradients are those of the loss in standard units")
+    says = "gradients are those of the loss in standard units"
+    source.replace(back.call.func.value, scaled, says, at=back.call)
     return None
 
 

@@ -16,9 +16,8 @@ def reattach_graph(project: Project, _value: str) -> None:
     source, node = cuts[0]
     cut = node.func if isinstance(node, cst.Call) else node
     assert isinstance(cut, cst.Attribute)
-    text, inner = source.code(node), cut.value
-    source.change(node, lambda _: inner)
-    project.say(source, source.line(node), f"{text} becomes {source.code(inner)}")
+    inner = cut.value
+    source.change(node, lambda _: inner, f"{source.code(node)} becomes {source.code(inner)}")
 
 
 def in_forward(source: Source) -> list[cst.CSTNode]:
@@ -40,12 +39,10 @@ def in_forward(source: Source) -> list[cst.CSTNode]:
 @writes(fixes=("release-graph",))
 def release_graph(project: Project, _value: str) -> None:
     found = [(back.source, node) for back in backwards(project) for node in uses_that_retain(back)]
-    freed = any(
-        source.code(c).endswith(".detach())") for source in project.sources for c in source.methods("append")
-    )
+    freed = any(one.source.code(one.call).endswith(".detach())") for one in project.methods("append"))
     for source, node in dict.fromkeys(found):
-        source.change(node, lambda old: cst.Call(cst.Attribute(old, cst.Name("detach"))))
-        project.say(source, source.line(node), f"{source.code(node)} is stored without its graph")
+        says = f"{source.code(node)} is stored without its graph"
+        source.change(node, lambda old: cst.Call(cst.Attribute(old, cst.Name("detach"))), says)
     if not found and not freed and not detached(project):
         raise project.doubt("loss.item() in what is stored", "what retains the graph was not found")
 

@@ -64,8 +64,7 @@ def add(project: Project, loss: Loss, name: str, code: str) -> None:
     shared = [one for one in losses(project) if one.made is loss.made]
     home, made = loss.home, Found(loss.home, loss.made)
     if not loss.by_module or len(shared) == 1:
-        home.change(loss.made, lambda call: with_argument(call, name, code))
-        project.say(home, made.line, f"{home.code(loss.made.func)}: {name}={code}")
+        home.set_argument(loss.made, name, code, f"{home.code(loss.made.func)}: {name}={code}")
         return
     if home is not loss.source or not made.target or made.target != dotted(loss.use.func):
         raise made.doubt(f"{name}={code}", "the same loss is also computed on the validation set")
@@ -75,8 +74,7 @@ def add(project: Project, loss: Loss, name: str, code: str) -> None:
         return
     new = home.module.code_for_node(with_argument(loss.made, name, code))
     home.insert_after(made.small, f"{own} = {new}")
-    home.replace(loss.use.func, own)
-    project.say(home, made.line, f"the training gets a separate loss: {new}")
+    home.replace(loss.use.func, own, f"the training gets a separate loss: {new}", at=loss.made)
 
 
 @writes("class_weights", fixes=("weight-classes",))
@@ -171,9 +169,11 @@ def scale_accumulated_loss(project: Project, value: str) -> None:
     if divided(source, loss, count):
         return
     source.change(
-        loss, lambda node: cst.parse_expression(f"({cst.Module([]).code_for_node(node)} / {count})")
+        loss,
+        lambda node: cst.parse_expression(f"({cst.Module([]).code_for_node(node)} / {count})"),
+        f"({source.code(loss)} / {count}).backward()",
+        at=back.call,
     )
-    project.say(source, back.line, f"({source.code(loss)} / {count}).backward()")
 
 
 def by_condition(source: Source, step: Found) -> str:

@@ -43,12 +43,11 @@ def in_modules(project: Project, source: Source, value: str) -> int:
     for call in source.calls():
         if kind(source, call) in replaced(value) and (hidden(source, call) or hidden_member(source, call)):
             count += 1
-            source.change(
-                call, lambda node: node.with_changes(func=renamed(node.func, MODULES[value]), args=[])
-            )
-            project.say(source, source.line(call), f"{source.code(call)} becomes {MODULES[value]}()")
-            if isinstance(call.func, cst.Name):
-                raise source.doubt(call, f"{MODULES[value]}()", "it is imported by its own name")
+            new = f"{MODULES[value]}()"
+            if not isinstance(call.func, cst.Attribute):
+                raise source.doubt(call, new, "it is imported by its own name")
+            source.rename(call.func, MODULES[value], f"{source.code(call)} becomes {new}", at=call)
+            source.change(call, lambda node: node.with_changes(args=[]))
     return count
 
 
@@ -71,8 +70,8 @@ def in_functions(project: Project, source: Source, value: str) -> int:
         new = source.spelled(HOMES[value], "torch.nn.functional", "torch")
         if not new:
             raise source.doubt(call, f"{HOMES[value]}(...)", "torch is not imported in this file")
-        source.change(call, partial(called, name=new, by_method=by_method))
-        project.say(source, source.line(call), f"{source.code(call.func)} becomes {new}")
+        says = f"{source.code(call.func)} becomes {new}"
+        source.change(call, partial(called, name=new, by_method=by_method), says)
         count += 1
     return count
 
@@ -83,7 +82,3 @@ def called(node: cst.Call, name: str, by_method: bool) -> cst.Call:
     if by_method and isinstance(node.func, cst.Attribute):
         return node.with_changes(func=func, args=[cst.Arg(node.func.value)])
     return node.with_changes(func=func)
-
-
-def renamed(func: cst.BaseExpression, name: str) -> cst.BaseExpression:
-    return func.with_changes(attr=cst.Name(name)) if isinstance(func, cst.Attribute) else cst.Name(name)

@@ -41,7 +41,7 @@ def mask_the_future(project: Project, _value: str) -> None:
         raise found[0][0].doubt(WRITE, why)
     one, change = found[0]
     change(one)
-    project.say(one.source, one.line, "no token attends to later ones")
+    one.source.say(one.call, "no token attends to later ones")
 
 
 def is_masked(one: Found) -> bool:
@@ -51,34 +51,25 @@ def is_masked(one: Found) -> bool:
 
 
 def fused(project: Project) -> Iterator[Place]:
-    for source in project.sources:
-        for call in source.calls(FUSED):
-            yield Found(source, call), set_causal
+    for one in project.calls(FUSED):
+        yield one, set_causal
 
 
 def set_causal(one: Found) -> None:
-    given = argument(one.call, "is_causal", 5)
-    if given is None:
-        one.source.change(one.call, lambda call: with_argument(call, "is_causal", "True"))
-    else:
-        one.source.replace(given.value, "True")
+    one.source.set_argument(one.call, "is_causal", "True", place=5)
 
 
 def modules(project: Project) -> Iterator[Place]:
     """The calls of an encoder or of a multi-head attention of PyTorch on its own inputs."""
-    for source in project.sources:
-        for call in source.calls():
-            home, made = resolve(project, source, call.func)
-            kind = home.name(made.func) if isinstance(made, cst.Call) and made is not call else ""
-            if kind not in (ENCODER, HEADS) or not call.args:
-                continue
-            first = isinstance(made, cst.Call) and "batch_first=True" not in home.text
-            same = {source.code(arg.value) for arg in call.args if arg.keyword is None}
-            if kind == ENCODER or len(same) == 1:
-                yield (
-                    Found(source, call),
-                    square(0 if first else 1, "mask" if kind == ENCODER else "attn_mask"),
-                )
+    for one in project.calls():
+        home, made = resolve(project, one.source, one.call.func)
+        kind = home.name(made.func) if isinstance(made, cst.Call) and made is not one.call else ""
+        if kind not in (ENCODER, HEADS) or not one.call.args:
+            continue
+        first = isinstance(made, cst.Call) and "batch_first=True" not in home.text
+        same = {one.source.code(arg.value) for arg in one.call.args if arg.keyword is None}
+        if kind == ENCODER or len(same) == 1:
+            yield one, square(0 if first else 1, "mask" if kind == ENCODER else "attn_mask")
 
 
 def square(dimension: int, name: str) -> Callable[[Found], None]:
@@ -99,16 +90,16 @@ def square(dimension: int, name: str) -> Callable[[Found], None]:
 
 def by_hand(project: Project) -> Iterator[Place]:
     """A softmax of scores, which are a product with a transposed tensor, assigned to the name that it gets."""
-    for source in project.sources:
-        for call in source.calls():
-            method = isinstance(call.func, cst.Attribute) and call.func.attr.value == "softmax"
-            whole = source.name(call.func) in SOFTMAX
-            if not (whole or method) or (whole and not call.args):
-                continue
-            scores = call.args[0].value if whole else call.func.value  # type: ignore[attr-defined]
-            home, value = resolve(project, source, scores)
-            if home is source and is_product(source.code(value)) and any_product(value):
-                yield Found(source, call), lower_triangle
+    for one in project.calls():
+        source, call = one
+        method = isinstance(call.func, cst.Attribute) and call.func.attr.value == "softmax"
+        whole = source.name(call.func) in SOFTMAX
+        if not (whole or method) or (whole and not call.args):
+            continue
+        scores = call.args[0].value if whole else call.func.value  # type: ignore[attr-defined]
+        home, value = resolve(project, source, scores)
+        if home is source and is_product(source.code(value)) and any_product(value):
+            yield one, lower_triangle
 
 
 def is_product(code: str) -> bool:

@@ -26,8 +26,8 @@ def set_initial_weights(project: Project, value: str) -> None:
     lines = block(one, model, value)
     if lines.splitlines()[0] in one.source.text:
         return
-    one.source.insert_before(one.small, lines)
-    project.say(one.source, one.line, f"before the optimizer: new weights ({value})")
+    says = f"before the optimizer: new weights ({value})"
+    one.source.insert_before(one.small, lines, says=says, at=one.call)
 
 
 def block(one: Found, model: str, value: str) -> str:

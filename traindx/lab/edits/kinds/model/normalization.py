@@ -57,8 +57,7 @@ def put_norm(
     code = f"{source.code(layer.func.value)}.{wanted}({source.code(width.value)})"
     place = [arg.value is after for arg in sequence.args].index(True)
     old = source.code(sequence.args[place - 1].value)
-    source.change(sequence, partial(insert_behind, code=old, new=code))
-    project.say(source, source.line(layer), f"after {old}: {code}")
+    source.change(sequence, partial(insert_behind, code=old, new=code), f"after {old}: {code}", at=layer)
 
 
 DROPS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout")
@@ -87,16 +86,9 @@ def set_dropout(project: Project, value: str) -> None:
         return add(project, given[1])
     if not found:
         raise project.doubt(f"dropout={value}", "no dropout was found")
-    default = next(
-        (
-            source.doubt(call, "another dropout", "its rate is the default")
-            for source, call, n in found
-            if n is None
-        ),
-        None,
-    )
-    if default is not None:
-        raise default
+    for source, call, node in found:
+        if node is None:
+            raise source.doubt(call, "another dropout", "its rate is the default")
     values = [
         certain(project, source, node, "another dropout") for source, _, node in found if node is not None
     ]
@@ -116,10 +108,9 @@ def rates(project: Project) -> list[tuple[Source, cst.Call, cst.BaseExpression |
     for source, call in modules(project, *DROPS):
         arg = argument(call, "p", 0)
         found.append((source, call, arg.value if arg else None))
-    for source in project.sources:
-        for call in source.calls(*FUNCTIONS):
-            arg = argument(call, *FUNCTIONS[source.name(call.func)])
-            found.append((source, call, arg.value if arg else None))
+    for source, call in project.calls(*FUNCTIONS):
+        arg = argument(call, *FUNCTIONS[source.name(call.func)])
+        found.append((source, call, arg.value if arg else None))
     for source, call in modules(project, *BLOCKS):
         arg = argument(call, "dropout", BLOCKS[kind(source, call)])
         if arg is not None:
@@ -138,8 +129,10 @@ def add(project: Project, rate: float) -> None:
             assert outer is not None
             home = source.code(call.func.value)
             code = f"{home}.Dropout({words_of(rate)})"
-            source.change(outer, partial(insert_behind, code=source.code(call), new=code))
-            project.say(source, source.line(call), f"after {source.code(call)}: {code}")
+            before = source.code(call)
+            source.change(
+                outer, partial(insert_behind, code=before, new=code), f"after {before}: {code}", at=call
+            )
             count += 1
     if not count:
         raise project.doubt(

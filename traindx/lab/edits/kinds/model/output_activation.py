@@ -103,7 +103,7 @@ def feed_logits(project: Project, _value: str) -> None:
 
 def rounds(project: Project) -> bool:
     """Whether the script rounds something, which may be the output."""
-    return any(source.methods("round") or source.calls("torch.round") for source in project.sources)
+    return bool(project.methods("round") or project.calls("torch.round"))
 
 
 def readers(project: Project, what: str) -> None:
@@ -115,8 +115,8 @@ def readers(project: Project, what: str) -> None:
             if len(node.comparisons) != 1 or source.code(node.comparisons[0].comparator) != "0.5":
                 continue
             if reads_output(project, source, node.left):
-                source.replace(node.comparisons[0].comparator, "0")
-                project.say(source, source.line(node), f"{source.code(node)}: compared with 0")
+                says = f"{source.code(node)}: compared with 0"
+                source.replace(node.comparisons[0].comparator, "0", says, at=node)
             elif not any(name.startswith(("torch.rand", "random.")) for name in names_in(source, node.left)):
                 raise source.doubt(
                     node,

@@ -46,12 +46,8 @@ def each(project: Project, value: str) -> None:
 
 def clips(project: Project) -> list[Found]:
     """The calls that clip gradients."""
-    return [Found(s, call) for s in project.sources for call in s.methods(*LIMITS)] + [
-        Found(s, call)
-        for s in project.sources
-        for call in s.calls(NORM, EACH)
-        if isinstance(call.func, cst.Name)
-    ]
+    imported = [one for one in project.calls(NORM, EACH) if isinstance(one.call.func, cst.Name)]
+    return project.methods(*LIMITS) + imported
 
 
 def add(project: Project, name: str, bound: float) -> None:
@@ -94,8 +90,7 @@ def clip(project: Project, step: Found, name: str, bound: float) -> None:
     )
     if scaler and not unscaled:
         lines.insert(0, f"{scaler}.unscale_({optimizer_of(step)})")
-    source.insert_before(small, *lines)
-    project.say(source, step.line, f"before the step: {'; '.join(lines)}")
+    source.insert_before(small, *lines, says=f"before the step: {'; '.join(lines)}", at=step.call)
 
 
 def scale(project: Project, factor: float) -> None:
@@ -119,5 +114,4 @@ def off(project: Project) -> None:
     for one in clips(project):
         if not isinstance(one.small, cst.Expr) or one.small.value is not one.call:
             raise one.doubt("no clipping here", "the norm that it returns is used")
-        one.source.remove(one.small)
-        project.say(one.source, one.line, f"removed: {one.source.code(one.call)}")
+        one.source.remove(one.small, f"removed: {one.source.code(one.call)}", at=one.call)

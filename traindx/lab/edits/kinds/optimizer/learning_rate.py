@@ -217,10 +217,10 @@ def steps_of(project: Project, made: list[Found]) -> list[Found]:
     """The calls that step these schedules."""
     names = {one.target.rpartition(".")[2] for one in made}
     return [
-        Found(source, call)
-        for source in project.sources
-        for call in source.methods("step")
-        if isinstance(call.func, cst.Attribute) and source.code(call.func.value).rpartition(".")[2] in names
+        one
+        for one in project.methods("step")
+        if isinstance(one.call.func, cst.Attribute)
+        and one.source.code(one.call.func.value).rpartition(".")[2] in names
     ]
 
 
@@ -232,8 +232,8 @@ def constant(project: Project) -> None:
         why = f"{other.kind} does not start at the optimizer's rate" if other else "no schedule was found"
         raise project.doubt("a constant learning rate", why, other)
     for step in steps_of(project, made):
-        step.source.remove(step.statement(f"without {step.source.code(step.call)}", "the step"))
-        project.say(step.source, step.line, f"removed: {step.source.code(step.call)}")
+        code = step.source.code(step.call)
+        step.source.remove(step.statement(f"without {code}", "the step"), f"removed: {code}", at=step.call)
 
 
 def move(project: Project, step: Found) -> bool:
@@ -254,6 +254,6 @@ def move(project: Project, step: Found) -> bool:
     if not direct:
         raise step.doubt(f"{source.code(step.call)} once an epoch", "it is stepped on a condition")
     source.remove(step.small)
-    source.insert_after(loops[0], source.code(step.call))
-    project.say(source, step.line, f"{source.code(step.call)}: after the loop of batches")
+    code = source.code(step.call)
+    source.insert_after(loops[0], code, says=f"{code}: after the loop of batches", at=step.call)
     return True

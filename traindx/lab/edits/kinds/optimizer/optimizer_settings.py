@@ -17,7 +17,6 @@ from traindx.lab.edits.api import (
     put,
     scaled_or_set,
     set_optax,
-    with_argument,
     words_of,
 )
 
@@ -49,7 +48,7 @@ def edit(project: Project, value: str, name: str) -> None:
 def place(project: Project, one: Found, name: str, value: str) -> None:
     """Write the setting of one optimizer."""
     if name == "betas":
-        return write(project, one, name, "({}, {})".format(*(float(part) for part in value.split(","))))
+        return write(one, name, "({}, {})".format(*(float(part) for part in value.split(","))))
     given = scaled_or_set(value)
     if given is None:
         raise one.doubt(f"{name}={value}", "no such value")
@@ -58,7 +57,7 @@ def place(project: Project, one: Found, name: str, value: str) -> None:
     if node is None and not grouped:
         default = BY_DEFAULT.get(name, {}).get(one.kind, 0.0)
         wanted = default * given[1] if given[0] == "*" else given[1]
-        return write(project, one, name, words_of(wanted)) if wanted != default else None
+        return write(one, name, words_of(wanted)) if wanted != default else None
     nodes = grouped if node is None or every else [node, *grouped]
     values = [certain(project, one.source, each, f"{name}={value}", one.call) for each in nodes]
     changing = [found for found in values if found.value != 0] or values  # groups set to 0 stay at 0
@@ -77,18 +76,16 @@ def place(project: Project, one: Found, name: str, value: str) -> None:
     return None
 
 
-def write(project: Project, one: Found, name: str, code: str) -> None:
+def write(one: Found, name: str, code: str) -> None:
     """A setting as an expression: a new argument, or in place of the old one."""
-    node = one.given(name, PLACES.get((one.kind, name)))
-    if node is None:
-        one.source.change(one.call, lambda call: with_argument(call, name, code))
-    elif one.source.code(node).replace(" ", "") == code.replace(" ", ""):
+    place = PLACES.get((one.kind, name))
+    node = one.given(name, place)
+    old = one.source.code(node) if node is not None else ""
+    if old.replace(" ", "") == code.replace(" ", ""):
         return
-    elif isinstance(node, (cst.Tuple, cst.Float, cst.Integer)):
-        one.source.replace(node, code)
-    else:
-        raise one.doubt(f"{name}={code}", f"cannot tell where {one.source.code(node)} comes from")
-    project.say(one.source, one.line, f"{one.kind}: {name}={code}")
+    if node is not None and not isinstance(node, (cst.Tuple, cst.Float, cst.Integer)):
+        raise one.doubt(f"{name}={code}", f"cannot tell where {old} comes from")
+    one.source.set_argument(one.call, name, code, f"{one.kind}: {name}={code}", place)
 
 
 def in_groups(one: Found, name: str) -> tuple[list[cst.BaseExpression], bool]:

@@ -16,17 +16,16 @@ def unfreeze(project: Project, _value: str) -> None:
             if any(t.endswith((".requires_grad", ".trainable")) for t in targets):
                 count += 1
                 if source.code(statement.value) == "False":
-                    thaw(project, source, statement)
+                    thaw(source, statement, statement.value)
                 elif source.code(statement.value) != "True":
-                    source.replace(statement.value, "True")
-                    project.say(source, source.line(statement), f"{targets[0]} = True")
+                    source.replace(statement.value, "True", f"{targets[0]} = True", at=statement)
         for call in source.methods("requires_grad_"):
             if call.args and source.code(call.args[0].value) != "True":  # False, or what a setting says
                 count += 1
                 small = source.small(call)
                 if not isinstance(small, cst.Expr) or small.value is not call:
                     raise source.doubt(call, "requires_grad_(True)", "its result is used")
-                thaw(project, source, small)
+                thaw(source, small, call.args[0].value)
         count += sum(
             bool(c.args) and source.code(c.args[0].value) == "True" for c in source.methods("requires_grad_")
         )
@@ -35,13 +34,9 @@ def unfreeze(project: Project, _value: str) -> None:
     widened(project)
 
 
-def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> None:
+def thaw(source: Source, small: cst.BaseSmallStatement, value: cst.BaseExpression) -> None:
     """Turn freezing into its opposite: a loop around it stays a loop, and nothing is left empty."""
-    if isinstance(small, cst.Assign):
-        source.replace(small.value, "True")
-    elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
-        source.replace(small.value.args[0].value, "True")
-    project.say(source, source.line(small), f"no longer frozen: {source.code(small)}")
+    source.replace(value, "True", f"no longer frozen: {source.code(small)}", at=small)
 
 
 @writes("register", fixes=("register-parameters",))
@@ -65,8 +60,8 @@ def widened(project: Project) -> int:
             whole = root(one.source, base)
             if params.func.attr.value == "parameters" and whole is not None and whole is not base:
                 code = one.source.code(whole)
-                one.source.replace(params.func.value, code)
-                project.say(one.source, one.line, f"{one.source.code(params)} becomes {code}.parameters()")
+                says = f"{one.source.code(params)} becomes {code}.parameters()"
+                one.source.replace(params.func.value, code, says, at=one.call)
                 count += 1
     return count
 
@@ -106,8 +101,7 @@ def listed(project: Project, source: Source) -> int:
         new = f"{home.rpartition('.')[0]}.ModuleList" if "." in home else ""
         if not new:
             raise source.doubt(statement, "nn.ModuleList([...])", "torch.nn is not imported by name")
-        source.change(value, partial(wrapped, name=new))
-        project.say(source, source.line(statement), f"{name}: the list becomes {new}")
+        source.change(value, partial(wrapped, name=new), f"{name}: the list becomes {new}", at=statement)
         count += 1
     return count
 

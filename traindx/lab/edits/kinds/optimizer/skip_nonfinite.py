@@ -30,6 +30,10 @@ def skip_nonfinite(project: Project, _value: str) -> None:
     line = source.parents[step.small]
     code = source.code(step.call)
     new = cst.parse_statement(f"if {test}:\n    {code}\n", config=source.module.config_for_parsing)
-    source.change(line, lambda node: new.with_changes(leading_lines=getattr(node, "leading_lines", ())))
-    project.say(source, step.line, f"if {test}: {code}")
+    source.change(
+        line,
+        lambda node: new.with_changes(leading_lines=getattr(node, "leading_lines", ())),
+        f"if {test}: {code}",
+        at=step.call,
+    )
     return None

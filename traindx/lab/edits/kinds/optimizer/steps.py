@@ -37,8 +37,9 @@ def step_optimizer(project: Project, _value: str) -> None:
         raise back.doubt(
             "optimizer.step() after the backward pass", "cannot tell what the optimizer is called here"
         )
-    source.insert_after(back.statement(f"{name}.step()", "the backward pass"), f"{name}.step()")
-    project.say(source, back.line, f"after the backward pass: {name}.step()")
+    line = f"{name}.step()"
+    after = back.statement(line, "the backward pass")
+    source.insert_after(after, line, says=f"after the backward pass: {line}", at=back.call)
 
 
 @writes("zero_grad")
@@ -53,17 +54,12 @@ def zero_gradients(project: Project, _value: str) -> None:
         line = f"{optimizer_of(step)}.zero_grad()"
         for one in clearing:
             if between(project, one, step):
-                source.remove(one.small)
-                project.say(
-                    source,
-                    one.line,
-                    "moved after the step, because it cleared the gradients before they were used",
-                )
+                why = "it cleared the gradients before they were used"
+                source.remove(one.small, f"moved after the step, because {why}", at=one.call)
                 line = source.code(one.call)
             else:
                 return
-        source.insert_after(small, line)
-        project.say(source, step.line, f"after the step: {line}")
+        source.insert_after(small, line, says=f"after the step: {line}", at=step.call)
 
 
 def cleared(project: Project, step: Found) -> list[Found]:

@@ -38,7 +38,7 @@ def switch_optimizer(project: Project, value: str) -> None:
         if class_of(one, f"{wanted}(...)") == "LBFGS":
             raise one.doubt(f"{wanted}(...)", "LBFGS is stepped differently")
         if not done(one, value, wanted):
-            switch(project, one, value, wanted)
+            switch(one, value, wanted)
     return None
 
 
@@ -48,7 +48,7 @@ def done(one: Found, value: str, wanted: str) -> bool:
     return one.kind == wanted and (wanted != "SGD" or (moves is not None) == (value == "momentum"))
 
 
-def switch(project: Project, one: Found, value: str, wanted: str) -> None:
+def switch(one: Found, value: str, wanted: str) -> None:
     source, call = one.source, one.call
     places = [arg for arg in call.args if arg.keyword is None]
     unknown = [
@@ -76,14 +76,14 @@ def switch(project: Project, one: Found, value: str, wanted: str) -> None:
     for name, code in added:
         source.change(call, partial(with_argument, name=name, code=code))
     rename(one, wanted)
-    project.say(source, one.line, f"{one.kind} becomes {wanted}")
+    source.say(call, f"{one.kind} becomes {wanted}")
 
 
 def rename(one: Found, wanted: str) -> None:
     """The class by its name in this file."""
     source, func = one.source, one.call.func
     if isinstance(func, cst.Attribute):
-        source.change(func, lambda node: node.with_changes(attr=cst.Name(wanted)))
+        source.rename(func, wanted)
         return
     for statement in source.all(cst.ImportFrom):
         if (

@@ -41,10 +41,9 @@ def warm_up(project: Project, value: str) -> None:
         raise one.doubt("a warm-up", "cannot tell how torch.optim is imported")
     name = f"{home(one)}.lr_scheduler.LinearLR"
     line = f"{names[0]} = {name}({one.target}, start_factor=1 / {count}, total_iters={count - 1})"
-    one.source.insert_after(one.small, line)
-    step.source.insert_after(step.small, f"{names[1]}.step()")
-    project.say(one.source, one.line, f"after the optimizer: {line}")
-    project.say(step.source, step.line, f"after the step: {names[1]}.step()")
+    one.source.insert_after(one.small, line, says=f"after the optimizer: {line}", at=one.call)
+    stepped = f"{names[1]}.step()"
+    step.source.insert_after(step.small, stepped, says=f"after the step: {stepped}", at=step.call)
     return None
 
 
@@ -117,5 +116,5 @@ def reduce_on_plateau(project: Project, _value: str) -> None:
     line = source.parents[assigned]
     within = source.parents[source.parents[line]]
     after: cst.CSTNode = within if isinstance(within, cst.With) else assigned
-    source.insert_after(after, f"{PLATEAU}.step({name})")
-    project.say(source, source.line(assigned), f"the rate is halved when {name} no longer falls")
+    says = f"the rate is halved when {name} no longer falls"
+    source.insert_after(after, f"{PLATEAU}.step({name})", says=says, at=assigned)

@@ -28,18 +28,15 @@ def set_mode(project: Project, _value: str) -> None:
         first = loops[0].body.body[0]
         if source.code(first) == line:
             return
-        source.insert_before(inner(first), line)
-        project.say(source, source.line(first), f"first in the loop: {line}")
+        source.insert_before(inner(first), line, says=f"first in the loop: {line}")
         return
     switched = in_front(source, loops[0], model)
     if switched and source.code(switched[-1].call) == line:
         return
     for call in (one for one in switched[-1:] if source.code(one.call) == f"{model}.eval()"):
-        source.replace(call.call, line)
-        project.say(source, call.line, f"{model}.eval() becomes {line}")
+        source.replace(call.call, line, f"{model}.eval() becomes {line}")
         return
-    source.insert_before(loops[0], line)
-    project.say(source, source.line(loops[0]), f"before the loop: {line}")
+    source.insert_before(loops[0], line, says=f"before the loop: {line}")
 
 
 def inner(statement: cst.CSTNode) -> cst.CSTNode:
@@ -106,11 +103,8 @@ def evaluate_in_mode(project: Project, value: str) -> None:
             for call in source.methods("train")
         ):
             raise source.doubt(node, f"{model}.eval()", "the mode is set to train here")
-        if isinstance(node, cst.FunctionDef):
-            source.insert_before(inner(body_start(node)), line)
-        else:
-            source.insert_before(node, line)
-        project.say(source, source.line(node), f"before the evaluation: {line}")
+        place = inner(body_start(node)) if isinstance(node, cst.FunctionDef) else node
+        source.insert_before(place, line, says=f"before the evaluation: {line}", at=node)
         changed = True
     if not blocks:
         raise project.doubt("model.eval() before the validation", "no block without gradients was found")

@@ -4,7 +4,6 @@
 off."""
 
 from traindx.lab.edits.api import (
-    Found,
     NotCertain,
     Project,
     Source,
@@ -12,7 +11,6 @@ from traindx.lab.edits.api import (
     cst,
     put,
     trace,
-    with_argument,
     writes,
 )
 
@@ -22,7 +20,7 @@ SEEDING = "torch.manual_seed"
 @writes("seed")
 def set_seed(project: Project, value: str) -> None:
     wanted = int(value)
-    found = [Found(source, call) for source in project.sources for call in source.calls(SEEDING)]
+    found = project.calls(SEEDING)
     if not found:
         return add(project, wanted)
     for one in found:
@@ -42,8 +40,7 @@ def add(project: Project, wanted: int) -> None:
     last = last_import(source)
     if not line or last is None:
         raise NotCertain(f"torch.manual_seed({wanted})", "torch is not imported in the script", source.path)
-    source.insert_after(last, line)
-    project.say(source, source.line(last), f"after the imports: {line}")
+    source.insert_after(last, line, says=f"after the imports: {line}")
 
 
 def last_import(source: Source) -> cst.BaseSmallStatement | None:
@@ -66,37 +63,28 @@ HALVES = ("torch.float16", "torch.half")
 
 @writes("precision")
 def set_precision(project: Project, value: str) -> None:
-    found = [(source, call) for source in project.sources for call in source.calls(*AUTOCAST)]
+    found = project.calls(*AUTOCAST)
     change = {"bfloat16": bfloat16, "float32": off}.get(value)
     if change is None or not found:
         raise project.doubt(f"precision={value}", "no autocast was found")
     for source, call in found:
-        change(project, source, call)
+        change(source, call)
 
 
-def bfloat16(project: Project, source: Source, call: cst.Call) -> None:
+def bfloat16(source: Source, call: cst.Call) -> None:
     dtype = argument(call, "dtype", 1)
     if dtype is None:
         code = source.spelled("torch.bfloat16", "torch")
         if not code:
             raise source.doubt(call, "dtype=torch.bfloat16", "torch is not imported in this file")
-        source.change(call, lambda node: with_argument(node, "dtype", code))
-        project.say(source, source.line(call), f"autocast: dtype={code}")
+        source.set_argument(call, "dtype", code, f"autocast: dtype={code}")
     elif source.name(dtype.value) in HALVES and isinstance(dtype.value, cst.Attribute):
-        source.change(dtype.value, lambda node: node.with_changes(attr=cst.Name("bfloat16")))
-        project.say(source, source.line(call), "autocast: bfloat16")
+        source.rename(dtype.value, "bfloat16", "autocast: bfloat16", at=call)
     elif source.name(dtype.value) != "torch.bfloat16":
         raise source.doubt(
             call, "dtype=torch.bfloat16", f"cannot tell where {source.code(dtype.value)} comes from"
         )
 
 
-def off(project: Project, source: Source, call: cst.Call) -> None:
-    given = argument(call, "enabled", 2)
-    if given is None:
-        source.change(call, lambda node: with_argument(node, "enabled", "False"))
-    elif source.code(given.value) == "False":
-        return
-    else:
-        source.replace(given.value, "False")
-    project.say(source, source.line(call), "autocast: enabled=False")
+def off(source: Source, call: cst.Call) -> None:
+    source.set_argument(call, "enabled", "False", "autocast: enabled=False", place=2)

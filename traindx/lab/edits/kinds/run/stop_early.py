@@ -11,7 +11,6 @@ from traindx.lab.edits.api import (
     epochs,
     model_at,
     validation,
-    with_argument,
     writes,
 )
 
@@ -23,7 +22,7 @@ WRITE = "stop at the best validation, and keep its weights"
 
 @writes("stop", fixes=("stop-early",))
 def stop_early(project: Project, _value: str) -> None:
-    calls = [Found(source, call) for source in project.sources for call in source.calls()]
+    calls = project.calls()
     settings = [one for one in calls if one.source.name(one.call.func) == SETTINGS]
     trainers = [
         one for one in calls if "lightning" in one.source.name(one.call.func) and one.kind == "Trainer"
@@ -32,7 +31,7 @@ def stop_early(project: Project, _value: str) -> None:
         one for one in calls if one.kind == "fit" and (one.given("epochs") or one.given("validation_data"))
     ]
     if settings:
-        return keep_checkpoint(project, settings[0])
+        return keep_checkpoint(settings[0])
     if trainers:
         made: tuple[str, ...] = (
             f'EarlyStopping(monitor="{{0}}", patience={PATIENCE})',
@@ -40,12 +39,12 @@ def stop_early(project: Project, _value: str) -> None:
         )
         library = trainers[0].source.name(trainers[0].call.func).partition(".")[0]
         home = "lightning.pytorch.callbacks" if library == "lightning" else f"{library}.callbacks"
-        return add_callbacks(project, trainers[0], home, made, logged(project))
+        return add_callbacks(trainers[0], home, made, logged(project))
     if fits and not backwards(project):
         made = (f'EarlyStopping(monitor="{{0}}", patience={PATIENCE}, restore_best_weights=True)',)
         measured = fits[0].given("validation_data") or fits[0].given("validation_split")
         home = "tensorflow.keras" if "tensorflow" in fits[0].source.text else "keras"
-        return add_callbacks(project, fits[0], home + ".callbacks", made, "val_loss" if measured else "")
+        return add_callbacks(fits[0], home + ".callbacks", made, "val_loss" if measured else "")
     return stop_loop(project)
 
 
@@ -71,14 +70,15 @@ def stop_loop(project: Project) -> None:
         f"else:\n    {WAITED} += 1\n",
         f"if {WAITED} >= {PATIENCE}:\n    break\n",
     )
-    source.insert_after(loop, f"if {KEPT} is not None:\n    {model}.load_state_dict({KEPT})\n")
-    what = (
-        f"stops when {measured.code} has not improved for {PATIENCE} epochs, and restores the best weights"
+    source.insert_after(
+        loop,
+        f"if {KEPT} is not None:\n    {model}.load_state_dict({KEPT})\n",
+        says=f"stops when {measured.code} has not improved for {PATIENCE} epochs, and restores the best weights",
+        at=measured.at,
     )
-    project.say(source, source.line(measured.at), what)
 
 
-def add_callbacks(project: Project, to: Found, home: str, made: tuple[str, ...], monitor: str) -> None:
+def add_callbacks(to: Found, home: str, made: tuple[str, ...], monitor: str) -> None:
     """Pass the callbacks of a framework, on top of those that are passed already."""
     source, names = to.source, [one.partition("(")[0] for one in made]
     if names[0] in source.text:
@@ -87,16 +87,14 @@ def add_callbacks(project: Project, to: Found, home: str, made: tuple[str, ...],
         raise to.doubt(WRITE, "cannot tell what measures the validation")
     new, now = ", ".join(made).format(monitor), argument(to.call, "callbacks")
     source.insert_before(to.small, f"from {home} import {', '.join(names)}")
-    if now is None:
-        source.change(to.call, lambda call: with_argument(call, "callbacks", f"[{new}]"))
-    else:
-        source.replace(now.value, f"[*{source.code(now.value)}, {new}]")
-    project.say(source, to.line, f"{monitor} decides when to stop, and which weights are kept")
+    code = f"[{new}]" if now is None else f"[*{source.code(now.value)}, {new}]"
+    says = f"{monitor} decides when to stop, and which weights are kept"
+    source.set_argument(to.call, "callbacks", code, says)
 
 
 def logged(project: Project) -> str:
     """The name under which a Lightning module logs its validation loss, or ""."""
-    calls = (call for source in project.sources for call in source.methods("log"))
+    calls = [one.call for one in project.methods("log")]
     names = [
         c.args[0].value.evaluated_value
         for c in calls
@@ -105,7 +103,7 @@ def logged(project: Project) -> str:
     return next((str(name) for name in names if VALIDATION.fullmatch(str(name).replace("/", "_"))), "")
 
 
-def keep_checkpoint(project: Project, settings: Found) -> None:
+def keep_checkpoint(settings: Found) -> None:
     """Let the Trainer of transformers load its best checkpoint at the end."""
     call, source = settings.call, settings.source
     if argument(call, "load_best_model_at_end") is not None:
@@ -113,10 +111,6 @@ def keep_checkpoint(project: Project, settings: Found) -> None:
     when = next((found for name in STRATEGIES if (found := argument(call, name)) is not None), None)
     if when is None or not isinstance(when.value, cst.SimpleString) or when.value.evaluated_value == "no":
         raise settings.doubt(WRITE, "the Trainer does not validate while it trains")
-    code, saved = source.code(when.value), argument(call, "save_strategy")
-    if saved is None:
-        source.change(call, lambda c: with_argument(c, "save_strategy", code))
-    else:
-        source.replace(saved.value, code)
-    source.change(call, lambda c: with_argument(c, "load_best_model_at_end", "True"))
-    project.say(source, settings.line, "the checkpoint with the lowest validation loss is loaded at the end")
+    source.set_argument(call, "save_strategy", source.code(when.value))
+    says = "the checkpoint with the lowest validation loss is loaded at the end"
+    source.set_argument(call, "load_best_model_at_end", "True", says)
