@@ -4,9 +4,8 @@ import os
 import sys
 import warnings
 
-os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = (
-    "1"  # a second process would count what the first compiled
-)
+if sys.argv[1:]:  # to machine code, of which a second process would count what the first compiled
+    os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"
 import torch
 from torch import nn
 from training import batch, made, report, train
