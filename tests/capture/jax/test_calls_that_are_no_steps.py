@@ -9,29 +9,14 @@ import numpy as np
 import pytest
 
 import traindx
-from tests.capture.jax.test_plain_loops import HEAD, RUN, started
+from tests.capture.jax.test_plain_loops import HEAD, RUN, WITH_OPTAX, started
 from traindx.vocabulary import Run
 
 if any(importlib.util.find_spec(name) is None for name in ("jax", "optax")):
     pytest.skip("JAX and optax are not installed", allow_module_level=True)
 
 STEPS = 40
-LOOP = """
-import optax
-optimizer = OPTIMIZER
-state = optimizer.init(params)
-
-@jax.jit
-def step(params, state, x, y):
-    loss, gradients = jax.value_and_grad(loss_of)(params, x, y)
-    updates, state = optimizer.update(gradients, state, params)
-    return optax.apply_updates(params, updates), state, loss
-losses = []
-for rows, wanted in zip(x, y):
-    params, state, loss = step(params, state, rows, wanted)
-    losses.append(float(loss))
-over(params, losses)
-"""
+LOOP = "import optax\n" + WITH_OPTAX.replace("optax.adam(0.01)", "OPTIMIZER")
 ADDED_UP = {
     "MultiSteps": "optax.MultiSteps(optax.adam(0.01), 4)",
     "in a chain": "optax.chain(optax.clip(1.0), optax.MultiSteps(optax.sgd(0.1), 4).gradient_transformation())",

@@ -21,17 +21,13 @@ if any(importlib.util.find_spec(name) is None for name in ("jax", "optax", "libc
 
 TRAINS = """
 import json
-import sys
-from pathlib import Path
-from types import SimpleNamespace
 
 import jax
 import numpy as np
 import optax
 
-from traindx.capture.experiment.ending import ExperimentStopped
+from tests.capture.attached import attached
 from traindx.capture.jax.framework import JAX
-from traindx.capture.launch.attach import Process
 from traindx.lab.edits import edit
 
 SCRIPT = '''
@@ -74,24 +70,7 @@ def train(text):
 
 
 def experiment(number, text, *specs):
-    out = Path(sys.argv[1]) / str(number)
-    out.mkdir()
-    process = Process({"out": str(out), "folder": str(out), "with": list(specs)})
-    process.watch = SimpleNamespace(wanted={}, last=[])
-    JAX.attach(process)
-    printed = {}
-    try:
-        printed = train(text)
-    except ExperimentStopped:
-        printed["stopped"] = next(json.loads(line)["why"] for line in (out / ".launch").read_text().splitlines()
-                                  if "why" in line)
-    session = process.session
-    process.end()
-    if session is None:
-        for end in process.ends:
-            end()
-    facts = {} if session is None else json.loads((out / "setup.json").read_text())["facts"]
-    return {**printed, "setup": json.dumps(facts)}
+    return attached(JAX, number, lambda: train(text), *specs)
 
 
 def script(make, given="params", bad="0:0"):

@@ -21,16 +21,13 @@ if (
 TRAINS = """
 import json
 import sys
-from pathlib import Path
-from types import SimpleNamespace
 
 import keras
 import numpy as np
 from keras import layers
 
-from traindx.capture.experiment.ending import ExperimentStopped
+from tests.capture.attached import attached
 from traindx.capture.keras.framework import KERAS
-from traindx.capture.launch.attach import Process, StopRun
 
 chance = np.random.default_rng(0)
 x = (3 + 2 * chance.normal(size=(256, 6))).astype("f4")
@@ -66,26 +63,7 @@ def train(optimizer=None, batch=20, seed=0, activation="tanh", dropout=0.0, norm
 
 
 def experiment(number, function, *specs):
-    out = Path(sys.argv[1]) / str(number)
-    out.mkdir()
-    process = Process({"out": str(out), "folder": str(out), "with": list(specs)})
-    process.watch = SimpleNamespace(wanted={}, last=[])
-    KERAS.attach(process)
-    printed = {}
-    try:
-        printed = function()
-    except ExperimentStopped:
-        printed["stopped"] = next(json.loads(line)["why"] for line in (out / ".launch").read_text().splitlines()
-                               if "why" in line)
-    except StopRun:
-        printed["ended"] = True
-    session = process.session
-    process.end()
-    if session is None:  # nothing was recorded, and nothing is ended but by the process's own end
-        for end in process.ends:
-            end()
-    facts = {} if session is None else {k: v for k, v in json.loads((out / "setup.json").read_text()).items()}
-    return {**printed, "setup": json.dumps(facts)}
+    return attached(KERAS, number, function, *specs)
 
 
 def by_batch():

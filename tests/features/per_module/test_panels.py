@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from tests import make
 from traindx.features.per_module.panels import (
     after_warm_up,
     before_break,
+    by_module,
     first_known,
     least,
     named,
@@ -91,3 +93,15 @@ def test_a_few_modules_are_named() -> None:
     found = made(np.ones((1, 5)))
     assert named(found, np.array([True, False, True, False, False])) == "m0, m2"
     assert named(found, np.ones(5, dtype=bool)) == "m0, m1, m2 and 2 more"
+
+
+def test_signals_of_a_log_make_a_panel_in_the_order_of_the_log() -> None:
+    run = make.run({"grad_norm/b": [1.0, 2.0], "grad_norm/a": [3.0, 4.0], "grad_norm": [5.0, 6.0]})
+    named = msgspec.structs.replace(
+        run, originals={"grad_norm/gone": "x", "grad_norm/b": "b", "grad_norm/a": "a"}
+    )
+    found = by_module(Features(named), "grad_norm")
+    assert found is not None
+    assert found.modules == ("b", "a")  # what the run no longer holds is left out
+    assert found.values.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert by_module(Features(named), "weight_norm") is None

@@ -82,6 +82,21 @@ class Site:
         planned = self.hooks.stream.known.get("planned_steps")
         return self.limit() or (planned if isinstance(planned, int) else None)
 
+    def made(self) -> int:
+        """Steps so far; -1 before the first."""
+        session = self.hooks.stream.opened
+        return -1 if session is None else session.step
+
+    def end_after(self, steps: int) -> None:
+        """End the script after that many optimizer steps, which is what the intervention does."""
+
+        def end() -> None:
+            if self.made() >= steps:
+                self.touched("runs")
+
+        self.stop_after(steps)
+        self.at_end(end)
+
     def stop_after(self, steps: int) -> None:
         """End the script after that many optimizer steps (or earlier, where that was asked for)."""
         self.hooks.request["steps"] = min(steps, self.limit() or steps)

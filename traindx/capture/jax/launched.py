@@ -56,8 +56,7 @@ class Launched:
         self._depth = SimpleNamespace(grad=0, update=0, init=0, make=0, loss=0)  # calls within each other
         self._experiment = Experiment(process.request, self._stream, alone=not process.experiments)
         process.experiments[self._stream] = self._experiment.withdraw
-        current = lambda: (self._backend, self._steps)  # noqa: E731
-        self._settings = Settings(self._stream, self._experiment, self._depth, current)
+        self._settings = Settings(self._stream, self._experiment, self._depth, self._current)
         self._accumulation, self._reported = Accumulation(), False  # by an optimizer within another
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
@@ -78,6 +77,10 @@ class Launched:
                 hook(sys.modules[name])
             else:
                 process.watch.wanted[name] = functools.partial(self._stream.safely, hook)
+
+    def _current(self) -> tuple[CompiledBackend, Steps | None]:
+        """Of the training that is recorded."""
+        return self._backend, self._steps
 
     def end(self) -> None:
         if self._steps is not None:

@@ -165,16 +165,16 @@ def validation_bad_at_once(
     return bool(apart and not scores_well(features))
 
 
-def answers_one_class(
+def constant_accuracy(
     run: Run,
     features: Features,
     *,
     same: float = threshold(
         0.8, "of the points", basis="convention", source="a net that learns changes its predictions"
     ),
-    perfect: float = threshold(0.98, "accuracy", basis="convention", source="a solved task is constant too"),
-) -> bool | None:
-    """Validation accuracy keeps one value from the start: the same class for every sample."""
+) -> float | None:
+    """The share of right answers that validation keeps from the start; NaN if it changes, None if too little is
+    known."""
     accuracy = features.curve("val/accuracy")
     if accuracy is None or accuracy.n < 4 or young(run):
         return None
@@ -182,7 +182,18 @@ def answers_one_class(
     usual = int(np.argmax(counts))
     top = 100.0 if accuracy.values.max() > 1 else 1.0
     stays = counts[usual] >= same * accuracy.n and accuracy.values[0] == values[usual]
-    return bool(stays and values[usual] < perfect * top)
+    return float(values[usual]) / top if stays else math.nan
+
+
+def answers_one_class(
+    run: Run,
+    features: Features,
+    *,
+    perfect: float = threshold(0.98, "accuracy", basis="convention", source="a solved task is constant too"),
+) -> bool | None:
+    """Validation accuracy keeps one value from the start: the same class for every sample."""
+    share = constant_accuracy(run, features)
+    return None if share is None else share < perfect
 
 
 def answers_rare_class(
@@ -194,12 +205,8 @@ def answers_rare_class(
     ),
 ) -> bool | None:
     """Validation accuracy keeps one value that is too low for the share of a class that outweighs the others."""
-    if not answers_one_class(run, features):
-        return None
-    accuracy = features.curve("val/accuracy")
-    assert accuracy is not None
-    top = 100.0 if accuracy.values.max() > 1 else 1.0
-    return bool(accuracy.values.max() < rare * top)
+    share = constant_accuracy(run, features)
+    return None if share is None else share < rare
 
 
 def clamped_loss(
@@ -217,13 +224,9 @@ def clamped_loss(
     if any(e.code == "clamped-nan" for e in run.events):
         return True
     loss, accuracy = features.curve("train/loss"), features.curve("train/accuracy")
-    if (
-        loss is None
-        or accuracy is None
-        or loss.n < rows
-        or loss.n != accuracy.n
-        or accuracy.values.max() >= 1
-    ):
+    if loss is None or accuracy is None or loss.n < rows or loss.n != accuracy.n:
+        return None
+    if accuracy.values.max() >= 1:
         return None
     each = loss.values / (1 - accuracy.values)
     return True if any((np.abs(each / one - 1) < near).all() for one in WRONG_ANSWER) else None

@@ -8,33 +8,36 @@ import numpy as np
 
 from traindx.features.shared import Features
 from traindx.features.statistics import median
-from traindx.vocabulary import Bools, CannotJudge, EvidencePoint, Floats, Panel, Run, frozen_array
+from traindx.vocabulary import Bools, CannotJudge, EvidencePoint, Floats, Panel, frozen_array
 
 
 def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
     """The panel `name`. Raises CannotJudge when it was not recorded per module, or has fewer than
     `rows` rows."""
-    found = panel_of(features.run, name)
-    if found is None or not found.modules:
+    found = by_module(features, name)
+    if found is None:
         raise CannotJudge(f"needs {name} of every module, which was not recorded")
     if len(found.steps) < rows:
         raise CannotJudge(f"needs {rows} rows of {name} of every module, there are {len(found.steps)}")
     return found
 
 
-def panel_of(run: Run, name: str) -> Panel | None:
-    """The panel `name` as it was recorded, or made of the signals `name/<module>` of a log; None without them."""
-    if name in run.panels:
-        return run.panels[name]
+def by_module(features: Features, name: str) -> Panel | None:
+    """The panel `name` as it was recorded, or made of the signals `name/<module>` of a log, in the log's order; None
+    where neither has a row."""
+    run = features.run
+    found = run.panels.get(name)
+    if found is not None and found.modules and len(found.steps):
+        return found
+    below = [n for n in (*run.originals, *run.series) if n.startswith(f"{name}/")]
     logged = {
-        signal.removeprefix(f"{name}/"): signal for signal in run.originals if signal.startswith(f"{name}/")
+        n.removeprefix(f"{name}/"): run.series[n] for n in below if n in run.series and len(run.series[n])
     }
     if not logged:
         return None
-    curves = [run.series[logged[module]] for module in logged]
-    steps = np.unique(np.concatenate([curve.steps for curve in curves]))
-    values = np.full((len(steps), len(curves)), np.nan)
-    for place, curve in enumerate(curves):
+    steps = np.unique(np.concatenate([curve.steps for curve in logged.values()]))
+    values = np.full((len(steps), len(logged)), np.nan)
+    for place, curve in enumerate(logged.values()):
         values[np.searchsorted(steps, curve.steps), place] = curve.values
     return Panel(frozen_array(steps), tuple(logged), frozen_array(values))
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.per_module.panels import typical
+from traindx.features.per_module.panels import by_module, typical
 from traindx.features.shared import Features
 from traindx.vocabulary import Bools, CannotJudge, Floats, Panel, direction_of, series
 
@@ -26,24 +26,6 @@ class Gap(msgspec.Struct, frozen=True):
     name: str
     reference: str
     span: float | None
-
-
-def by_module(features: Features, name: str) -> Panel | None:
-    """The panel `name`, or the series `name/<module>` as one; None where there is neither."""
-    found = features.run.panels.get(name)
-    if found is not None and found.modules and len(found.steps):
-        return found
-    logged = {
-        n.removeprefix(name + "/"): s for n, s in features.run.series.items() if n.startswith(name + "/")
-    }
-    logged = {n: s for n, s in logged.items() if len(s)}
-    if not logged:
-        return None
-    steps = np.unique(np.concatenate([s.steps for s in logged.values()]))
-    values = np.full((len(steps), len(logged)), np.nan)
-    for place, s in enumerate(logged.values()):
-        values[np.searchsorted(steps, s.steps), place] = s.values
-    return Panel(steps, tuple(logged), values)
 
 
 def trained_quantized(features: Features, name: str, missing: str) -> Panel:

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.features.curves.progress import is_learning
 from traindx.features.per_module.flags import Course, Limits, ModuleRow, activation_flags, gradient_flags
-from traindx.features.per_module.panels import after_warm_up, first_break, least, panel_of
+from traindx.features.per_module.panels import after_warm_up, by_module, first_break, least
 from traindx.features.shared import Features
 from traindx.vocabulary import Floats, Panel, Run
 
@@ -52,8 +52,7 @@ class ModuleTable(msgspec.Struct, frozen=True, kw_only=True):
 def table(run: Run, kind: Kind, limits: Limits) -> ModuleTable | None:
     """The modules of a run with flags against `limits`; None when the run has no such signals by module."""
     features = Features(run)
-    known = {name: panel_of(run, name) for name in SIGNALS[kind]}
-    panels = {name: panel for name, panel in known.items() if panel and panel.modules and len(panel.steps)}
+    panels = {name: panel for name in SIGNALS[kind] if (panel := by_module(features, name)) is not None}
     if not panels:
         return None
     rows = bare_rows(panels if kind == "gradients" else unbroken(panels, features), panels, kind)

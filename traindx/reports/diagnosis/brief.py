@@ -196,18 +196,18 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
 
 def notes(diagnosis: RunDiagnosis) -> list[str]:
     """Findings worth a sentence whatever leads: grave ones, and in a healthy run those that by themselves show
-    a fault which did no harm here, name the line of the script to change, or are about a logged signal other than
-    losses and scores."""
+    a fault which did no harm here, name the line of the script to change, or are about a logged norm of gradients
+    or weights."""
     shown = [f.slug for f in diagnosis.findings if f.severity in GRAVE and f.consequence_of is None]
     if diagnosis.health != "healthy":
         return shown
     faults = [h for h in diagnosis.hypotheses if h.cause != "healthy" and h.probability >= NOTED]
     signs = {t.finding for h in faults[:1] for t in h.for_ if t.log_odds >= SIGN}
-    beside = {s.name for s in diagnosis.run.signals if not s.name.startswith(("train/", "val/"))}
+    norms = {s.name for s in diagnosis.run.signals if s.name.endswith("_norm")}
     more = [
         f
         for f in diagnosis.findings
-        if f.slug in signs or f.where in beside or re.search(LINE, f.where or "")
+        if f.slug in signs or f.where in norms or re.search(LINE, f.where or "")
     ]
     return shown + [f.slug for f in more if f.slug not in shown and f.severity != "info"]
 

@@ -35,7 +35,8 @@ def loss_spikes_and_recovers(
 
     ## What it sees
     Points that exceed the running median by 8 robust standard deviations, by 8 % of the range of the curve,
-    and by more than the tail of the curve explains. They must fall back to within a third of their height, however slowly.
+    and by more than the tail of the curve explains. They must fall back to within a third of their height,
+    however slowly.
     If the objective has no spike, validation losses, parts of the loss and rewards (which drop) are checked
     as well. Severity is low if the objective reaches 4 times its level, and info otherwise. Three or more
     spikes are `loss-spikes-recur`.

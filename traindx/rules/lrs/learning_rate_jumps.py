@@ -29,9 +29,9 @@ def learning_rate_jumps(
     A change from one logged point to the next by a factor that the neighboring changes do not share: up by
     1.8 after the warm-up, or down by 15 or more (step decay divides by 2 to 10). Regular restarts, and
     phases that the log itself announces, are not reported. A rate that decays and gradually climbs back once
-    is a note, and of medium severity if the objective gets worse on the way. Severity is medium if the loss rises right after
-    the jump, or if there are three jumps. It is also medium if the factor is 3 or more and the rate was
-    never that high before. Otherwise it is low.
+    is a note, and of medium severity if the objective gets worse on the way. Severity is medium if the loss
+    rises right after the jump, if it is not finite soon after it, or if there are three jumps. It is also
+    medium if the factor is 3 or more and the rate was never that high before. Otherwise it is low.
 
     ## Why it matters
     The network was adapted to the old rate. A jump up can undo training, a jump down stops it.

@@ -2,8 +2,7 @@
 
 import msgspec
 
-from traindx.features.per_module.panels import at_end, panel, typical
-from traindx.features.per_module.quantization import by_module
+from traindx.features.per_module.panels import at_end, by_module, panel, typical
 from traindx.rules import api
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 

@@ -1,6 +1,6 @@
 """QNT008 quantized-inputs-clipped."""
 
-from traindx.features.per_module.quantization import by_module
+from traindx.features.per_module.panels import by_module
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 from traindx.rules.qnt.quantized_weights_clipped import clipped
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import FEW, by_module, gaps, late, onset
+from traindx.features.per_module.panels import at_end, by_module, named
+from traindx.features.per_module.quantization import FEW, gaps, late, onset
 from traindx.rules import api
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 

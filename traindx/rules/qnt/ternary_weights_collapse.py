@@ -1,7 +1,7 @@
 """QNT002 ternary-weights-collapse."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late, onset
+from traindx.features.per_module.panels import at_end, by_module, named
+from traindx.features.per_module.quantization import late, onset
 from traindx.rules import api
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 

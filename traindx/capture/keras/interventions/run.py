@@ -17,14 +17,7 @@ HOMES = (
 @applies("steps", unused="the script ended earlier")
 def steps(site: Site, limit: int) -> None:
     """Ends the script after that many batches of training, as `--steps` does."""
-
-    def end() -> None:
-        session = site.hooks.stream.opened
-        if session is not None and session.step >= limit:
-            site.touched("runs")
-
-    site.stop_after(limit)
-    site.at_end(end)
+    site.end_after(limit)
 
 
 @applies("seed", unused="the script sets this seed itself")

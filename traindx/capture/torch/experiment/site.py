@@ -24,6 +24,9 @@ class Site(shared.Site):
         super().__init__(hooks, spec)
         self.needs_optimizer = False
 
+    def made(self) -> int:
+        return int(self.hooks.stream.scene.steps)
+
     # Calls.
 
     def around_calls(self, hook: Callable[..., Any]) -> None:

@@ -30,9 +30,4 @@ def seed(site: Site, wanted: int) -> None:
 
 @applies("steps", unused="the script ended earlier")
 def steps(site: Site, limit: int) -> None:
-    def end() -> None:
-        if site.hooks.stream.scene.steps >= limit:
-            site.touched("runs")
-
-    site.stop_after(limit)
-    site.at_end(end)
+    site.end_after(limit)
