@@ -79,3 +79,18 @@ def test_slow_steps_are_all_reported(tmp_path: Path) -> None:
     assert curve.steps[-1] == 1200
     assert len(curve) > 900
     assert "time/step" in traindx.read(tmp_path / "run").series
+
+
+def test_a_body_that_cannot_be_counted_runs_as_it_is_and_that_is_said(tmp_path: Path) -> None:
+    once = "    if not tried:\n        tried.append(1)\n        raise ValueError('at the first time')\n"
+    body = STEP.replace("    params, state = carried\n", f"{once}    params, state = carried\n")
+    text = HEAD + "tried = []\n" + body + LOOPS["scan"].replace("MANY", "1000") + "\nover(params, losses)\n"
+    started(tmp_path, text.replace("STEPS", "1"), *RUN)
+    assert len(traindx.read(tmp_path / "run").series["train/loss"])
+    said = [
+        line
+        for line in (tmp_path / "said.txt").read_text().splitlines()
+        if "thin recording of a loop" in line
+    ]
+    assert len(said) == 1
+    assert "at the first time" in said[0]

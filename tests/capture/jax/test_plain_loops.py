@@ -78,6 +78,7 @@ def slope_loss(params, x, y):
 
 
 def started(folder: Path, script: str, *under: str, statuses: tuple[int, ...] = (0, 1)) -> str:
+    """What a script prints; what it and traindx say beside that is in `said.txt`."""
     (folder / "train.py").write_text(script)
     done = subprocess.run(
         [*under, sys.executable, "train.py"],
@@ -87,6 +88,7 @@ def started(folder: Path, script: str, *under: str, statuses: tuple[int, ...] = 
         text=True,
         timeout=600,
     )
+    (folder / "said.txt").write_text(done.stderr)
     assert done.returncode in statuses, done.stderr
     assert "capture stopped" not in done.stderr
     return done.stdout

@@ -25,7 +25,7 @@ MANY = 1000  # steps of a loop for which this is worth it
 ALL = 500  # first steps of a training that are reported, whatever they take
 SHARE = 0.2  # of the loop's time that the host may take
 LEAST = 200  # steps of a loop that are reported
-# Raised while a body is traced, in most cases by the script's own: then JAX reports it without the counters.
+# Raised while a body is traced, in most cases by the script's own.
 UNTRACED = (AttributeError, NotImplementedError, TypeError, ValueError)
 Current = Callable[[], tuple[Steps, Near] | None]  # of the training that is recorded
 
@@ -47,12 +47,12 @@ class Loops:
         given = [length] if length is not None else [len(leaf) for leaf in jax.tree.leaves(xs)[:1]]
         if not self._trains(f, *given):
             return original(f, init, xs, length, *args, **named)
-        try:
-            body = self._body(f, given[0])
-            (found, *_), ys = original(body, (init, *zeros()), xs, length, *args, **named)
+
+        def counted() -> Any:
+            (found, *_), ys = original(self._body(f, given[0]), (init, *zeros()), xs, length, *args, **named)
             return found, ys
-        except UNTRACED:
-            return original(f, init, xs, length, *args, **named)
+
+        return self._either(counted, lambda: original(f, init, xs, length, *args, **named))
 
     def _fori_loop(
         self, original: Any, lower: Any, upper: Any, body_fun: Any, init_val: Any, **named: Any
@@ -60,11 +60,22 @@ class Loops:
         whole = isinstance(lower, int) and isinstance(upper, int)
         if not whole or not self._trains(body_fun, upper - lower):
             return original(lower, upper, body_fun, init_val, **named)
-        try:
+
+        def counted() -> Any:
             body = self._body(body_fun, upper - lower, lower)
             return original(lower, upper, body, (init_val, *zeros()), **named)[0]
-        except UNTRACED:
-            return original(lower, upper, body_fun, init_val, **named)
+
+        return self._either(counted, lambda: original(lower, upper, body_fun, init_val, **named))
+
+    def _either(self, counted: Callable[[], Any], plain: Callable[[], Any]) -> Any:
+        """The loop with its counters, or as the script wrote it where the counters cannot be traced, which is said
+        once. What fails both ways is the script's own error."""
+        try:
+            return counted()
+        except UNTRACED as error:
+            found = plain()
+            self._stream.left_out("thin recording of a loop", error)
+            return found
 
     def _trains(self, function: Any, *count: Any) -> bool:
         """Whether this may be a loop of that many steps of training."""
