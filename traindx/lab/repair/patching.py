@@ -12,16 +12,22 @@ from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.edits import Advice, Patch
 from traindx.lab.edits.files import diff, write
 from traindx.lab.edits.undo import remember
-from traindx.lab.judge.significance import STEPS, Agreement, agreement, losses
+from traindx.lab.judge.significance import STEPS, Agreement, agreement, least_gain, losses
+from traindx.lab.plan import INCOMPARABLE
+from traindx.lab.repair.bench import armed
 from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.documented import documented
+from traindx.lab.repair.pairs import Pair, paired
 from traindx.lab.repair.search import Search
 from traindx.lab.repair.source import MARK, Source, outside
 from traindx.redaction import redact, redact_text
+from traindx.reports.labels import number
+from traindx.vocabulary.trial import Objective
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
 LEAST_SECONDS = 120.0
+CLEAR = 2.0  # standard deviations between seeds: what ends worse by more is not offered without a proof
 TRACED = (10, 20)  # steps before the first that is traced, and those
 
 
@@ -83,7 +89,7 @@ def with_edit(proof: Proof, found: Patch, source: Source, folder: Path, basis: s
 
 def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
     """The proof with the edit for a fault that the run itself shows, where no change was proven: correct by
-    documentation, and its edited script starts. Not where a trial showed that it does harm."""
+    documentation, and its edited script was run to the end. Not where that, or a trial, ended worse."""
     fix, basis = documented(search.diagnosis)
     known, source = find(fix), search.bench.source
     harmful = any(t.fix == fix and t.verdict == "harmful" for t in search.trials)
@@ -94,11 +100,39 @@ def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
         return advised(proof, found)
     if not found.after:
         return proof
-    started = search.bench.in_time(lambda: begun(search, (), found, folder), None, "")
-    if started is None or started.run is None:
-        return proof
-    basis = f"Correct by {basis}. Its effect on this run is not shown."
-    return with_edit(proof, found, source, folder, basis)
+    words = " ".join(found.words) or known.title
+    late = Advice(file="", line=0, write=words, why="there was no time to run the edited script to its end")
+    pair = search.bench.in_time(lambda: edited_pair(search, fix, found, folder), None, "")
+    if pair is None:
+        return advised(proof, late)
+    one, objective = pair
+    if one.after.run is None or not one.after.ok:
+        return advised(
+            proof, msgspec.structs.replace(late, why=f"the edited script failed: {one.after.why}")
+        )
+    shown = "Its effect on this run is not shown."
+    if objective.signal and fix not in INCOMPARABLE:
+        before, after = map(number, one.levels)
+        moved = f"{objective.signal} ended at {after} instead of {before} in one run"
+        noise = search.noise(objective)
+        if -one.gain > (least_gain(search.options.min_effect) if noise is None else CLEAR * noise):
+            return advised(
+                proof, msgspec.structs.replace(late, why=f"it is correct by {basis}, but {moved}")
+            )
+        shown = f"With it, {moved}, which may be chance."
+    return with_edit(proof, found, source, folder, f"Correct by {basis}. {shown}")
+
+
+def edited_pair(search: Search, fix: str, patch: Patch, folder: Path) -> tuple[Pair, Objective]:
+    """The script as it is and as edited, each run to its end with the first seed, and what they are compared
+    by."""
+    bench, seed, way = search.bench, search.seeds[0], (f"{MARK}{fix}",)
+    length = bench.steps if bench.cut else bench.whole
+    before = bench.arm((), seed, length)
+    after = armed(begun(search, (), patch, folder, length, probes=""), way, seed)
+    assert search.first.run is not None
+    objective = search.objective(before.run or search.first.run, way, search.hypotheses[0].cause)
+    return paired(before, after, objective), objective
 
 
 def advised(proof: Proof, found: Advice) -> Proof:
@@ -113,20 +147,25 @@ def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
     return proof._replace(report=msgspec.structs.replace(proof.report, answering=found))
 
 
-def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, folder: Path) -> Attempt:
+def begun(
+    search: Search, interventions: tuple[str, ...], patch: Patch | None, folder: Path, steps: int | None = STEPS,
+    probes: str = "speed",
+) -> Attempt:  # fmt: skip
     """The first steps of the edited script, or of the script under interventions, with the seed of the first
     arm. The latency of its model is measured then."""
     bench = search.bench
-    bench.notify("the first steps of the fixed script")
+    bench.notify(
+        "the first steps of the fixed script" if steps == STEPS else "the edited script, to its end"
+    )
     return bench.start(
         bench.command,
         fresh(folder),
         (*outside(interventions), f"seed={search.seeds[0]}"),
-        STEPS,
+        steps,
         seconds=limit(search),
         **bench.reach,
         threads=arm_threads(bench),
-        probes="speed",
+        probes=probes,
         edited=patch.after
         if patch is not None
         else {}
