@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.requirements.logs import FALLING, NOISE, STEPS, said, said_of_table
 from traindx import pipeline
@@ -223,3 +224,26 @@ def test_a_generator_that_never_leaves_its_clipped_loss_is_not_only_watched(tmp_
     run = said(tmp_path, "epoch", 1, dloss=1e-4 * np.exp(-np.arange(12) / 4), g_loss=lost)
     assert run.health == "sick"
     assert "the discriminator wins" in " ".join(f.message for f in run.findings)
+
+
+def test_a_quantized_loss_is_no_part_of_a_total(tmp_path: Path) -> None:
+    float_loss = FALLING + 1
+    run = said_of_table(tmp_path, fp32_loss=float_loss, quant_loss=float_loss + 0.1 + 0.008 * AT)
+    assert run.hypotheses[0].cause == "quantization-gap"
+    gap = next(f for f in run.findings if f.slug == "quantization-gap-widens")
+    assert gap.evidence[0].value == pytest.approx(0.1 + 0.008 * STEPS, abs=0.1)
+
+
+def test_a_codebook_whose_loss_rises_is_healthy(tmp_path: Path) -> None:
+    book = 0.02 + 0.25 * (1 - np.exp(-AT / 30))
+    run = said_of_table(tmp_path, loss=FALLING + book, recon_loss=FALLING, quant_loss=book)
+    assert run.health == "healthy"
+
+
+def test_a_batch_size_that_changes_is_named_in_a_healthy_run(tmp_path: Path) -> None:
+    run = said_of_table(
+        tmp_path, loss=FALLING, lr=np.full(STEPS, 3e-4), batch_size=np.where(AT < 100, 256, 512)
+    )
+    assert run.health == "healthy"
+    (finding,) = [f for f in run.findings if f.slug == "batch-size-jumps"]
+    assert "from 256 to 512 at step 100; the learning rate stayed at 0.0003" in finding.message

@@ -78,16 +78,20 @@ from traindx.vocabulary.setup import (
     Setup,
 )
 from traindx.vocabulary.signals import (
+    QUANTIZED,
     SIGNALS,
+    UNQUANTIZED,
     direction_of,
 )
 
 __all__ = [
     "ENDINGS",
     "FACT_FIELDS",
+    "QUANTIZED",
     "SEVERITIES",
     "SIGNALS",
     "STANDARD_INPUT",
+    "UNQUANTIZED",
     "Applicability",
     "Bools",
     "CannotJudge",

@@ -269,6 +269,11 @@ NO_MEASURE = frozenset(
 )
 FACTORS = frozenset({"coef", "coeff"})  # of a term of the loss; the Dice coefficient is a measure
 NEGATIVE = frozenset({"neg", "negative"})
+# With one of these words a metric is measured with quantization, or without it.
+QUANTIZED = frozenset(
+    {"quant", "quantized", "quantised", "quantization", "qat", "int8", "int4", "int2", "ternary", "w8", "w4"}
+)
+UNQUANTIZED = frozenset({"float", "fp32", "fp", "full", "float32", "unquantized", "fp16", "bf16"})
 DIRECTIONS = {kind.name: kind.direction for kind in SIGNALS}
 
 

@@ -66,3 +66,10 @@ def test_since_when_values_stay() -> None:
     assert onset(panel, 0, lambda values: values > 0.5) == 3
     assert onset(panel, 0, lambda values: values > 0.95) == 5
     assert onset(panel, 0, lambda values: values > 0.05) == 0
+
+
+def test_the_loss_of_a_codebook_is_no_loss_with_quantization() -> None:
+    t = np.arange(N) / N
+    book = 0.02 + 0.25 * t
+    run = make.run({"train/loss": 1.0 - 0.6 * t + book, "train/quant_loss": book})
+    assert gaps(Features(run)) == []

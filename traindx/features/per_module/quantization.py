@@ -8,13 +8,22 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.per_module.panels import by_module, typical
 from traindx.features.shared import Features
-from traindx.vocabulary import Bools, CannotJudge, Floats, Panel, direction_of, series
-
-WITH = frozenset(
-    {"quant", "quantized", "quantised", "quantization", "qat", "int8", "int4", "int2", "ternary", "w8", "w4"}
+from traindx.features.statistics import median
+from traindx.vocabulary import (
+    QUANTIZED,
+    UNQUANTIZED,
+    Bools,
+    CannotJudge,
+    Floats,
+    Panel,
+    direction_of,
+    series,
 )
-WITHOUT = frozenset({"float", "fp32", "fp", "full", "float32", "unquantized", "fp16", "bf16"})
+
 FEW = 6  # points of a gap
+# Of the float metric's progress. Quantization improves no metric that much: the loss of a codebook is a part of the
+# total, not the total with quantization.
+BETTER = 0.1
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -72,14 +81,15 @@ def gaps(features: Features) -> list[Gap]:
         if len(steps) >= FEW:
             levels = np.interp(steps, other.steps, other.oriented)
             apart = one.oriented[np.isin(one.steps, steps)] - levels
-            out.append(Gap(Curve("quant/gap", series(steps, apart)), name, reference, other.span))
+            if median(apart) >= -BETTER * other.span:
+                out.append(Gap(Curve("quant/gap", series(steps, apart)), name, reference, other.span))
     return out
 
 
 def pairs_of(features: Features) -> list[tuple[str, str]]:
     """Names of metrics with quantization, each with that of the same metric without."""
-    plain = {key(n, WITHOUT): n for n in features.run.series if not words(n) & WITH}
-    pairs = [(n, plain.get(key(n, WITH))) for n in features.run.series if words(n) & WITH]
+    plain = {key(n, UNQUANTIZED): n for n in features.run.series if not words(n) & QUANTIZED}
+    pairs = [(n, plain.get(key(n, QUANTIZED))) for n in features.run.series if words(n) & QUANTIZED]
     return [(n, other) for n, other in pairs if other is not None and direction_of(n) != "none"]
 
 

@@ -10,7 +10,7 @@ from traindx.features.statistics import median
 from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, word_set, words_of
 from traindx.readers.names.modules import by_layer
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary import Floats, direction_of
+from traindx.vocabulary import QUANTIZED, UNQUANTIZED, Floats, direction_of
 
 # Two players, each with its own loss: their sum means nothing.
 ADVERSARIAL = word_set("g d gen dis disc generator discriminator critic actor policy value adv gan")
@@ -274,8 +274,14 @@ def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[Raw
         if f"{split}/loss" in chosen:
             continue
         named = [n for n in chosen if n.startswith(split + "/") and "loss" in n.split("/")[-1].lower()]
-        if any(is_adversarial(p) or WEIGHTED & set(words_of(p.split("/")[-1])) for p in named):
-            # players have no total, and a divergence enters with a weight that the log does not report
+        words = {word for part in named for word in words_of(part.split("/")[-1])}
+        if (
+            any(map(is_adversarial, named))
+            or words & WEIGHTED
+            or (words & QUANTIZED and words & UNQUANTIZED)
+        ):
+            # Players have no total, a divergence enters with a weight that the log does not report, and a loss with
+            # quantization is that without it, measured again.
             continue
         bare = [
             n

@@ -22,6 +22,7 @@ FACTS = 2
 MORE = 2
 GRAVE = ("critical", "high", "medium")
 TOO_SHORT = "too-short-to-tell"
+EVENTS = ("loss-spikes-", "batch-size-jumps")  # what everybody sees who looks at the curves
 ENOUGH = 10  # points from which a curve can be judged
 
 
@@ -144,7 +145,7 @@ def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tupl
     rivals = [h for h in others if h.probability >= ADVICE_PROBABILITY and (healthy or h.cause != "healthy")]
     other = f"; next candidate: {with_chance(rivals[0])}" if rivals else ""
     if healthy:
-        harmless = diagnosis.health == "healthy" and bool(notes(diagnosis))
+        harmless = diagnosis.health == "healthy" and not all(s.startswith(EVENTS) for s in notes(diagnosis))
         though = " The model works, although:" if harmless else ""
         return (
             "Assessment",
@@ -197,7 +198,7 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
 def notes(diagnosis: RunDiagnosis) -> list[str]:
     """Findings worth a sentence whatever leads: grave ones, and in a healthy run those that by themselves show
     a fault which did no harm here, name the line of the script to change, or are about a logged norm of gradients
-    or weights."""
+    or weights. Its spikes and the like are named, too."""
     shown = [f.slug for f in diagnosis.findings if f.severity in GRAVE and f.consequence_of is None]
     if diagnosis.health != "healthy":
         return shown
@@ -209,7 +210,8 @@ def notes(diagnosis: RunDiagnosis) -> list[str]:
         for f in diagnosis.findings
         if f.slug in signs or f.where in norms or re.search(LINE, f.where or "")
     ]
-    return shown + [f.slug for f in more if f.slug not in shown and f.severity != "info"]
+    events = [f.slug for f in diagnosis.findings if f.slug.startswith(EVENTS)]
+    return shown + [f.slug for f in more if f.slug not in shown and f.severity != "info"] + events
 
 
 def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:

@@ -123,9 +123,11 @@ def rest(page: Page, document: Document) -> None:
         if others
         else []
     )
-    seen = [s for d in document.runs for s in grouped_findings(d.findings)[0]]
-    found = len(seen) + sum(len(s.consequences) for s in seen)
+    grouped = [grouped_findings(d.findings) for d in document.runs]
+    found = sum(1 + len(s.consequences) for seen, _ in grouped for s in seen)
     left += [labels.plural(found, "finding")] if found else []
+    noted = sum(len(notes) for _, notes in grouped)
+    left += [labels.plural(noted, "note")] if noted else []
     left += (
         ["the evidence for every cause", "the forecast"] if any(d.forecast for d in document.runs) else []
     )
