@@ -10,7 +10,7 @@ import pytest
 from traindx.capture.experiment.applies import implemented, names_in
 from traindx.fixes import catalogue
 from traindx.lab.plan import Candidate, candidates
-from traindx.lab.repair.conditions import pointless, refusal
+from traindx.lab.repair.conditions import pointless, refusal, without_idle
 from traindx.lab.repair.search import CURES
 from traindx.lab.repair.source import Source
 from traindx.vocabulary.diagnosis import Hypothesis
@@ -75,6 +75,38 @@ def test_next_tokens_are_not_classes_to_be_weighted(tmp_path: Path) -> None:
     assert "class_weights=balanced" not in tried(plan)
     assert any("next tokens" in one.why for one in plan[1] if one.fix == "weight-classes")
     assert "class_weights=balanced" in tried(planned(tmp_path, "class-imbalance", classes=65))
+
+
+@pytest.mark.parametrize(("spec", "there", "absent"), [
+    ("zero_grad=each-step", {"zero_grad_missing_steps": 9}, {"zero_grad_missing_steps": 0}),
+    ("register=all", {"parameters_without_optimizer": 0, "parameters_unregistered": 8},
+     {"parameters_without_optimizer": 0, "parameters_unregistered": 0}),
+    ("logits=on", {"loss_input_looks_like_probabilities": True}, {"loss_input_looks_like_probabilities": False}),
+    ("data=shuffle", {"shuffle": False}, {"shuffle": True}),
+    ("clip=off", {"zero_grad_checked_steps": 9, "clip_value": 0.1}, {"zero_grad_checked_steps": 9}),
+    ("clip=*10", {"zero_grad_checked_steps": 9, "clip_norm": 0.1}, {"zero_grad_checked_steps": 9}),
+])  # fmt: skip
+def test_no_start_is_spent_on_a_repair_of_what_is_not_there(
+    spec: str, there: dict[str, Fact], absent: dict[str, Fact]
+) -> None:
+    assert pointless(spec, Setup().with_facts(absent, "capture"), (), None)
+    assert not pointless(spec, Setup().with_facts(there, "capture"), (), None)
+    assert not pointless(spec, Setup(), (), None)  # unknown is not absent
+
+
+def test_a_fault_without_anything_to_repair_is_ruled_out_and_others_gain() -> None:
+    causes = ("missing-zero-grad", "learning-rate-too-low", "healthy")
+    before = tuple(
+        Hypothesis(cause=c, title=c, probability=p) for c, p in zip(causes, (0.5, 0.3, 0.2), strict=True)
+    )
+    cleared = Setup().with_facts({"zero_grad_missing_steps": 0, "zero_grad_checked_steps": 99}, "capture")
+    after = without_idle(before, cleared, None)
+    assert after[0].cause == "learning-rate-too-low"
+    assert {h.cause: h.probability for h in after}["missing-zero-grad"] < 0.05
+    assert {h.cause: h.probability for h in after}["healthy"] == pytest.approx(0.2)  # nothing speaks for it
+    uncleared = Setup().with_facts({"zero_grad_missing_steps": 99}, "capture")
+    assert without_idle(before, uncleared, None) == before
+    assert without_idle(before, Setup(), None) == before
 
 
 def recorded(framework: str, optimizer: str | None = None) -> Run:

@@ -1,18 +1,35 @@
 """Whether a run needs a repair, and whether interventions are possible."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from traindx.capture.experiment.applies import names_in
 from traindx.capture.interventions import parse
 from traindx.causes.experiments import TRIED
+from traindx.causes.experiments.belief import updated
 from traindx.errors import ConfigError
 from traindx.lab.repair.best_stop import ANY
 from traindx.lab.repair.source import Source, outside
-from traindx.vocabulary import Hypothesis, Run, RunDiagnosis, Setup
+from traindx.vocabulary import Fact, Hypothesis, Run, RunDiagnosis, Setup
 
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 # Belief in a cause, and in `healthy`, between which an apparently healthy run is tried all the same.
 DOUBT, SURE = 0.2, 0.75
+PLAUSIBLE = 0.03  # belief in a cause below which no experiment is made for it
+# Changes that find nothing to do in a recording with these facts, and why.
+CHECKED: Mapping[str, tuple[Mapping[str, Fact], str]] = {
+    "zero_grad=each-step": ({"zero_grad_missing_steps": 0}, "the gradients are cleared before each backward pass"),
+    "mode=train": ({"steps_in_eval_mode_share": 0}, "the model is in training mode in each step"),
+    "unfreeze=all": ({"parameters_frozen": 0}, "no parameter is frozen"),
+    "register=all": (
+        {"parameters_without_optimizer": 0, "parameters_unregistered": 0}, "the optimizer holds every parameter",
+    ),
+    "logits=on": ({"loss_input_looks_like_probabilities": False}, "the loss gets no probabilities"),
+    "loss=/accumulation": ({"backwards_per_step": 1}, "there is one backward pass for each step"),
+    "data=shuffle": ({"shuffle": True}, "the data is shuffled"),
+    "precision=float32": ({"precision": "float32", "parameter_dtype": "float32"}, "the precision is float32"),
+}  # fmt: skip
+# What shows that clipping would have been seen, and what is recorded of it.
+STEPS_SEEN, LIMITS = "zero_grad_checked_steps", ("clip_norm", "clip_value")
 SETTINGS = ("weight_decay", "momentum", "dropout")  # of which the setup gives the value that is used
 
 
@@ -60,8 +77,13 @@ def pointless(spec: str, setup: Setup, base: Sequence[str], source: Source | Non
         return ""
     if name == "class_weights" and setup.number("future_effect") is not None:
         return "its classes are the next tokens, so weights would change what it learns to predict"
+    facts, why = CHECKED.get(spec, ({}, ""))
+    if why and all(setup.known(fact) == value for fact, value in facts.items()):
+        return why
     scaled = value.startswith("*")
-    if name == "dropout" and scaled and setup.flag("has_dropout") is False:
+    if name == "clip" and (scaled or value == "off") and setup.known(STEPS_SEEN) is not None:
+        return "" if any(setup.known(limit) is not None for limit in LIMITS) else "the script does not clip"
+    if name == "dropout" and (scaled or value == "0") and setup.flag("has_dropout") is False:
         return "" if source is None or source.mentions("dropout") else "the model has no dropout"
     now = (
         setup.number(name) if name in SETTINGS and not (setup.number("parameter_groups") or 1) > 1 else None
@@ -71,3 +93,15 @@ def pointless(spec: str, setup: Setup, base: Sequence[str], source: Source | Non
     if scaled and now == 0:
         return f"the {name} is 0, so there is nothing to scale"
     return f"the {name} is {now:g} already" if now is not None and not scaled and float(value) == now else ""
+
+
+def without_idle(
+    hypotheses: Sequence[Hypothesis], setup: Setup, source: Source | None
+) -> tuple[Hypothesis, ...]:
+    """The hypotheses, knowing which single changes would find nothing to do: what they cure is not there. The same
+    as after starts with these changes, which are saved."""
+    for way in dict.fromkeys(CURES.get(h.cause, ()) for h in hypotheses if h.probability >= PLAUSIBLE):
+        if len(way) == 1 and pointless(way[0], setup, (), source):
+            cured = [h.cause for h in hypotheses if CURES.get(h.cause) == way]
+            hypotheses = updated(hypotheses, cured, "idle", way[0], keep_health=True)
+    return tuple(hypotheses)

@@ -7,6 +7,7 @@ A run that looks healthy may have a fault that its metrics do not show, or not y
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -20,16 +21,17 @@ from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import HOPELESS, MIN_EFFECT, Judged, least_gain, percent
 from traindx.lab.repair.bench import Arm, Bench
-from traindx.lab.repair.conditions import pointless, refusal
+from traindx.lab.repair.conditions import PLAUSIBLE, pointless, refusal, without_idle
 from traindx.lab.repair.pairs import Pair, known_gains, paired, trial
+from traindx.lab.repair.source import Source
 from traindx.reports.labels import percent as sure
 from traindx.vocabulary import Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Trial, Verdict
 
 SETTLED = 0.9
 WORTH = 0.05  # bits; an experiment with a smaller expected information gain is not made
-PLAUSIBLE = 0.03
 SEEDS = 2
+SPARED = "changes that would find nothing to do"
 
 
 class Experiment(NamedTuple):
@@ -63,6 +65,7 @@ def investigate(
     first = bench.first(steps)
     assert first.run is not None
     bench.steps = steps
+    bench.source = Source(bench.command, Path.cwd(), first.run.setup)
     diagnosis = pipeline.diagnose(first.run, config).first
     return settled(bench, first, diagnosis, show=show, notify=notify, believed=believed)
 
@@ -79,15 +82,16 @@ def settled(
     """Experiments on a script that has run unchanged (`first`), starting from the belief of its
     `diagnosis`."""
     assert first.run is not None
-    belief = diagnosis.hypotheses
+    belief = without_idle(diagnosis.hypotheses, first.run.setup, bench.source)
     suspects = frozenset(h.cause for h in belief if h.probability >= PLAUSIBLE)
-    trail = [("as it is", shares(belief))]
+    trail = [("as it is", shares(diagnosis.hypotheses))]
+    trail += [(SPARED, shares(belief))] if belief != diagnosis.hypotheses else []
     trials: list[Trial] = []
     tried = set[tuple[str, ...]]()
-    show(belief, experiments(belief, tried, first.run), first.seconds)
+    show(belief, experiments(belief, tried, first.run, bench.source), first.seconds)
     believed(belief)
     while True:
-        plan = experiments(belief, tried, first.run)
+        plan = experiments(belief, tried, first.run, bench.source)
         if why := why_over(belief, plan, suspects, bench, first, begun=bool(tried)):
             break
         one = plan[0]
@@ -104,10 +108,9 @@ def settled(
         notify(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{sure(belief[0].probability)}")  # fmt: skip
     left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))
-    kept = tuple(msgspec.to_builtins(t) for t in trials)
     concluded = msgspec.structs.replace(
-        diagnosis, next=left, hypotheses=belief, trials=kept, belief=tuple(trail)
-    )
+        diagnosis, next=left, hypotheses=belief, trials=msgspec.to_builtins(tuple(trials)), belief=tuple(trail)
+    )  # fmt: skip
     return Investigation(concluded, first.run, why)
 
 
@@ -145,7 +148,10 @@ def why_over(
 
 
 def experiments(
-    belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], run: Run | None = None
+    belief: Sequence[Hypothesis],
+    tried: set[tuple[str, ...]],
+    run: Run | None = None,
+    source: Source | None = None,
 ) -> list[Experiment]:
     """What can be tried on the script of a run, the most informative first."""
     chances = np.array([h.probability for h in belief])
@@ -153,7 +159,7 @@ def experiments(
     ways: dict[tuple[str, ...], list[Hypothesis]] = {}
     for one in belief:
         way = TRIED.get(one.cause, ("", ()))[1]
-        vain = run is not None and all(pointless(spec, run.setup, (), None) for spec in way)
+        vain = run is not None and all(pointless(spec, run.setup, (), source) for spec in way)
         fresh = way and way not in tried and not vain
         if fresh and one.probability >= PLAUSIBLE and not refusal(*way, run=run):
             ways.setdefault(way, []).append(one)

@@ -17,7 +17,7 @@ from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_reco
 from traindx.lab.repair.bench import Arm, Bench, Long, truncated
 from traindx.lab.repair.best_stop import Stop, best_stop, placed
 from traindx.lab.repair.combinations import AND, Applied, try_two
-from traindx.lab.repair.conditions import CURES, doubted, fine, pointless, refusal
+from traindx.lab.repair.conditions import CURES, doubted, fine, pointless, refusal, without_idle
 from traindx.lab.repair.documented import documented
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.options import Options
@@ -83,10 +83,12 @@ class Search:
         self.diagnosis = pipeline.diagnose(run, self.config).first
         self.hypotheses: tuple[Hypothesis, ...] = self.diagnosis.hypotheses
         self.believe(what)
-        weighed = self.weigh(self.hypotheses)
-        if weighed != self.hypotheses:
-            self.hypotheses = weighed
-            self.believe("with earlier trials")
+        idle = partial(without_idle, setup=run.setup, source=self.bench.source)
+        for known, why in ((idle, "without what needs no repair here"), (self.weigh, "with earlier trials")):
+            left = known(self.hypotheses)
+            if left != self.hypotheses:
+                self.hypotheses = left
+                self.believe(why)
 
     def learn(self, facts: Mapping[str, Fact]) -> None:
         """Take in what the user knows about the script."""
