@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.requirements.logs import FALLING, NOISE, STEPS, by_slug, said, said_of_table
+from traindx import pipeline
 
 FLAT = np.full(STEPS, 2.3026) + 0.002 * NOISE
 WOBBLE = 1 + 0.2 * np.abs(NOISE)
@@ -53,3 +54,31 @@ def test_dead_units_by_layer_are_the_cause(tmp_path: Path) -> None:
     run = said_of_table(tmp_path, loss=FLAT, **dead)
     assert run.hypotheses[0].cause == "dead-relus"
     assert "units" in run.decision.reason
+
+
+def printed(levels: np.ndarray, heading: str) -> str:
+    """What a loop over the parameters prints, once, with the biases between the weights."""
+    lines = [f"fc{i}.weight: {level:.3g}\nfc{i}.bias: {level / 3:.3g}" for i, level in enumerate(levels)]
+    return "\n".join([heading, *lines, ""])
+
+
+SHRINKING = 10.0 ** np.arange(-10, -1, 2)
+
+
+def test_a_printed_list_of_gradients_is_read(tmp_path: Path) -> None:
+    text = printed(SHRINKING, "gradient norms of a net with five tanh layers")
+    (tmp_path / "a.log").write_text(text + "\nloss 2.3025\n")
+    run = pipeline.diagnose(pipeline.read_all(tmp_path / "a.log")).first
+    assert by_slug(run)["gradients-vanish-with-depth"].severity == "medium"
+
+
+@pytest.mark.parametrize(
+    ("heading", "levels"),
+    [("weight norms", SHRINKING), ("gradient norms", np.array([0.02, 0.1, 0.3, 0.2, 0.9]))],
+)
+def test_lists_of_other_numbers_and_of_healthy_gradients_are_not_reported(
+    heading: str, levels: np.ndarray, tmp_path: Path
+) -> None:
+    (tmp_path / "a.log").write_text(printed(levels, heading) + "\nloss 2.3025\n")
+    run = pipeline.diagnose(pipeline.read_all(tmp_path / "a.log")).first
+    assert "gradients-vanish-with-depth" not in by_slug(run)

@@ -8,6 +8,7 @@ tables under headings, detector summaries) are in separate modules of `textlog`.
 import json
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from traindx.readers.api import Event, NotALog, RawLog, ReadError, Source, np
 from traindx.readers.textlog.axis import Axis, find_axis
@@ -17,7 +18,7 @@ from traindx.readers.textlog.lines import encoding_of, signed_lines
 from traindx.readers.textlog.outcome import ends_of_passes, events_of, framework_of
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.select import select
-from traindx.readers.textlog.shapes import Shape, by_heading, is_prose, shapes_of
+from traindx.readers.textlog.shapes import Shape, by_heading, is_prose, of_gradients, shapes_of
 from traindx.readers.textlog.tables import is_heading, row_cells
 
 NAME = "text"
@@ -155,11 +156,7 @@ def scan(source: Source) -> tuple[Scanner, list[Event]]:
 
 def understood(name: str, scanner: Scanner) -> RawLog:
     """What the lines say together: columns, steps, facts and events."""
-    shapes = [
-        s
-        for s in by_heading(shapes_of(scanner.variants, scanner.records), scanner.headings)
-        if not is_listed(s, scanner) and not is_prose(s)
-    ]
+    shapes = [s for s in kinds_of_lines(scanner) if not is_listed(s, scanner) and not is_prose(s)]
     shapes, epochs = ends_of_passes(shapes, epoch_line(shapes))
     counts = [count_of(shape, epochs) for shape in shapes]
     axis = find_axis(shapes, counts)
@@ -175,12 +172,18 @@ def understood(name: str, scanner: Scanner) -> RawLog:
         plan(log, axis)
         log.boundaries = boundaries(scanner, axis)
     log.framework = framework_of(scanner, list(log.columns))
-    found = events_of(scanner, kept, axis)
-    log.events = [event for _, event in found]
+    events = events_of(scanner, kept, axis)
+    log.events = [event for _, event in events]
     if converted:
         log.events.append(Event("note", converted, code="bits-to-nats"))
-    log.event_rows = {i: row for i, (row, _) in enumerate(found)}
+    log.event_rows = {i: row for i, (row, _) in enumerate(events)}
     return log
+
+
+def kinds_of_lines(scanner: Scanner) -> Iterable[Shape]:
+    """What was read, by kind of line, in the terms that headings and the rest of the text give it."""
+    found = by_heading(shapes_of(scanner.variants, scanner.records), scanner.headings)
+    return of_gradients(found) if scanner.facts.gradients else found
 
 
 def is_listed(shape: Shape, scanner: Scanner) -> bool:

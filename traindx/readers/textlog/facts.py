@@ -101,6 +101,7 @@ SATURATES = re.compile(
     r"\b(sigmoid|tanh)(?:s\b| activations?\b|\b(?! (?:output|cross|on the|at the|in the last)))", re.I
 )
 RECTIFIES = re.compile(r"relu|gelu|elu\b|silu|swish|mish|\b(?:output|last|final)\b", re.I)
+GRADIENTS = re.compile(r"\bgrad(?:ient)?s?\b|grad_norm", re.IGNORECASE)
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
 PAIR = re.compile(
@@ -122,13 +123,14 @@ class Facts:
     def __init__(self) -> None:
         self.found: list[tuple[int, str, Fact]] = []
         self.said: list[tuple[str, Fact]] = []
-        self.asked = False
+        self.asked = self.gradients = False  # whether somebody asks, and whether gradients are spoken of
         self.code = array("q")
 
     def offer(self, line: str, row: int) -> None:
         """Search a line of a new shape for options. Source code is passed over: it names options
         and defaults, not what was used."""
         self.asked = self.asked or bool(ASKS.search(line[:LONGEST_LINE]))
+        self.gradients = self.gradients or bool(GRADIENTS.search(line[:LONGEST_LINE]))
         self.said += said_in(line[:LONGEST_LINE])
         if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)

@@ -24,6 +24,7 @@ without and or but not in on to from by as than then which when where while our 
 using run about"""
 SMALL_WORDS = frozenset(SMALL.split())
 LEAST_SMALL = 4
+PARAMETER = re.compile(r"\w\.(?:weight|kernel)$")
 UNDER = 4  # lines below a heading that belong to it
 MOSTLY = 0.7  # of the lines of a kind are below a heading, which then heads something else
 
@@ -148,6 +149,17 @@ def by_heading(shapes: Iterable[Shape], headings: Mapping[str, Sequence[int]]) -
         if not held.all():
             found.append(shape.subset(~held))
     return found
+
+
+def of_gradients(shapes: Iterable[Shape]) -> Iterable[Shape]:
+    """The kinds of lines of a log that speaks of gradients: there `fc1.weight: 0.0021`, as a loop over the parameters
+    prints it, is the norm of a gradient."""
+    for shape in shapes:
+        (name, *more) = [f.name for f in shape.fields if f.name] or ["", ""]
+        if not more and PARAMETER.search(name):
+            fields = tuple(f._replace(name=f"grad_norm/{f.name}") if f.name else f for f in shape.fields)
+            shape = msgspec.structs.replace(shape, fields=fields)
+        yield shape
 
 
 def is_prose(shape: Shape) -> bool:

@@ -115,6 +115,9 @@ GAME = re.compile(
 )
 
 
+SURE = frozenset({"lr", "loss_scale", "grad_norm", "throughput", "perplexity"})
+
+
 @lru_cache(maxsize=4096)
 def evidence(name: str) -> int:
     """How surely a name is that of a training metric: 2 a metric whose better direction is known,
@@ -124,5 +127,5 @@ def evidence(name: str) -> int:
     signal = role_of(name).signal
     if signal.startswith(("train/", "val/")):
         return 2 if direction_of(signal) != "none" else 0
-    known = signal != name or signal in ("lr", "loss_scale", "grad_norm", "throughput", "perplexity")
+    known = signal != name or signal.partition("/")[0] in SURE
     return int(bool(signal) and known)

@@ -241,8 +241,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
     if gain > 2 * least or fall < max(wide * gain, least) or after < wide * now:
         return None
     low = int(np.argmin(val[: half + 1]))
-    best = low if val[low] == val.min() else half
-    change = "has not" if val[low] == val.min() else "has hardly"
+    best, change = (low, "has not") if val[low] == val.min() else (half, "has hardly")
     at, last = pair.val.step_at(best), pair.val.step_at(pair.val.n - 1)
     return Evidence(
         onset=at,
@@ -277,15 +276,17 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
 
 
 def wide_gap(
-    features: Features, pair: Pair, bounds: tuple[float, float, float, float], part: float
-) -> Evidence | None:
+    features: Features, pair: Pair, bounds: tuple[float, float, float, float], part: float,
+    *, full: float = threshold(0.98, "of a perfect score", "convention", "nothing is left to learn"),
+) -> Evidence | None:  # fmt: skip
     """A wide gap at the last evaluation that validation does not close."""
     wide, huge, apart, torn = bounds
     scale = api.scale_of(pair.val.name, pair.val.values)
     val, train = final_level(pair.val.values), final_level(pair.trained)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
-        large, grave = gap >= apart, gap >= torn
+        memorized = pair.val.n == 1 and train >= full * scale.perfect
+        large, grave = gap >= apart, gap >= (2 * apart if memorized else torn)
         sentence = f"{pair.val.name} is {val:.4g} and {pair.train.name} is {train:.4g}"
     else:
         floor = features.floor(pair.val.name)
@@ -300,15 +301,14 @@ def wide_gap(
         return None
     when = "(medians at the end), and the gap does not close" if pair.val.n > 1 else "in the only evaluation"
     return Evidence(
-        onset=float(pair.val.steps[0]),
-        last=float(pair.val.steps[-1]),
+        onset=float(pair.val.steps[0]), last=float(pair.val.steps[-1]),
         where=pair.val.name,
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
         message=f"{sentence} {when}",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
-    )
+    )  # fmt: skip
 
 
 def start_of_rise(

@@ -8,7 +8,7 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, me
 
 @rule(
     code="GRD001",
-    needs=("grad_norm/*", "objective"),
+    needs=("grad_norm/*",),
     min_points=1,
     severity="high",
     message="the gradient vanishes with depth: its norm in the first modules ({first}) is {ratio:.1e} times that "
@@ -24,15 +24,15 @@ def gradients_vanish_with_depth(
     strong: float = threshold(1e-3, "first over last modules", "paper", "AUTOTRAINER (Zhang 2021)"),
     steady: float = threshold(0.6, "rank correlation", "convention", "of the gradient with depth"),
     deep: float = threshold(4, "modules", "convention", "fewer have no depth"),
-    rows: float = threshold(3, "rows", "convention", "a median needs three"),
+    rows: float = threshold(3, "rows", "convention", "a median needs three; fewer must be strong"),
 ) -> Iterator[Evidence]:
     """The gradient shrinks from the last modules to the first, and the run does not learn.
 
     ## What it sees
     The gradient norm of the first third of the modules is at most 1 % of that of the last third. Both are
     medians over modules and rows, without zeros. The norm must fall along the depth (rank correlation at
-    least 0.6). Severity is high if the run does not learn and low if that is not known. A run that learns is
-    not reported.
+    least 0.6). With fewer than 3 rows it must be at most 0.1 %. Severity is high if the run does not learn.
+    If that is not known it is medium at 0.1 %, and low above. A run that learns is not reported.
 
     ## Why it matters
     The first layers do not change. The later ones must work with random features.
@@ -49,27 +49,27 @@ def gradients_vanish_with_depth(
     AUTOTRAINER: an automatic DNN training problem detection and repair system,
     doi:10.1109/ICSE43902.2021.00043. The bound is measured: at least 11 % in 279 healthy runs.
     """
-    found = panel(features, "grad_norm", rows=int(rows))
+    found = panel(features, "grad_norm")
     learning = api.is_learning(features)
-    values = np.where(found.values > 0, found.values, np.nan)
-    level = typical(values)
+    level = typical(np.where(found.values > 0, found.values, np.nan))
     known = np.isfinite(level)
-    if known.sum() < deep:
-        raise CannotJudge(f"needs {deep:.0f} modules with a gradient, there are {int(known.sum())}")
     level, names = level[known], [m for m, k in zip(found.modules, known, strict=True) if k]
+    if len(names) < deep:
+        raise CannotJudge(f"needs {deep:.0f} modules with a gradient, there are {len(names)}")
     part = max(1, len(level) // 3)
     front, back = float(median(level[:part])), float(median(level[-part:]))
+    bound = ratio if len(found.steps) >= rows else strong
     along = rank_correlation(np.arange(len(level), dtype=np.float64), level)
-    if learning or front >= ratio * back or along < steady:
+    if learning or along < steady or front >= bound * back:
         return
-    certain = learning is False
+    certain, severe = learning is False, front < strong * back
     yield Evidence(
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
         where=names[0],
-        strength=1.0 if certain and front < strong * back else 0.5,
-        severity="high" if certain else "low",
-        aspects=("strong",) if front < strong * back else (),
+        strength=1.0 if certain and severe else 0.5,
+        severity="high" if certain else "medium" if severe else "low",
+        aspects=("strong",) if severe else (),
         values={
             "first": ", ".join(names[:part][:2]),
             "last": ", ".join(names[-part:][-2:]),
