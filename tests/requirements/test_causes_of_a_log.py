@@ -247,3 +247,10 @@ def test_a_batch_size_that_changes_is_named_in_a_healthy_run(tmp_path: Path) -> 
     assert run.health == "healthy"
     (finding,) = [f for f in run.findings if f.slug == "batch-size-jumps"]
     assert "from 256 to 512 at step 100; the learning rate stayed at 0.0003" in finding.message
+
+
+def test_a_term_of_the_loss_that_stays_is_no_fault(tmp_path: Path) -> None:
+    terms = {"Loss/regularization_loss": np.full(STEPS, 0.15), "Loss/box_loss": FALLING}
+    run = said_of_table(tmp_path, **terms, **{"Loss/total_loss": FALLING + 0.15})
+    assert run.health == "healthy"
+    assert {s.name for s in run.run.signals} == {"train/loss", "train/box_loss", "train/regularization_loss"}

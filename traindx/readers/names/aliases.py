@@ -147,6 +147,9 @@ def memory_of(words: list[str]) -> str:
     return "mem/host" if given & HOST_WORDS else ""
 
 
+LOSSES = frozenset({"loss", "losses"})
+
+
 def role_of(name: str) -> Role:
     """The canonical signal a name means on its own, before other columns are considered."""
     if name.lower().strip() in NOISE or not name.strip():
@@ -157,6 +160,8 @@ def role_of(name: str) -> Role:
     words = words_of(name)
     split = split_of(words)
     core = [w for w in words if w not in TRAIN_WORDS and w not in VAL_WORDS]
+    if len(core) > 1 and LOSSES.issuperset((core[0], core[-1])):
+        core = core[1:]  # `Loss/total_loss`: a group's name, as TensorBoard shows it
     kept = [w for w in core if w not in FILLER and not w.isdigit()] or core
     if not kept:
         return Role(name, 9)

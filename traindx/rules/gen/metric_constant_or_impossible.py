@@ -93,11 +93,21 @@ def stuck(
     if vanished(curve, tail, fell):
         text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
         yield evidence(curve, text, "high", ("zero",))
-    if not repeats(curve) or predictions_change(features, curve):
+    if not repeats(curve) or predictions_change(features, curve) or is_constant_part(features, curve):
         return
     if (late or curve.values[-1] != 0) and (total or not api.young(run)):
         values = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
         yield evidence(curve, None, None, ("constant", "loss") if total else ("constant",), values)
+
+
+def is_constant_part(features: Features, curve: Curve) -> bool:
+    """Whether another loss of the split moves, so that a constant one is a term that does not depend on the
+    predictions (of weights that are frozen, or a penalty)."""
+    if curve.name in TOTALS or not curve.name.endswith("loss") or not np.any(curve.values):
+        return False
+    split = curve.name[: curve.name.find("/") + 1]
+    losses = (c for c in judged_curves(features) if c.name.startswith(split) and c.name.endswith("loss"))
+    return any(c.n and np.ptp(c.values) for c in losses)
 
 
 def predictions_change(features: Features, curve: Curve) -> bool:
