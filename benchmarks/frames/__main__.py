@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -76,8 +76,22 @@ def table(folder: Path, names: list[str]) -> None:
     print("| healthy called sick |", " | ".join(str(sick[f]) for f in frameworks), "|")
 
 
-if __name__ == "__main__":
-    if sys.argv[1] == "table":
-        table(Path(sys.argv[2]), sys.argv[3:])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(importlib.import_module("benchmarks.frames").__doc__))
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    training = verbs.add_parser("train", help="train and record the cells of one framework below a folder")
+    training.add_argument("folder", type=Path)
+    training.add_argument("framework", choices=list(OF))
+    training.add_argument("names", nargs="*", help="of the cells; all by default")
+    judging = verbs.add_parser("table", help="diagnose what was recorded below a folder")
+    judging.add_argument("folder", type=Path)
+    judging.add_argument("names", nargs="*", help="of the frameworks; all by default")
+    asked = parser.parse_args()
+    if asked.verb == "table":
+        table(asked.folder, asked.names)
     else:
-        train(Path(sys.argv[2]), sys.argv[3], sys.argv[4:])
+        train(asked.folder, asked.framework, asked.names)
+
+
+if __name__ == "__main__":
+    main()

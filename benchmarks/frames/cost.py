@@ -9,6 +9,7 @@ neither imports nor compilation count.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import statistics
 import subprocess
@@ -18,6 +19,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.frames.__main__ import OF, attached
 from benchmarks.frames.cells import PLAIN
 
 EPOCHS = (20, 60)  # of four steps each
@@ -25,8 +27,6 @@ EPOCHS = (20, 60)  # of four steps each
 
 def once(framework: str, epochs: int, folder: str) -> float:
     """CPU seconds of one training in this process; recorded where a folder is given."""
-    from benchmarks.frames.__main__ import attached
-
     cell = replace(PLAIN, hidden=(1024, 1024), batch=256, epochs=epochs)
     program = importlib.import_module(f"benchmarks.frames.{framework}_net")
     process = attached(framework, Path(folder)) if folder else None
@@ -48,10 +48,9 @@ def started(framework: str, epochs: int, recorded: bool) -> float:
             "ignore",
             "-m",
             "benchmarks.frames.cost",
-            "once",
             framework,
-            str(epochs),
-            out,
+            f"--epochs={epochs}",
+            f"--folder={out}",
         ]
         told = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(told.stdout.split()[-1])
@@ -72,8 +71,20 @@ def compare(framework: str, pairs: int) -> None:
         )
 
 
-if __name__ == "__main__":
-    if sys.argv[1] == "once":
-        print(once(sys.argv[2], int(sys.argv[3]), sys.argv[4] if len(sys.argv) > 4 else ""))
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("framework", choices=list(OF))
+    parser.add_argument("pairs", type=int, nargs="?", default=5, help="of trainings, plain and recorded")
+    parser.add_argument("--epochs", type=int, help="train once in this process, and print its CPU seconds")
+    parser.add_argument("--folder", default="", help="record that training into this folder")
+    asked = parser.parse_args()
+    if asked.epochs is None:
+        compare(asked.framework, asked.pairs)
     else:
-        compare(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
+        print(once(asked.framework, asked.epochs, asked.folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -93,10 +94,31 @@ def table(folder: Path, source: str) -> None:
         print(f"| {kind} | {half} |", " | ".join(map(str, row)), "|")
 
 
-if __name__ == "__main__":
-    if sys.argv[1] == "table":
-        table(Path(sys.argv[2]), "printed.log" if "log" in sys.argv[3:] else "run")
-    elif sys.argv[1] == "checks":
-        checks(Path(sys.argv[2]))
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Kinds of training other than supervised learning.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for verb, about in (
+        ("train", "run every script, and keep what it prints"),
+        ("record", "run every script under `traindx run`"),
+        ("checks", "print what each training achieved"),
+        ("table", "diagnose the trainings"),
+    ):
+        known = verbs.add_parser(verb, help=about)
+        known.add_argument("folder", type=Path, help="where the trainings are")
+        if verb in ("train", "record"):
+            known.add_argument("names", nargs="*", help="of the trainings; all by default")
+        elif verb == "table":
+            known.add_argument(
+                "source", nargs="?", choices=("run", "log"), default="run", help="what is read"
+            )
+    asked = parser.parse_args()
+    if asked.verb == "table":
+        table(asked.folder, "printed.log" if asked.source == "log" else "run")
+    elif asked.verb == "checks":
+        checks(asked.folder)
     else:
-        train(Path(sys.argv[2]), sys.argv[3:], recorded=sys.argv[1] == "record")
+        train(asked.folder, asked.names, recorded=asked.verb == "record")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -51,8 +52,20 @@ def table(folder: Path) -> None:
     print(f"\n{right} of {len(FAULTS)} faults named first, {healthy} of {len(TWINS)} twins not called sick")
 
 
-if __name__ == "__main__":
-    if sys.argv[1] == "table":
-        table(Path(sys.argv[2]))
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Quantized trainings, healthy and with faults.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    training = verbs.add_parser("train", help="run every script under `traindx run`")
+    training.add_argument("folder", type=Path, help="for the recordings")
+    training.add_argument("names", nargs="*", help="of the scripts; all by default")
+    judging = verbs.add_parser("table", help="diagnose the recordings")
+    judging.add_argument("folder", type=Path, help="of the recordings")
+    asked = parser.parse_args()
+    if asked.verb == "table":
+        table(asked.folder)
     else:
-        train(Path(sys.argv[2]), sys.argv[3:])
+        train(asked.folder, asked.names)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,6 +11,7 @@ imported what it needs, over the size of the numbers as float64.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import importlib.util
 import json
@@ -170,5 +171,13 @@ def report(count: int) -> None:
             )
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
+    report(parser.parse_args().rows)
+
+
 if __name__ == "__main__":
-    report(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+    main()
