@@ -1,7 +1,16 @@
 """ARC006 loss-does-not-fit-targets."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    is_learning,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -51,7 +60,7 @@ def loss_does_not_fit_targets(
     squared = any(word in loss for word in ("mse", "l1_loss", "huber"))
     width = setup.number("outputs_width")
     scores = classes_of(given) if given else width
-    severity: Severity = "medium" if api.is_learning(features) is False else "low"
+    severity: Severity = "medium" if is_learning(features) is False else "low"
     if squared and given and wanted and given != wanted and broadcast(given, wanted):
         what, aspect = f"{loss} compares outputs of {given} with targets of {wanted}", "broadcast"
         severity = "high"

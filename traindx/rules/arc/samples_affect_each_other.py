@@ -1,7 +1,16 @@
 """ARC010 samples-affect-each-other."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -49,7 +58,7 @@ def samples_affect_each_other(
     if found <= any_at_all:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown="high", learns="medium"),
+        severity=by_progress(features, stuck="high", unknown="high", learns="medium"),
         values={"found": found, "checked": checked},
         points=(EvidencePoint("leak_pairs", None, found, 0.0, "pairs"),),
     )

@@ -1,8 +1,17 @@
 """DST003 rank-stops-reporting."""
 
 from traindx.features.performance.processes import reports_of
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -60,5 +69,5 @@ def rank_stops_reporting(
         last=end,
         where=f"rank {rank}",
         values={"rank": rank, "step": stopped, "end": end},
-        points=(api.EvidencePoint("last step", stopped, stopped, end, "step"),),
+        points=(EvidencePoint("last step", stopped, stopped, end, "step"),),
     )

@@ -3,8 +3,24 @@
 from collections.abc import Mapping
 from itertools import chain, islice
 
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, np, rule, scale_of, scores, threshold
+from traindx.rules.api import (
+    EXTREMES,
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_late,
+    np,
+    rule,
+    scale_of,
+    scores,
+    threshold,
+    words_of,
+    young,
+)
 
 SOME, PERCENT = 5, 100  # points that distinguish shares from percentages
 TOTALS = ("train/loss", "val/loss")
@@ -70,12 +86,12 @@ def metric_constant_or_impossible(
         return
     seen = [c for c in judged_curves(features) if c.n]
     if not seen:
-        raise api.CannotJudge("needs a loss or a score with finite values")
+        raise CannotJudge("needs a loss or a score with finite values")
     for curve in seen:
         if text := impossible(curve, absurd, slack):
             yield evidence(curve, text, "high", ("impossible",))
             return
-    late = api.is_late(features, epochs, steps)
+    late = is_late(features, epochs, steps)
     enough = [c for c in seen if c.n >= least or (c.n >= least - 1 and nothing_right(c))]
     settled = [c for c in enough if np.all(np.isfinite(c.raw.values[-int(least) :]))]
     faults = (fault for curve in settled for fault in stuck(run, features, curve, (least, tail, fell), late))
@@ -95,7 +111,7 @@ def stuck(
         yield evidence(curve, text, "high", ("zero",))
     if not repeats(curve) or predictions_change(features, curve) or is_constant_part(features, curve):
         return
-    if (late or curve.values[-1] != 0) and (total or not api.young(run)):
+    if (late or curve.values[-1] != 0) and (total or not young(run)):
         values = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
         yield evidence(curve, None, None, ("constant", "loss") if total else ("constant",), values)
 
@@ -115,7 +131,7 @@ def predictions_change(features: Features, curve: Curve) -> bool:
     (the IoU of a detector's suppression) or a share of few samples. A rank, such as the AUC, moves although
     every sample gets one class; a score of 0 says that one kind of answer is never right."""
     split = curve.name[: curve.name.find("/") + 1]
-    others = (c for c in scores(features, split, 2) if not api.words_of(c.name) & RANKS)
+    others = (c for c in scores(features, split, 2) if not words_of(c.name) & RANKS)
     return bool(curve.values[-1] != 0 and any(np.ptp(c.values) for c in others))
 
 
@@ -146,7 +162,7 @@ def no_parts(features: Features, least: float) -> Evidence | None:
 def judged_curves(features: Features) -> Iterator[Curve]:
     """Losses (the totals first) and scores, without running extremes."""
     names = [n for n in features.run.series if n.startswith(("train/", "val/"))]
-    losses = [n for n in names if n.endswith("loss") and not api.words_of(n) & api.EXTREMES]
+    losses = [n for n in names if n.endswith("loss") and not words_of(n) & EXTREMES]
     for name in sorted(losses, key=lambda n: (n not in ("train/loss", "val/loss"), n)):
         if (curve := features.curve(name)) is not None:
             yield curve
@@ -234,5 +250,5 @@ def evidence(
         aspects=aspects,
         message=text,
         values=values or {},
-        points=(api.EvidencePoint(curve.name, last, float(curve.values[-1])),),
+        points=(EvidencePoint(curve.name, last, float(curve.values[-1])),),
     )

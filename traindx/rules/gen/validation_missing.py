@@ -2,8 +2,17 @@
 
 import re
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 HELD_OUT = {
     "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout",
@@ -61,7 +70,7 @@ def validation_missing(
             last=last,
             values={"passes": seen},
             points=(
-                api.EvidencePoint(
+                EvidencePoint(
                     objective.name, last, float(objective.values[-1]), unit="without a held-out value"
                 ),
             ),

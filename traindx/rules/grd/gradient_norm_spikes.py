@@ -1,8 +1,21 @@
 """GRD004 gradient-norm-spikes."""
 
 from traindx.features.curves.gradient_norms import Excursion
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    excursions,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 def loss_answers(objective: Curve | None, first: float, last: float, jump: float) -> bool:
@@ -83,7 +96,7 @@ def gradient_norm_spikes(
     """
     norm = features.needed_curve("grad_norm")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
-    found = api.excursions(values, factor=factor, score=score) if len(values) > 2 else []
+    found = excursions(values, factor=factor, score=score) if len(values) > 2 else []
     answered = [
         e for e in found if loss_answers(features.objective, steps[e.start], steps[e.stop - 1], jump)
     ]
@@ -91,7 +104,7 @@ def gradient_norm_spikes(
     if not found:
         return
     often = len(found) >= many
-    early = float(api.median(values[: max(3, int(begun * len(values)))]))
+    early = float(median(values[: max(3, int(begun * len(values)))]))
     beyond = max(float(values[e.peak]) for e in found) > usual * early
     marks = ("loss-answers",) * bool(answered) + ("recurrent",) * often
     yield Evidence(
@@ -105,13 +118,13 @@ def gradient_norm_spikes(
     )
 
 
-def spike_point(spike: Excursion, steps: api.Floats, values: api.Floats) -> EvidencePoint:
+def spike_point(spike: Excursion, steps: Floats, values: Floats) -> EvidencePoint:
     """The peak of a spike, compared with the level around it."""
     peak = float(values[spike.peak])
     return EvidencePoint("grad_norm", float(steps[spike.peak]), peak, peak / spike.factor, "L2")
 
 
-def severity(answered: bool, often: bool, harmful: bool) -> api.Severity:
+def severity(answered: bool, often: bool, harmful: bool) -> Severity:
     """By whether the loss rises too or the spikes recur, and whether harm remains."""
     if not (answered or often):
         return "info"

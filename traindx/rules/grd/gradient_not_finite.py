@@ -1,7 +1,19 @@
 """GRD006 gradient-not-finite."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    np,
+    rule,
+    stretches,
+    threshold,
+)
 
 
 @rule(
@@ -50,7 +62,7 @@ def gradient_not_finite(
     raw, n = curve.raw, len(curve.raw)
     if n < 2:
         raise CannotJudge("a single gradient norm may be from the first steps of mixed precision")
-    found = api.stretches(~np.isfinite(raw.values))
+    found = stretches(~np.isfinite(raw.values))
     if found and is_scale_search(*found[0], n, max(min(search, n // 3), opening * n, 1)):
         found = found[1:]
     if not found:
@@ -60,7 +72,7 @@ def gradient_not_finite(
     lasting = to_end or longest > isolated or (count > often * n and len(found) > isolated)
     searching = count == n <= search and moves(features.curve("train/loss"))
     repeated = len(found) >= isolated and count >= many * n
-    severity: api.Severity = (
+    severity: Severity = (
         "high" if lasting and not searching else "medium" if searching or repeated else "low"
     )
     first = found[-1][0] if to_end else found[0][0]
@@ -73,7 +85,7 @@ def gradient_not_finite(
         aspects=("persistent" if to_end else "recurrent" if lasting else "isolated",)
         + ("from-start",) * (first == 0),
         values={"count": count, "rows": n, "step": step},
-        points=(api.EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
+        points=(EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
 
 

@@ -1,7 +1,16 @@
 """LOP001 gradients-accumulate-across-steps."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -49,7 +58,7 @@ def gradients_accumulate_across_steps(
     if missing < share * checked:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="critical", unknown="high", learns="medium"),
+        severity=by_progress(features, stuck="critical", unknown="high", learns="medium"),
         aspects=("always",) if missing >= checked else ("often",),
         values={"share": missing / checked},
         points=(EvidencePoint("zero_grad_missing_steps", None, missing, 0.0, "steps"),),

@@ -1,7 +1,17 @@
 """LOP004 graph-detached."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -75,11 +85,11 @@ def graph_detached(
     )
 
 
-def severity_of(features: Features, used: bool, partly: bool) -> api.Severity:
+def severity_of(features: Features, used: bool, partly: bool) -> Severity:
     """By whether the run learns; low for an agent with a gradient in part of its parameters."""
     if features.is_reinforcement and partly:
         return "low"  # target networks of an agent only follow
-    return api.by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
+    return by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
 
 
 def ran_forward(run: Run, names: str) -> bool:

@@ -1,8 +1,19 @@
 """LOS018 discriminator-wins."""
 
 from traindx.features.adversarial import player_of, words_of
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -63,7 +74,7 @@ def discriminator_wins(
             lost = other.start >= sure and float(np.mean(other.values[-(other.n // 3) :] >= sure)) >= stays
             if other.values.min() >= 0 and (lost or other.end > risen * max(other.start, nothing)):
                 early = run.axis == "step" and (run.last_step or 0.0) < soon
-                yield evidence(curve, other, float(api.median(tail)), early)
+                yield evidence(curve, other, float(median(tail)), early)
                 return
 
 
@@ -94,7 +105,7 @@ def evidence(curve: Curve, other: Curve, low: float, early: bool) -> Evidence:
             else f"stays at {other.end:.3g}",
         },
         points=(
-            api.EvidencePoint(curve.name, last, low, curve.start),
+            EvidencePoint(curve.name, last, low, curve.start),
             other.point(-1, other.end, other.start),
         ),
     )

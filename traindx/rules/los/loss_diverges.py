@@ -1,7 +1,21 @@
 """LOS002 loss-diverges."""
 
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    block_medians,
+    difference_noise,
+    median,
+    median_error,
+    np,
+    rule,
+    threshold,
+)
 
 # A rise that lasts longer than this is no spike (points, share of the points), as in `curves.spikes`.
 PATIENCE, PATIENT = 12, 0.05
@@ -78,7 +92,7 @@ def loss_diverges(
         return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
-    end, error = float(median(tail)), api.median_error(max(curve.noise, curve.spread), len(tail))
+    end, error = float(median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
     gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
@@ -109,7 +123,7 @@ def wanders(
     change all the time. Running means of rewards and losses of hard batches drift so."""
     if curve.n < 2 * parts:
         return False
-    levels = api.block_medians(curve.oriented, int(parts))
+    levels = block_medians(curve.oriented, int(parts))
     if np.argmin(levels) < early * parts:  # it was learned at once, and lost: no drift
         return False
     second = float(np.sort(levels)[1])  # a single low part is chance
@@ -264,13 +278,13 @@ def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: fl
     if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
         return False
     rise, gained = float(np.log(end / curve.best)), float(np.log(curve.start / curve.best))
-    scatter = api.difference_noise(np.log(y))
+    scatter = difference_noise(np.log(y))
     return rise > max(lost * gained, noise * scatter)
 
 
 def lowest_near(curve: Curve, index: int) -> int:
     """The lowest logged point around the low of the trend, which smoothing may have moved."""
-    reach = max(2, curve.n // api.TREND_PARTS)
+    reach = max(2, curve.n // TREND_PARTS)
     first = max(0, index - reach)
     return first + int(np.argmin(curve.oriented[first : index + reach + 1]))
 

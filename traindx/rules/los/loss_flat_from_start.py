@@ -1,8 +1,28 @@
 """LOS003 loss-flat-from-start."""
 
 from traindx.features.curves.chance_level import chance_classes
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, best_skill, np, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    CannotJudge,
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    best_skill,
+    block_medians,
+    improvement,
+    is_late,
+    median,
+    median_error,
+    np,
+    rule,
+    scale_of,
+    skill,
+    slope,
+    threshold,
+    words_of,
+)
 
 DIVERGENCES = frozenset({"kl", "kld", "kldiv", "mmd"})
 SUCCESS = frozenset({"success", "successes", "win", "wins", "winrate", "solved"})
@@ -68,8 +88,8 @@ def loss_flat_from_start(
     """
     curve = features.needed_curve("objective")
     if why := why_not_shown(run, features, curve):
-        raise api.CannotJudge(why)
-    level = float(api.median(np.abs(curve.values))) - features.floor(curve.name)
+        raise CannotJudge(why)
+    level = float(median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
     if another_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
@@ -77,15 +97,15 @@ def loss_flat_from_start(
         return  # a plateau at a good level, or a score that was good from the start
     short = curve.n < few
     rests = np.ptp(curve.values) < same * level
-    if short and not (constant or (rests and (curve.sign < 0 or api.is_late(features, epochs, steps)))):
-        raise api.CannotJudge(f"{curve.n} points are too few for a trend")
+    if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
+        raise CannotJudge(f"{curve.n} points are too few for a trend")
     if curve.sign < 0 and not constant:
         yield from flat_score(curve, many, surely, some, same)
         return
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    sure = not short and (constant or api.improvement(curve)[1] < moved * level)
+    sure = not short and (constant or improvement(curve)[1] < moved * level)
     yield evidence(curve, marks, sure=sure, short=short)
 
 
@@ -107,14 +127,14 @@ def why_not_shown(
 
 def begins_well(features: Features, curve: Curve, good: float) -> bool:
     """Whether the curve is a score that is near perfect throughout."""
-    scale = api.scale_of(curve.name, curve.values, features.run.setup.classes)
-    known = None if scale is None else api.skill(float(api.median(curve.values)), scale)
+    scale = scale_of(curve.name, curve.values, features.run.setup.classes)
+    known = None if scale is None else skill(float(median(curve.values)), scale)
     return (known is not None and known >= good) or (curve.sign < 0 and succeeds(features, good))
 
 
 def succeeds(features: Features, good: float) -> bool:
     """Whether an agent's logged rate of success is near one throughout."""
-    rates = (features.curve(n) for n in features.run.series if api.words_of(n) & SUCCESS)
+    rates = (features.curve(n) for n in features.run.series if words_of(n) & SUCCESS)
     halves = [np.array_split(c.values, 2) for c in rates if c is not None and c.n > 2]
     return any(
         max(float(b.max()) for b in h) <= 1 and min(float(np.mean(b)) for b in h) >= good for h in halves
@@ -127,7 +147,7 @@ def exploring(
     most: float = threshold(0.5, "of the actions", "theory", "most are random"),
 ) -> bool:
     """Whether an agent's logged rate of exploration ends above one half."""
-    rates = [features.curve(n) for n in features.run.series if api.words_of(n) & EXPLORATION]
+    rates = [features.curve(n) for n in features.run.series if words_of(n) & EXPLORATION]
     return features.is_reinforcement and any(
         c is not None and c.n and most < c.values[-1] <= 1 for c in rates
     )
@@ -154,7 +174,7 @@ def evidence(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -
 def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
     """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up.
     Raises CannotJudge if noise may hide a fall."""
-    fall, error = api.improvement(curve)
+    fall, error = improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # a level averages such a fall away
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     unsure = max(error, trend_error(curve))
@@ -165,7 +185,7 @@ def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) 
     if curve.start - curve.best > max(dip, surely * unsure) or fall < -max(dip, surely * error):
         return True
     if error > hidden:
-        raise api.CannotJudge("its noise could hide an improvement")
+        raise CannotJudge("its noise could hide an improvement")
     return False
 
 
@@ -176,7 +196,7 @@ def falls(
     clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
     """Whether all points together fall, if the `ends` of the run do."""
-    tilt = api.slope(curve.oriented)
+    tilt = slope(curve.oriented)
     return ends and -tilt.change > clear * tilt.error > 0
 
 
@@ -184,7 +204,7 @@ def flat_score(curve: Curve, many: float, surely: float, some: float, same: floa
     """A reward or another score that gained nothing compared with its own scatter, neither at the end nor in
     between. A score has no zero, so its level cannot be the unit. With fewer points than `many`, no third
     may be better than the first."""
-    fall, error = api.improvement(curve)
+    fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
         yield evidence(curve, ("score",), sure=False, short=True)
@@ -193,7 +213,7 @@ def flat_score(curve: Curve, many: float, surely: float, some: float, same: floa
         if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:
             yield evidence(curve, ("score",), sure=False, short=True)
         return
-    best = api.block_medians(curve.oriented, api.TREND_PARTS // 2)
+    best = block_medians(curve.oriented, TREND_PARTS // 2)
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
@@ -202,7 +222,7 @@ def flat_score(curve: Curve, many: float, surely: float, some: float, same: floa
 
 def trend_error(curve: Curve) -> float:
     """Standard error of the difference between two levels of the trend."""
-    return api.median_error(curve.noise, max(3, curve.n // api.TREND_PARTS) / 2)
+    return median_error(curve.noise, max(3, curve.n // TREND_PARTS) / 2)
 
 
 def another_improves(features: Features, curve: Curve, clearly: float, share: float) -> bool:
@@ -210,12 +230,12 @@ def another_improves(features: Features, curve: Curve, clearly: float, share: fl
     logged, another part of the loss is such a measure, except a divergence, which others pull against."""
     part = curve.sign > 0 and curve.name not in ("train/loss", "val/loss")
     for name in features.run.series:
-        if name == curve.name or not name.startswith(("train/", "val/")) or api.words_of(name) & DIVERGENCES:
+        if name == curve.name or not name.startswith(("train/", "val/")) or words_of(name) & DIVERGENCES:
             continue
         other = features.curve(name)
         if other is None or other.n < 4 or not (other.sign < 0 or (part and "loss" in name)):
             continue
-        gained, error = api.improvement(other)
+        gained, error = improvement(other)
         if gained > clearly * error and gained > share * max(abs(other.end), abs(other.start)):
             return True
     return False
@@ -232,4 +252,4 @@ def aspects(features: Features, curve: Curve, level: float, constant: bool, tiny
     if lr is not None and lr.n and float(np.max(np.abs(lr.values))) == 0:
         yield "lr-zero"
     if norm is not None and norm.n:
-        yield "norm-tiny" if float(api.median(norm.values)) < tiny * max(1.0, level) else "norm-healthy"
+        yield "norm-tiny" if float(median(norm.values)) < tiny * max(1.0, level) else "norm-healthy"

@@ -1,7 +1,18 @@
 """LOS012 loss-near-zero-early."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    searches_within_steps,
+    threshold,
+)
 
 
 @rule(
@@ -44,12 +55,12 @@ def loss_near_zero_early(
     """
     curve = features.needed_curve("train/loss")
     if not curve.start > 0 or float(curve.values.min()) < 0:
-        raise api.CannotJudge("needs a positive loss")
+        raise CannotJudge("needs a positive loss")
     below = np.flatnonzero(curve.trend <= near * curve.start)
     if (
         not len(below)
         or below[0] > early * curve.n
-        or api.searches_within_steps(run)
+        or searches_within_steps(run)
         or float(median(curve.values[below[0] :])) > near * curve.start
     ):
         return

@@ -1,7 +1,20 @@
 """LOS001 loss-not-finite."""
 
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    improvement,
+    median,
+    np,
+    rule,
+    score,
+    threshold,
+)
 
 WORDS = (
     "became infinite or nan",
@@ -97,7 +110,7 @@ def curve_evidence(
     aspects += aspects_before(run, features, curve, float(curve.raw.steps[first]), grown)
     persistent = tail > 0
     share = float(bad.mean())
-    severity: api.Severity = "critical" if persistent else ("medium" if share > often else "low")
+    severity: Severity = "critical" if persistent else ("medium" if share > often else "low")
     if persistent and curve is not features.objective:
         severity = "high"  # a part, or the validation loss: the training loss itself is finite
         if not curve.n and curve.name.startswith("val/") and score_rises(features):
@@ -131,10 +144,10 @@ def score_rises(
     surely: float = threshold(4.0, "x standard error", "theory", "of a score that improves"),
 ) -> bool:
     """Whether a validation score clearly improves, and ends above where it began."""
-    metric = api.score(features, "val/")
+    metric = score(features, "val/")
     if metric is None or metric.n < least:
         return False
-    gained, error = api.improvement(metric)
+    gained, error = improvement(metric)
     return gained > surely * error and metric.end < metric.start
 
 
@@ -173,7 +186,7 @@ def aspects_before(run: Run, features: Features, curve: Curve, onset: float, gro
     if norm is not None:
         earlier = norm.values[norm.steps < onset]
         if len(earlier) >= 2:
-            recent, usual = float(earlier[-3:].max()), float(api.median(earlier[:-1]))
+            recent, usual = float(earlier[-3:].max()), float(median(earlier[:-1]))
             if recent > grown * usual:
                 yield "norm-grew-before"
             elif len(earlier) > 2:
@@ -181,5 +194,5 @@ def aspects_before(run: Run, features: Features, curve: Curve, onset: float, gro
         elif len(earlier) and bool((norm.nonfinite_steps < onset).any()):
             yield "norm-grew-before"  # without a finite norm before, the first backward pass was broken
     mine = curve.oriented[curve.steps < onset]
-    if len(mine) >= 4 and mine[-1] - api.median(mine[:-1]) > grown * curve.noise:
+    if len(mine) >= 4 and mine[-1] - median(mine[:-1]) > grown * curve.noise:
         yield "loss-grew-before"

@@ -3,8 +3,25 @@
 from traindx.features.curves.chance_level import chance_classes
 from traindx.features.curves.score_scales import late
 from traindx.features.curves.settled_scores import poor_and_settled
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Flat, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Curve,
+    Evidence,
+    Features,
+    Flat,
+    Iterator,
+    Run,
+    Severity,
+    best_skill,
+    flat_tail,
+    improvement,
+    median,
+    np,
+    robust_sigma,
+    rule,
+    scores,
+    threshold,
+)
 
 
 @rule(
@@ -63,7 +80,7 @@ def loss_plateaus(
     curve = features.needed_curve("objective")
     flat = repeated(curve)
     if flat is None and curve.n >= least:
-        flat = api.flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
+        flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     flat = at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
     if flat is None:
         yield from level_validation(features, curve, still, most, least)
@@ -71,7 +88,7 @@ def loss_plateaus(
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    unmoved = np.ptp(curve.values) == 0 and api.best_skill(features) < good
+    unmoved = np.ptp(curve.values) == 0 and best_skill(features) < good
     if unmoved and (curve.sign < 0 or not begins_late(run)):
         return  # without a good score, a loss that never moved belongs to loss-flat-from-start
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm, steady)))
@@ -106,11 +123,9 @@ def level_validation(
         yield poor_level(poor)
         return
     val = features.curve("val/loss")
-    for curve in (*([val] if val is not None else []), *api.scores(features, "val/", int(least))):
+    for curve in (*([val] if val is not None else []), *scores(features, "val/", int(least))):
         flat = (
-            api.flat_tail(curve, still=still, most=most)
-            if curve is not objective and curve.n >= least
-            else None
+            flat_tail(curve, still=still, most=most) if curve is not objective and curve.n >= least else None
         )
         if flat is None:
             continue
@@ -167,12 +182,12 @@ def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
     """The whole log as one plateau, if it begins in the middle of a run and does not move."""
     if not any(e.code == "late-start" for e in run.events):
         return None
-    fall, error = api.improvement(curve)
+    fall, error = improvement(curve)
     level = float(median(np.abs(curve.values)))
     return Flat(0, -fall, error, 1.0) if max(abs(fall), error) < moved * level else None
 
 
-def severity(marks: tuple[str, ...]) -> api.Severity:
+def severity(marks: tuple[str, ...]) -> Severity:
     """Medium only if the level itself is known to be bad and no schedule explains it."""
     return "medium" if "at-chance" in marks and "lr-decayed" not in marks else "low"
 
@@ -186,7 +201,7 @@ def aspects(
 ) -> Iterator[str]:
     little, decayed, good, tiny, steady = bounds
     # The loss of guessing hardly varies between batches. A level that varies is near ln k by coincidence.
-    holds = api.robust_sigma(curve.values[flat.first :]) < steady * abs(level)
+    holds = robust_sigma(curve.values[flat.first :]) < steady * abs(level)
     if curve.name.endswith("loss") and holds and chance_classes(level, features.run.setup.classes):
         yield "at-chance"
     fall = curve.start - level
@@ -198,7 +213,7 @@ def aspects(
         if peak > 0 and float(median(rates)) < decayed * peak:
             yield "lr-decayed"
         before = np.abs(
-            lr.at_steps(curve.steps[max(0, flat.first - curve.n // api.TREND_PARTS) : flat.first + 1])
+            lr.at_steps(curve.steps[max(0, flat.first - curve.n // TREND_PARTS) : flat.first + 1])
         )
         if len(before) > 1 and float(before[-1]) < 0.5 * float(before[0]):
             yield "after-lr-drop"

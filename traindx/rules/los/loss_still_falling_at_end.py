@@ -1,8 +1,18 @@
 """LOS015 loss-still-falling-at-end."""
 
 from traindx.features.curves.forecast import forecast_curve, target_step
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 
 @rule(
@@ -51,7 +61,7 @@ def loss_still_falling_at_end(
     if curve.n < few:
         yield from improves_every_time(curve, gained)
         return
-    tail = api.slope(curve.oriented[min(int(curve.n * (1 - last)), curve.n - 4) :])
+    tail = slope(curve.oriented[min(int(curve.n * (1 - last)), curve.n - 4) :])
     total = curve.start - curve.end
     share = -tail.change / total if total > 0 else 0.0
     if share < gained or tail.z > -surely:

@@ -1,8 +1,19 @@
 """LRS004 learning-rate-is-zero."""
 
 from traindx.features.curves.schedule import Stretch, coarsely_printed, traces
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, rule, slope, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    rule,
+    slope,
+    stretches,
+    threshold,
+)
 
 
 @rule(
@@ -54,11 +65,11 @@ def learning_rate_is_zero(
         if still.all():
             if not improves(features.objective, curve, Stretch(0, curve.n), sure, learns) and not moving:
                 seen = features.objective is not None and features.objective.n >= enough_to_tell
-                some: api.Severity = "medium" if curve.n > short else "low"
+                some: Severity = "medium" if curve.n > short else "low"
                 yield evidence(curve, Stretch(0, curve.n), "always", "high" if seen else some)
                 return
             continue
-        found = [] if coarsely_printed(curve.values) else [Stretch(*ends) for ends in api.stretches(still)]
+        found = [] if coarsely_printed(curve.values) else [Stretch(*ends) for ends in stretches(still)]
         for stretch in sorted(found, key=lambda s: -s.length):
             place = place_in_run(stretch, curve.n)
             enough = max(short, (end if place == "at-end" else part) * curve.n)
@@ -87,7 +98,7 @@ def improves(objective: Curve | None, curve: Curve, stretch: Stretch, sure: floa
     return trend.z < -sure and -trend.change > learns * objective.span
 
 
-def evidence(curve: Curve, stretch: Stretch, place: str, severity: api.Severity) -> Evidence:
+def evidence(curve: Curve, stretch: Stretch, place: str, severity: Severity) -> Evidence:
     start, stop = curve.step_at(stretch.start), curve.step_at(stretch.stop - 1)
     words = {
         "always": "at every point",

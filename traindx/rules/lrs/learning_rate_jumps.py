@@ -1,8 +1,18 @@
 """LRS001 learning-rate-jumps."""
 
 from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -173,9 +183,7 @@ def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild
             "at": at,
             "times": f", and {more} other time{'s' * (more > 1)}" if more else "",
         },
-        points=tuple(
-            api.EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]
-        ),
+        points=tuple(EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]),
     )
 
 

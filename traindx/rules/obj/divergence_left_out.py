@@ -1,7 +1,17 @@
 """OBJ008 divergence-left-out."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, named
 
 
@@ -59,5 +69,5 @@ def divergence_left_out(
                 "first": first,
                 "last": last,
             },
-            points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), last, None),),
+            points=(EvidencePoint(curve.name, float(curve.steps[-1]), last, None),),
         )

@@ -2,8 +2,20 @@
 
 from msgspec.structs import replace
 
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 from traindx.rules.los.discriminator_wins import player_losses
 
 
@@ -61,7 +73,7 @@ def opponents_do_not_compete(
     Improved training of Wasserstein GANs, arXiv:1704.00028.
     """
     if not features.is_duel:
-        raise api.CannotJudge("needs the losses of a generator and of a discriminator")
+        raise CannotJudge("needs the losses of a generator and of a discriminator")
     makers, judges = (player_losses(features, player, least) for player in ("generator", "discriminator"))
     for maker in makers:
         for judge in judges:
@@ -122,5 +134,5 @@ def evidence(curve: Curve, aspect: str, message: str) -> Evidence:
         where=curve.name,
         aspects=(aspect,),
         values={"message": message},
-        points=(api.EvidencePoint(curve.name, last, float(curve.values[-1]), curve.start),),
+        points=(EvidencePoint(curve.name, last, float(curve.values[-1]), curve.start),),
     )

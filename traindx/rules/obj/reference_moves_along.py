@@ -1,7 +1,16 @@
 """OBJ003 reference-moves-along."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -48,5 +57,5 @@ def reference_moves_along(
             onset=curve.step_at(0),
             where=curve.name,
             values={"name": curve.name, "count": float(curve.n)},
-            points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), None),),
+            points=(EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), None),),
         )

@@ -1,7 +1,20 @@
 """OBJ004 rewards-fall-by-small-steps."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    difference_noise,
+    median,
+    rule,
+    running_median,
+    threshold,
+    words_of,
+)
 
 OTHERS = {
     "cross",
@@ -64,10 +77,10 @@ def rewards_fall_by_small_steps(
     if size is None:
         raise CannotJudge("needs a divergence or the entropy of the policy")
     third = reward.n // 3
-    means = api.running_median(reward.values, max(3, int(part * reward.n)))
+    means = running_median(reward.values, max(3, int(part * reward.n)))
     first, last, best = float(means[0]), float(median(reward.values[-third:])), float(means.max())
     fall = first - last
-    if fall <= clear * api.difference_noise(reward.values) or best - first > gained * fall:
+    if fall <= clear * difference_noise(reward.values) or best - first > gained * fall:
         return
     curve, kind = size
     level = float(median(curve.values))
@@ -81,7 +94,7 @@ def rewards_fall_by_small_steps(
             where=reward.name,
             aspects=(kind,),
             values=values,
-            points=(api.EvidencePoint(reward.name, float(reward.steps[-1]), last, first),),
+            points=(EvidencePoint(reward.name, float(reward.steps[-1]), last, first),),
         )
 
 
@@ -89,7 +102,7 @@ def update_size(run: Run, features: Features) -> tuple[Curve, str] | None:
     """The signal that shows best how far the policy moves, and what it measures."""
     found = {}
     for name in run.series:
-        words = api.words_of(name)
+        words = words_of(name)
         if "approxkl" in name.lower().replace("_", ""):
             found["update"] = name
         elif words == {"kl"}:

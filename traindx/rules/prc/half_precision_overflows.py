@@ -1,7 +1,20 @@
 """PRC001 half-precision-overflows."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    halvings,
+    np,
+    rule,
+    settles,
+    suffers,
+    threshold,
+)
 
 
 @rule(
@@ -50,7 +63,7 @@ def half_precision_overflows(
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) == 0:
         raise CannotJudge("the loss scale is never positive, so it is not in use")
-    begin, fell = api.settles(scale, rows=int(rest)), api.halvings(scale)
+    begin, fell = settles(scale, rows=int(rest)), halvings(scale)
     if begin is None:
         deep = [(0, len(scale) - 1)] if fell.sum() >= halved and scale[-1] < usual else []
     else:
@@ -59,7 +72,7 @@ def half_precision_overflows(
     if not deep:
         return
     first = int(np.argmax(fell > 0)) if begin is None else deep[0][0]
-    hurt = begin is not None and api.suffers(features, float(steps[first]), share=worse, score=score)
+    hurt = begin is not None and suffers(features, float(steps[first]), share=worse, score=score)
     yield Evidence(
         onset=float(steps[first]),
         last=float(steps[deep[-1][1]]),
@@ -68,9 +81,7 @@ def half_precision_overflows(
         aspects=("from-start" if begin is None else "later",),
         values={"count": sum(float(fell[a : b + 1].sum()) for a, b in deep)},
         points=(
-            api.EvidencePoint(
-                "loss_scale", float(steps[first]), float(scale[first]), float(scale[first - 1])
-            ),
+            EvidencePoint("loss_scale", float(steps[first]), float(scale[first]), float(scale[first - 1])),
         ),
     )
 

@@ -1,7 +1,18 @@
 """PRC002 half-precision-underflows."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    shed,
+    threshold,
+)
 
 
 @rule(
@@ -45,9 +56,7 @@ def half_precision_underflows(
     zero = norm.values == 0
     if zero.all():
         raise CannotJudge("the gradient norm is 0 in every row, so it was not recorded")
-    if float(zero.mean()) < zeros or (
-        features.objective is not None and api.shed(features.objective) >= done
-    ):
+    if float(zero.mean()) < zeros or (features.objective is not None and shed(features.objective) >= done):
         return
     highest = float(scale.values.max())
     high = scale.at_steps(norm.steps[zero]) >= top * highest
@@ -60,8 +69,6 @@ def half_precision_underflows(
         strength=0.5,
         values={"share": float(zero.mean()), "scale": highest},
         points=(
-            api.EvidencePoint(
-                "grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"
-            ),
+            EvidencePoint("grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"),
         ),
     )

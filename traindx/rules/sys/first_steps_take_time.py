@@ -1,8 +1,18 @@
 """SYS016 first-steps-take-time."""
 
 from traindx.features.performance.level_shifts import durations
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -63,5 +73,5 @@ def first_steps_take_time(
         onset=float(found.steps[0]),
         last=float(found.steps[min(int(early), len(found.steps)) - 1]),
         values={"excess": excess, "share": excess / whole},
-        points=(api.EvidencePoint("time/step", None, float(head.max()), usual, "s"),),
+        points=(EvidencePoint("time/step", None, float(head.max()), usual, "s"),),
     )

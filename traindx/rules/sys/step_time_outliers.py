@@ -1,8 +1,20 @@
 """SYS004 step-time-outliers."""
 
 from traindx.features.performance.level_shifts import durations, isolated_slow, near, periodic, start_up
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Ints,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -64,11 +76,11 @@ def step_time_outliers(
         aspects=("periodic",) if rhythm else ("irregular",),
         values={
             "count": len(slow.rows),
-            "factor": float(api.median((seconds / slow.base)[slow.rows])),
+            "factor": float(median((seconds / slow.base)[slow.rows])),
             "share": slow.excess,
         },
         points=(
-            api.EvidencePoint(
+            EvidencePoint(
                 "time/step", float(steps[worst]), float(seconds[worst]), float(slow.base[worst]), "s"
             ),
         ),
@@ -78,7 +90,7 @@ def step_time_outliers(
 def begin_epochs(
     features: Features,
     steps: Floats,
-    rows: api.Ints,
+    rows: Ints,
     *,
     most: float = threshold(0.8, "of the slow steps", "convention", "the others may be chance"),
 ) -> bool:

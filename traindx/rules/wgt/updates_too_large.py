@@ -1,8 +1,20 @@
 """WGT001 updates-too-large."""
 
 from traindx.features.per_module.panels import after_warm_up, panel, typical
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -53,7 +65,7 @@ def updates_too_large(
     values = np.where(np.isfinite(found.values), found.values, np.nan)
     if not np.isfinite(values).any():
         raise CannotJudge("no finite update was measured")
-    learning = api.is_learning(features)
+    learning = is_learning(features)
     level = positive_median(typical(after_warm_up(found, warm).values))
     early = max((positive_median(row) for row in values[: int(head)]), default=0.0)
     if learning or (level < usual and early < first):
@@ -68,13 +80,11 @@ def updates_too_large(
         severity="high" if learning is False else "medium" if lasting else "low",
         aspects=(*("lasting",) * lasting, *("first-steps",) * (early >= first)),
         values={"ratio": shown, "when": "typically" if lasting else f"at step {found.steps[at]:g}"},
-        points=(
-            api.EvidencePoint("update_ratio", float(found.steps[at]), shown, usual if lasting else first),
-        ),
+        points=(EvidencePoint("update_ratio", float(found.steps[at]), shown, usual if lasting else first),),
     )
 
 
 def positive_median(values: Floats) -> float:
     """Median of the finite values above zero; 0 where there are none."""
     known = values[np.isfinite(values) & (values > 0)]
-    return float(api.median(known)) if len(known) else 0.0
+    return float(median(known)) if len(known) else 0.0
