@@ -5,28 +5,29 @@ from pathlib import Path
 import click
 
 from traindx.cli.options import (
-    FENCE_OPTIONS,
-    OUTPUT_OPTIONS,
+    READING_OPTIONS,
     Format,
     Output,
     codes,
     command_argument,
     config_options,
+    fence_options,
     full_option,
     output_options,
+    plain_output_options,
     price_option,
     reading_options,
-    settle_output,
+    settle_config,
+    settling,
+    severity_option,
     state_limits,
-    with_options,
 )
-from traindx.cli.streams import emit, note, progress, stdout_colors, stdout_width, write_file
+from traindx.cli.streams import emit, figures_in, note, progress, stdout_colors, stdout_width, write_file
 from traindx.config import Config
 from traindx.errors import ConfigError, ReadError
 
 __all__ = [
-    "FENCE_OPTIONS",
-    "OUTPUT_OPTIONS",
+    "READING_OPTIONS",
     "Config",
     "ConfigError",
     "Format",
@@ -38,16 +39,20 @@ __all__ = [
     "command_argument",
     "config_options",
     "emit",
+    "fence_options",
+    "figures_in",
     "full_option",
     "note",
     "output_options",
+    "plain_output_options",
     "price_option",
     "progress",
     "reading_options",
-    "settle_output",
+    "settle_config",
+    "settling",
+    "severity_option",
     "state_limits",
     "stdout_colors",
     "stdout_width",
-    "with_options",
     "write_file",
 ]

@@ -2,7 +2,6 @@
 the records say into one run. `traindx check --data` judges files and folders of data, before anything is trained
 on them."""
 
-import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,8 +25,8 @@ from traindx.cli.api import (
     emit,
     note,
     progress,
+    settling,
     stdout_width,
-    with_options,
     write_file,
 )
 from traindx.lab.conduct import environment as surroundings
@@ -229,7 +228,7 @@ class DataRequest(NamedTuple):
 
 DATA_OPTIONS = (
     click.option(
-        "--data", metavar="PATH",
+        "--data", "path", metavar="PATH",
         help="Check data instead of a script: CSV, Parquet, .npz, .npy, or a folder of images or sounds.",
     ),
     click.option("--target", metavar="COLUMN", help="With --data: the column (or array) to predict."),
@@ -243,20 +242,23 @@ DATA_OPTIONS = (
 )  # fmt: skip
 
 
-def data_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the options on data; it receives them as `request: DataRequest`. Raises ConfigError for one
-    of them without --data."""
+def settle_data(
+    path: str | None,
+    target: str | None,
+    validation: str | None,
+    sensitive: str | None,
+    task: str | None,
+    rows: str | None,
+) -> DataRequest:
+    """What is asked of data. Raises ConfigError for one of these options without --data."""
+    request = DataRequest(path, target, validation, sensitive, task, rows)
+    given = [f"--{name}" for name, value in request._asdict().items() if value is not None]
+    if path is None and given:
+        raise ConfigError(f"{given[0]} needs --data")
+    return request
 
-    @functools.wraps(command)
-    def settled(*, data: str | None, **rest: Any) -> int:
-        given = {name: rest.pop(name) for name in DataRequest._fields if name != "path"}
-        if data is None:
-            lonely = [f"--{name}" for name, value in given.items() if value is not None]
-            if lonely:
-                raise ConfigError(f"{lonely[0]} needs --data")
-        return command(request=DataRequest(data, **given), **rest)
 
-    return with_options(settled, DATA_OPTIONS)
+data_options = settling("request", settle_data, DATA_OPTIONS)
 
 
 def check_data(

@@ -1,21 +1,13 @@
 """A diagnosis as a verb hands it out: its document, its figures and its exit status."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from traindx import pipeline
 from traindx.cli.options import Output
-from traindx.cli.streams import note, stdout_width
+from traindx.cli.streams import figures_in, note, stdout_width
 from traindx.config import Config
-from traindx.errors import ConfigError
 from traindx.reports.forms import written
-from traindx.vocabulary import SEVERITIES
-
-if TYPE_CHECKING:
-    from traindx.vocabulary import Finding, Severity
+from traindx.vocabulary import SEVERITIES, Finding, Severity
 
 # What a verdict weighs where no finding carries it: all signs together, or a script that ended with an error.
 VERDICTS: dict[str, Severity] = {"failed": "critical", "sick": "medium"}
@@ -34,21 +26,18 @@ def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) 
     )
 
 
-def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None:
+def draw(diagnosis: pipeline.Diagnosis, directory: str, *, quiet: bool) -> None:
     """The PNG figures of every run. Raises ConfigError when the folder cannot be written."""
     from traindx.reports.figures import curves as figures
 
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        pairs = list(zip(diagnosis.runs, diagnosis.document.runs, strict=True))
-        prefixes = [f"{i}-" for i in range(1, len(pairs) + 1)] if len(pairs) > 1 else [""]
+    pairs = list(zip(diagnosis.runs, diagnosis.document.runs, strict=True))
+    prefixes = [f"{i}-" for i in range(1, len(pairs) + 1)] if len(pairs) > 1 else [""]
+    with figures_in(directory) as folder:
         drawn = [
             path
             for prefix, (run, found) in zip(prefixes, pairs, strict=True)
-            for path in figures.save(run, found, directory, prefix=prefix)
+            for path in figures.save(run, found, folder, prefix=prefix)
         ]
-    except OSError as error:
-        raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error
     note(f"{len(drawn)} figures in {directory}", quiet)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
 import threading
@@ -16,7 +15,7 @@ import click
 import msgspec
 
 from traindx.atomic_write import naming
-from traindx.cli.options import FENCE_OPTIONS, state_limits, with_options
+from traindx.cli.options import FENCE_OPTIONS, settling, state_limits
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
 from traindx.reports.labels import percent
@@ -113,28 +112,22 @@ def start_options(budget: str) -> tuple[Callable[..., Any], ...]:
 
 def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """The options of a verb that starts the script many times; it receives them as `starts: Starts`."""
+    return settling("starts", settle_starts, start_options(budget))
 
-    def given(command: Callable[..., int]) -> Callable[..., int]:
-        @functools.wraps(command)
-        def settled(
-            *,
-            steps: int | None,
-            budget: str,
-            jobs: int,
-            folder: str | None,
-            writable: tuple[str, ...],
-            network: bool,
-            executor: str,
-            ray_address: str | None,
-            **rest: Any,
-        ) -> int:
-            reach: Reach = {"writable": writable, "network": network}
-            starts = Starts(steps, seconds_of(budget), jobs, folder, reach, executor, ray_address)
-            return command(starts=starts, **rest)
 
-        return with_options(settled, start_options(budget))
-
-    return given
+def settle_starts(
+    steps: int | None,
+    budget: str,
+    jobs: int,
+    folder: str | None,
+    writable: tuple[str, ...],
+    network: bool,
+    executor: str,
+    ray_address: str | None,
+) -> Starts:
+    """How the script is started, as it was asked for. Raises ConfigError."""
+    reach: Reach = {"writable": writable, "network": network}
+    return Starts(steps, seconds_of(budget), jobs, folder, reach, executor, ray_address)
 
 
 def seconds_of(text: str) -> float:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from types import TracebackType
-from typing import Any
 
 import click
 import msgspec
@@ -19,7 +16,7 @@ import msgspec
 from traindx.capture.launch.command import Request
 from traindx.capture.launch.folder import STOP_FILE
 from traindx.capture.launch.output import HOME, STARTED
-from traindx.cli.options import price_option, with_options
+from traindx.cli.options import price_option, settling
 from traindx.cli.streams import note
 from traindx.config import Config
 from traindx.errors import ConfigError
@@ -39,18 +36,6 @@ LIVE_OPTIONS = (
     ),
     price_option,
 )  # fmt: skip
-
-
-def live_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the options of live judging; it receives them as `judging: Judging`."""
-
-    @functools.wraps(command)
-    def settled(
-        *, live: bool | None, events: str | None, stop_on: Severity | None, price: float | None, **rest: Any
-    ) -> int:
-        return command(judging=Judging(live, events, stop_on, price), **rest)
-
-    return with_options(settled, LIVE_OPTIONS)
 
 
 def has_status_line() -> bool:
@@ -136,3 +121,6 @@ class Judging:
                     self.process.wait(PATIENCE)
             self.process.kill()
             self.process.wait()
+
+
+live_options = settling("judging", Judging, LIVE_OPTIONS)

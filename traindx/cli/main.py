@@ -5,23 +5,19 @@ input, bad options, or a bug in traindx), 128 + n ended by signal n (130: Ctrl-C
 shows the traceback of a bug, and warnings; without it there are none.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from traindx.cli.interruptions import Ended, orderly
 from traindx.errors import TraindxError
 from traindx.version import OWN_THREADS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Each verb is `traindx/cli/verbs/<verb>.py` with a click command `<verb>` (find-lr: find_lr); the line is what
 # the overview says of it, so that `traindx --help` need not import any (a test keeps it equal to the verb's own).

@@ -1,38 +1,28 @@
 """What `gradients` and `activations` share: reading, the limits of healthy, the forms, the exit status."""
 
-from __future__ import annotations
-
-import functools
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from traindx import pipeline, rules
 from traindx.cli.api import (
-    OUTPUT_OPTIONS,
+    READING_OPTIONS,
     Config,
-    ConfigError,
-    Format,
     Output,
     ReadError,
     click,
     emit,
+    figures_in,
     note,
-    reading_options,
-    settle_output,
+    plain_output_options,
+    settle_config,
+    settling,
+    severity_option,
     stdout_width,
-    with_options,
 )
 from traindx.cli.diagnosis_output import status_of
 from traindx.features.per_module.flags import Limits
 from traindx.features.per_module.table import Kind, ModuleTable, table
 from traindx.rules.findings import findings
-from traindx.vocabulary import SEVERITIES, Finding
-
-if TYPE_CHECKING:
-    from traindx.vocabulary import Run
-
-FORMATS: tuple[Format, ...] = ("text", "json", "markdown")
+from traindx.vocabulary import Finding, Run
 
 # The limits of healthy come from the rules, so that both agree: (slug, threshold) for each limit.
 LIMITS = {
@@ -57,40 +47,19 @@ ASKED: dict[Kind, tuple[str, ...]] = {
     "activations": ("ACT", "WGT006"),
 }
 
-OPTIONS = (
-    click.option(
-        "--format", "-f", "form", type=click.Choice(FORMATS),
-        help="Format of the table. Default: by the suffix of --output, else text.",
-    ),
-    *OUTPUT_OPTIONS[1:],
-    click.option("--figures", metavar="DIR", help="Also draw the figure as a PNG file into DIR."),
-    click.option(
-        "--severity", type=click.Choice(SEVERITIES),
-        help="Exit with status 1 for a finding of this severity or above. Default: medium.",
-    ),
-)  # fmt: skip
+
+def settle_table(config_file: str | None, aliases: tuple[str, ...], severity: str | None) -> Config:
+    """The settings of a verb that shows a table."""
+    return settle_config(config_file, severity=severity, aliases=aliases)
+
+
+FIGURES = click.option("--figures", metavar="DIR", help="Also draw the figure as a PNG file into DIR.")
+given_options = settling("config", settle_table, (FIGURES, severity_option, *READING_OPTIONS))
 
 
 def table_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb its options; it receives `out`, `config` and `figures`, settled."""
-
-    @functools.wraps(command)
-    def settled(
-        *,
-        config: Config,
-        form: Format | None,
-        output: str | None,
-        quiet: bool,
-        no_color: bool,
-        severity: str | None,
-        **rest: Any,
-    ) -> int:
-        out = settle_output(form, output, quiet, no_color)
-        if out.format not in FORMATS:
-            raise ConfigError(f"--output {output}: this table has no HTML format (use .md, .json or .txt)")
-        return command(out=out, config=config.override(severity=severity), **rest)
-
-    return with_options(reading_options(settled), OPTIONS)
+    """Give a verb its options; it receives `out`, `config` and `figures`."""
+    return plain_output_options(given_options(command))
 
 
 def limits(config: Config | None = None) -> Limits:
@@ -118,7 +87,7 @@ def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None
             note(f"{run.id}: no {kind} by module were recorded", out.quiet)
     emit(modules.render(shown, out.format, width=stdout_width(), color=out.color), out.path)
     if figures is not None:
-        draw([found for found, _ in shown], Path(figures), quiet=out.quiet)
+        draw([found for found, _ in shown], figures, quiet=out.quiet)
     return status_of((finding for _, several in shown for finding in several), config)
 
 
@@ -142,14 +111,11 @@ def without_modules(path: str, kind: Kind, runs: tuple[Run, ...]) -> ReadError:
     )
 
 
-def draw(tables: list[ModuleTable], directory: Path, *, quiet: bool) -> None:
+def draw(tables: list[ModuleTable], directory: str, *, quiet: bool) -> None:
     """The figure of every run. Raises ConfigError when the folder cannot be written."""
     from traindx.reports.figures import modules as figures
 
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
+    with figures_in(directory) as folder:
         for i, found in enumerate(tables, 1):
-            path = figures.save(found, directory, prefix=f"{i}-" if len(tables) > 1 else "")
+            path = figures.save(found, folder, prefix=f"{i}-" if len(tables) > 1 else "")
             note(f"drawn: {path}", quiet)
-    except OSError as error:
-        raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error

@@ -1,6 +1,7 @@
 """Options that several verbs share, and how they become a Config."""
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -45,6 +46,14 @@ OUTPUT_OPTIONS = (
     click.option("--no-color", is_flag=True, help="No colours (as with NO_COLOR=1)."),
 )  # fmt: skip
 
+PLAIN_OUTPUT_OPTIONS = (
+    click.option(
+        "--format", "-f", "form", type=click.Choice(FORMATS[:3]),
+        help="Format of the document. Default: by the suffix of --output, else text.",
+    ),
+    *OUTPUT_OPTIONS[1:],
+)  # fmt: skip
+
 
 def price_of(value: str) -> float:
     amount = settings.finite(value.removesuffix("/h"))
@@ -75,16 +84,19 @@ FENCE_OPTIONS = (
     ),
 )  # fmt: skip
 
+severity_option = click.option(
+    "--severity",
+    type=click.Choice(SEVERITIES),
+    help="Exit with status 1 for a finding of this severity or above. Default: medium.",
+)
+
 RULE_OPTIONS = (
     click.option(
         "--select", multiple=True, metavar="CODES",
         help="Use only these rules: code prefixes or slugs, comma-separated (LOS,validation-missing). Repeatable.",
     ),
     click.option("--ignore", multiple=True, metavar="CODES", help="Leave these rules out. Repeatable."),
-    click.option(
-        "--severity", type=click.Choice(SEVERITIES),
-        help="Exit with status 1 for a finding of this severity or above. Default: medium.",
-    ),
+    severity_option,
     click.option(
         "--fact", "facts", multiple=True, metavar="KEY=VALUE",
         help="A fact that the log lacks, such as optimizer=adam or classes=10. Repeatable.",
@@ -103,44 +115,21 @@ READING_OPTIONS = (
 )  # fmt: skip
 
 
-def output_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the common output options; it receives them settled, as `out: Output`."""
+def settling(
+    argument: str, settle: Callable[..., Any], options: tuple[Callable[..., Any], ...]
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a verb these options; it receives what `settle` makes of them, by their names, as one argument."""
+    names = tuple(inspect.signature(settle).parameters)
 
-    @functools.wraps(command)
-    def settled(*, form: Format | None, output: str | None, quiet: bool, no_color: bool, **rest: Any) -> int:
-        return command(out=settle_output(form, output, quiet, no_color), **rest)
+    def give(command: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(command)
+        def settled(**given: Any) -> int:
+            own = {name: given.pop(name) for name in names}
+            return command(**{argument: settle(**own)}, **given)
 
-    return with_options(settled, OUTPUT_OPTIONS)
+        return with_options(settled, options)
 
-
-def reading_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the options on how logs are read; it receives them settled, as `config: Config`."""
-
-    @functools.wraps(command)
-    def settled(*, config_file: str | None, aliases: tuple[str, ...], **rest: Any) -> int:
-        return command(config=settle_config(config_file, aliases=aliases), **rest)
-
-    return with_options(settled, READING_OPTIONS)
-
-
-def config_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb all options of a diagnosis; it receives them settled, as `config: Config`."""
-
-    @functools.wraps(command)
-    def settled(
-        *,
-        config_file: str | None,
-        select: tuple[str, ...],
-        ignore: tuple[str, ...],
-        severity: str | None,
-        aliases: tuple[str, ...],
-        facts: tuple[str, ...],
-        **rest: Any,
-    ) -> int:
-        config = settle_config(config_file, select, ignore, severity, aliases, facts)
-        return command(config=config, **rest)
-
-    return with_options(settled, RULE_OPTIONS + READING_OPTIONS)
+    return give
 
 
 def command_argument(*, required: bool = True) -> Callable[[Any], Any]:
@@ -231,3 +220,23 @@ def settle_output(form: Format | None, output: str | None, quiet: bool, no_color
             "HTML is for a browser, not for a terminal (add --output report.html, or redirect stdout)"
         )
     return Output(form, path, path is None and stdout_colors(no_color), quiet)
+
+
+def settle_plain_output(form: Format | None, output: str | None, quiet: bool, no_color: bool) -> Output:
+    """As `settle_output`, for a document that has no HTML form."""
+    out = settle_output(form, output, quiet, no_color)
+    if out.format == "html":
+        raise ConfigError(f"--output {output}: this document has no HTML form (use .md, .json or .txt)")
+    return out
+
+
+def settle_reading(config_file: str | None, aliases: tuple[str, ...]) -> settings.Config:
+    """As `settle_config`, for a verb that judges nothing."""
+    return settle_config(config_file, aliases=aliases)
+
+
+output_options = settling("out", settle_output, OUTPUT_OPTIONS)
+plain_output_options = settling("out", settle_plain_output, PLAIN_OUTPUT_OPTIONS)
+reading_options = settling("config", settle_reading, READING_OPTIONS)
+config_options = settling("config", settle_config, RULE_OPTIONS + READING_OPTIONS)
+fence_options = functools.partial(with_options, options=FENCE_OPTIONS)

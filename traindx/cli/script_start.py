@@ -19,14 +19,13 @@ from traindx.capture.launch.folder import DIARY, Claim, forget_start, run_folder
 from traindx.capture.launch.output import Relayed
 from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
 from traindx.cli.api import (
-    FENCE_OPTIONS,
     ConfigError,
     Output,
     click,
     command_argument,
+    fence_options,
     note,
     state_limits,
-    with_options,
 )
 from traindx.cli.interruptions import ASKED
 from traindx.cli.interruptions import Ended as Interrupted
@@ -46,7 +45,7 @@ def start_options(what: str = "record") -> Callable[[Any], Any]:
         help=f"Keep the {what} in DIR. Default: {RUNS}/<script>-<time>.",
     )
     command = command_argument()
-    return lambda verb: command(out(with_options(verb, FENCE_OPTIONS)))
+    return lambda verb: command(out(fence_options(verb)))
 
 
 class Start:

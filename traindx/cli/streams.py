@@ -52,6 +52,16 @@ def write_file(path: Path, text: str, option: str = "--output") -> None:
         raise ConfigError(f"{option} {path}: cannot be written: {error.strerror}") from error
 
 
+@contextlib.contextmanager
+def figures_in(directory: str) -> Iterator[Path]:
+    """The folder to draw into. Raises ConfigError where it cannot be written."""
+    try:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+        yield Path(directory)
+    except OSError as error:
+        raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error
+
+
 def note(text: str, quiet: bool = False) -> None:
     """A sentence for the person at the terminal, in lines of its width; never part of the document."""
     if quiet:

@@ -1,18 +1,13 @@
 """`--ask`: questions at the terminal for facts that a log lacks."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from traindx.config import checked_facts
 from traindx.errors import ConfigError
-
-if TYPE_CHECKING:
-    from traindx.vocabulary import Fact, Run
+from traindx.vocabulary import Fact, Run
 
 QUESTIONS = {
     "optimizer": "Optimizer (sgd, adam, adamw ...)",

@@ -1,6 +1,5 @@
 """`traindx check`: an unmodified script before its long run."""
 
-import functools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,6 @@ from traindx import pipeline
 from traindx.checks.judge import picked
 from traindx.checks.plan import planned
 from traindx.cli.api import (
-    FENCE_OPTIONS,
     Config,
     Output,
     click,
@@ -17,11 +15,11 @@ from traindx.cli.api import (
     command_argument,
     config_options,
     emit,
+    fence_options,
     note,
     output_options,
     progress,
     state_limits,
-    with_options,
 )
 from traindx.cli.checks import Bench, DataRequest, check_data, data_options, gather, listing, rendered
 from traindx.vocabulary import Check
@@ -70,7 +68,7 @@ Exit status:
 )
 @click.option("--list", "listed", is_flag=True, help="List the checks and exit.")
 @click.option("--out", "records", metavar="DIR", help="Keep the records of the experiments in DIR.")
-@functools.partial(with_options, options=FENCE_OPTIONS)
+@fence_options
 @data_options
 @output_options
 @config_options

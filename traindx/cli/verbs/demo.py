@@ -1,9 +1,6 @@
 """`traindx demo`: train a network with a known fault, diagnose its log, and compare with the truth."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,9 +9,7 @@ from traindx.cli.api import ConfigError, Output, click, emit, full_option, note,
 from traindx.cli.demo_network import FAULTS, Fault, train
 from traindx.cli.diagnosis_output import draw, rendered
 from traindx.temporary import DEMO, room
-
-if TYPE_CHECKING:
-    from traindx.vocabulary import RunDiagnosis
+from traindx.vocabulary import RunDiagnosis
 
 EXAMPLES = """\b
 Examples:
@@ -49,7 +44,7 @@ def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Ou
     diagnosis = pipeline.diagnose(run)
     emit(rendered(diagnosis, out, full=full), out.path)
     if figures is not None:
-        draw(diagnosis, Path(figures), quiet=out.quiet)
+        draw(diagnosis, figures, quiet=out.quiet)
     note(truth(FAULTS[fault], diagnosis.first), out.quiet)
     if folder:
         note(f"The log: {log}", out.quiet)

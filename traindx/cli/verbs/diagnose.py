@@ -1,12 +1,8 @@
 """`traindx diagnose`: logs in, one diagnosis per run out."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy  # noqa: F401 - first: after msgspec's typing_extensions its import takes a tenth longer
 
@@ -24,9 +20,7 @@ from traindx.cli.api import (
     progress,
 )
 from traindx.cli.diagnosis_output import draw, rendered, status
-
-if TYPE_CHECKING:
-    from traindx.vocabulary import Run
+from traindx.vocabulary import Run
 
 LONG_INPUT = 64 * 2**20  # bytes; below it reading takes about a second and a bar would only flicker
 MANY_PATHS = 8
@@ -76,7 +70,7 @@ def diagnose(
     diagnosis = pipeline.diagnose(runs, config)
     emit(rendered(diagnosis, out, full=full), out.path)
     if figures is not None:
-        draw(diagnosis, Path(figures), quiet=out.quiet)
+        draw(diagnosis, figures, quiet=out.quiet)
     return 2 if failed else status(diagnosis, config)
 
 

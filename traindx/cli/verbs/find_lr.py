@@ -1,27 +1,20 @@
 """`traindx find-lr`: a learning-rate range test on an unmodified script."""
 
-import functools
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from traindx.cli.api import (
-    FENCE_OPTIONS,
-    OUTPUT_OPTIONS,
     ConfigError,
-    Format,
     Output,
     click,
     command_argument,
     emit,
+    fence_options,
+    figures_in,
     note,
-    settle_output,
+    plain_output_options,
     state_limits,
     stdout_width,
-    with_options,
 )
-
-FORMATS: tuple[Format, ...] = ("text", "json", "markdown")
 
 EXAMPLES = """\b
 Examples:
@@ -41,29 +34,6 @@ Exit status:
   1  there is none: the sweeps show nothing, and the reason is printed
   2  could not work: no such program, nothing recorded, or too few steps
 """
-
-OPTIONS = (
-    click.option(
-        "--format", "-f", "form", type=click.Choice(FORMATS),
-        help="Format of the report. Default: by the suffix of --output, else text.",
-    ),
-    *OUTPUT_OPTIONS[1:],
-    click.option("--figures", metavar="DIR", help="Also draw learning_rate.png into DIR."),
-    *FENCE_OPTIONS,
-)  # fmt: skip
-
-
-def report_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give the verb its output options; it receives them settled, as `out` and `figures`."""
-
-    @functools.wraps(command)
-    def settled(*, form: Format | None, output: str | None, quiet: bool, no_color: bool, **rest: Any) -> int:
-        out = settle_output(form, output, quiet, no_color)
-        if out.format not in FORMATS:
-            raise ConfigError(f"--output {output}: this report has no HTML format (use .md, .json or .txt)")
-        return command(out=out, **rest)
-
-    return with_options(settled, OPTIONS)
 
 
 @click.command("find-lr", epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
@@ -85,7 +55,9 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
     "--seconds", type=click.FloatRange(min=1), default=600.0, show_default=True, metavar="S",
     help="Time limit of each start of the script.",
 )  # fmt: skip
-@report_options
+@click.option("--figures", metavar="DIR", help="Also draw learning_rate.png into DIR.")
+@fence_options
+@plain_output_options
 def find_lr(
     command: tuple[str, ...],
     out: Output,
@@ -117,7 +89,7 @@ def find_lr(
     )  # fmt: skip
     emit(rates.render(search, out.format, width=stdout_width(), color=out.color), out.path)
     if figures is not None:
-        draw(search, Path(figures), quiet=out.quiet)
+        draw(search, figures, quiet=out.quiet)
     return 0 if search.suggested is not None else 1
 
 
@@ -129,12 +101,9 @@ def numbers(seeds: str) -> tuple[int, ...]:
     return tuple(map(int, words))
 
 
-def draw(search: Any, directory: Path, *, quiet: bool) -> None:
+def draw(search: Any, directory: str, *, quiet: bool) -> None:
     """The picture. Raises ConfigError when the folder cannot be written."""
     from traindx.reports.figures import rates as figures
 
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        note(f"drawn: {figures.save(search, directory)}", quiet)
-    except OSError as error:
-        raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error
+    with figures_in(directory) as folder:
+        note(f"drawn: {figures.save(search, folder)}", quiet)

@@ -225,7 +225,7 @@ def diagnosed(
     text = rendered(diagnosis, out, full=full)
     emit(f"{text.rstrip()}\n\n{way}\n" if way and out.format == "text" else text, out.path)
     if figures is not None:
-        draw(diagnosis, Path(figures), quiet=out.quiet)
+        draw(diagnosis, figures, quiet=out.quiet)
     note(f"{'The output' if unrecorded else 'The record'}: {folder}", out.quiet)
     # A script that failed before it trained is not well, though no rule has a finding.
     return 1 if unrecorded and ended.shell_status else status(diagnosis, config)

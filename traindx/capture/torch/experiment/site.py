@@ -1,18 +1,15 @@
 """Where an intervention meets the script: the places to hook into, and what it tells of itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from traindx.capture.experiment import site as shared
 from traindx.capture.process.patches import set_within
 from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.settings import Change, Optimizer, Override
-
-if TYPE_CHECKING:
-    import torch
 
 
 class Site(shared.Site):
