@@ -44,6 +44,18 @@ RIGHT = {
     "keywords of a function": (
         MAKE + "optimizer = make(model.parameters(), lr=1e-6)", None, ("train.py", "lr=1e-6)", "lr=0.001)"),
     ),
+    "a copy without another entry": (
+        'CFG = json.load(open("c.json"))\noptions = dict(CFG["optim"])\noptions.pop("name", None)\n'
+        + ADAM.format("options"), ("c.json", JSON), ("c.json", '"optim": {"lr": 1e-6', '"optim": {"lr": 0.001'),
+    ),
+    "a copy by its method": (
+        'CFG = json.load(open("c.json"))\noptions = CFG["optim"].copy()\n' + ADAM.format("options"),
+        ("c.json", JSON), ("c.json", '"optim": {"lr": 1e-6', '"optim": {"lr": 0.001'),
+    ),
+    "a copy with another rate": (
+        'CFG = json.load(open("c.json"))\noptions = dict(CFG["other"], lr=1e-6)\n' + ADAM.format("options"),
+        ("c.json", '{"other": {"lr": 3.0}}'), ("train.py", 'lr=1e-6)', 'lr=0.001)'),
+    ),
     "JSON through a function": (
         MAKE + 'CFG = json.load(open("c.json"))\noptimizer = make(model.parameters(), **CFG["optim"])',
         ("c.json", JSON), ("c.json", '"optim": {"lr": 1e-6', '"optim": {"lr": 0.001'),
@@ -55,6 +67,7 @@ SILENT = {
     "environment": "import os\n" + ADAM.format('json.loads(os.environ["OPTIM"])'),
     "positional": "options = model.parameters(), 1e-6\noptimizer = torch.optim.AdamW(*options)",
     "two calls that disagree": MAKE + "make(model.parameters(), lr=1e-6)\noptimizer = make(model.parameters(), lr=1.0)",
+    "a copy of another program's": "import settings\noptions = dict(settings.load())\n" + ADAM.format("options"),
     "no rate in it": 'CFG = json.load(open("c.json"))\n' + ADAM.format('CFG["nothing"]'),
 }  # fmt: skip
 FACTS = {"lr": 1e-6, "optimizer": "AdamW"}

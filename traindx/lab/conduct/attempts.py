@@ -1,5 +1,7 @@
 """Starts of an unmodified script that are recorded and read back: joins the experiment with capture."""
 
+import contextlib
+import importlib
 import shutil
 import threading
 import time
@@ -24,6 +26,8 @@ GLANCE = 1.0  # seconds between two reads of a record that is being written, at 
 # What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording
 # does.
 LATE = ("torch._dynamo", "traindx.capture.launch.attach", "traindx.capture.torch.launched", "pyarrow.ipc")
+# What traindx itself will need, imported while another process loads the script's libraries.
+MEANWHILE = ("traindx.lab.edits.api", "pyarrow.compute", "numpy.ma", "matplotlib.backends.backend_agg")
 TRACES = "*.pt.trace.json.gz"
 PATIENT = 10.0  # times as long as the last read took
 
@@ -198,6 +202,9 @@ class Starter:
         background."""
         environment = experiment.with_threads(self.warm.base, self.threads)
         threading.Thread(target=self.warm.prepare, args=(environment,), daemon=True).start()
+        for name in MEANWHILE:
+            with contextlib.suppress(ImportError):  # an extra that is not installed is not needed either
+                importlib.import_module(name)
         self.warm.answered.wait()
         return self.warm.at_once
 

@@ -8,7 +8,9 @@ from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, argument, dotted
 
 NAMESPACES = ("SimpleNamespace", "Namespace", "dict", "EasyDict", "DotDict", "AttrDict", "Munch", "Box")
-COPYING = ("dataclasses.replace", "attr.evolve", "attrs.evolve", "copy.replace")
+COPYING = (
+    "dataclasses.replace", "attr.evolve", "attrs.evolve", "copy.replace", "copy.copy", "copy.deepcopy", "builtins.dict",
+)  # fmt: skip
 ADDING, PARSING = ("add_argument", "add_option"), ("parse_args", "parse_known_args")
 # Where its value is written, and what sets it on a command line.
 Option = tuple[Source, cst.CSTNode, tuple[str, ...]]

@@ -228,7 +228,14 @@ def in_call(
 
 def is_copy(source: Source, made: cst.CSTNode) -> bool:
     """Whether a call makes a copy of its first argument in which some fields are others."""
-    return isinstance(made, cst.Call) and bool(made.args) and source.name(made.func) in COPYING
+    if (
+        not isinstance(made, cst.Call)
+        or not made.args
+        or made.args[0].keyword is not None
+        or made.args[0].star
+    ):
+        return False
+    return source.name(made.func) in COPYING
 
 
 def path_of(
@@ -244,6 +251,10 @@ def path_of(
             continue
         if isinstance(node, cst.Call) and is_copy(source, node) and argument(node, keys[0]) is None:
             node = node.args[0].value
+            continue
+        func = node.func if isinstance(node, cst.Call) and not node.args else None
+        if isinstance(func, cst.Attribute) and func.attr.value == "copy":
+            node = func.value
             continue
         home, made = resolve(project, source, node)
         if made is node:
