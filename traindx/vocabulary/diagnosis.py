@@ -91,9 +91,10 @@ class FixOffer(msgspec.Struct, frozen=True):
 
 class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, rename={"for_": "for"}):
     """A cause with its probability; over all hypotheses of a run they sum to 1. `pattern` is set for
-    `healthy` when a benign shape shows. `interval`, of the leading one of a recording: the least and the
-    most probability that fits of the ranking give it which lack a fifth of the programs each; null
-    otherwise, and where an experiment moved the belief since."""
+    `healthy` when a benign shape shows, and for the first cause of a run that is too short to tell.
+    `interval`, of the leading one of a recording: the least and the most probability that fits of the
+    ranking give it which lack a fifth of the programs each; null otherwise, and where an experiment moved
+    the belief since."""
 
     cause: str
     title: str

@@ -221,6 +221,7 @@ LOWER_WORDS = (
     "mape",
     "smape",
     "rmsle",
+    "rmspe",
     "mpjpe",
     "eer",
     "lpips",

@@ -213,3 +213,32 @@ def test_what_says_nothing_of_the_setup(words: str) -> None:
         "classes",
         "batch_size",
     }
+
+
+@pytest.mark.parametrize(
+    ("words", "symptom"),
+    [
+        ("I trained for a day, but the loss does not decrease at all", "loss-flat-from-start"),
+        ("Hi, why is my accuracy always 0.1 on the test data?", "loss-flat-from-start"),
+        ("I think the generator isn't learning anything.", "loss-flat-from-start"),
+        ("为什么我的损失一直不下降？", "loss-flat-from-start"),
+        ("When I train on the GPU all losses are nan, on the CPU it works", "loss-not-finite"),
+        ("Does anybody know why the validation loss increases?", "validation-gap-grows"),
+        ("I see that the loss suddenly explodes in the third epoch", "loss-diverges"),
+    ],
+)
+def test_what_somebody_says_is_wrong(words: str, symptom: str) -> None:
+    assert facts(words).get("symptoms") == symptom
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I get the same accuracy as in the paper, is it normal?",
+        "Hi, the loss decreases nicely. How many epochs should I train?",
+        "Epoch 00012: val_loss did not improve from 0.80084",
+        "Some weights of the model were not initialized from the checkpoint",
+    ],
+)
+def test_what_is_no_complaint(words: str) -> None:
+    assert "symptoms" not in facts(words)

@@ -58,6 +58,9 @@ UNEXPLAINED: Mapping[Severity, float] = {
     "info": 0.0,
 }
 EXPLAINS = 0.5
+SEVERE = ("critical", "high", "medium")
+# A shape that leaves the cause open: it is kept where no cause reaches a probability of LEADS either.
+UNSEEN, LEADS = "too-short-to-tell", 0.35
 # These findings occur with many kinds of faults, so a cause that does not explain them loses little.
 # Measured: of 40 recorded faults with a loss that jumps at once and stays there, 6 were learning rates
 # that were too high.
@@ -108,10 +111,10 @@ def rank(
         explained = explained_by(parts[first][0], signs, EXPLAINS)
         probabilities = explain_away(probabilities, bases, terms, signs, explained, slugs.index("healthy"))
     shown = listed(probabilities, slugs)
-    # A benign shape explains a run only where health is the best explanation.
-    shape = pattern(outcomes, run, features) if slugs[shown[0]] == "healthy" else None
     published = zip(shown, capped(probabilities[shown]), strict=True)
-    ranked = [hypothesis(chosen[i], float(p), terms[i], shape) for i, p in published]
+    ranked = [hypothesis(chosen[i], float(p), terms[i]) for i, p in published]
+    seen = any(f.severity in SEVERE and f.key not in symptoms for f in findings)
+    ranked[0] = shaped(ranked[0], pattern(outcomes, run, features), seen)
     if far is not None:
         by_hand = [fsum((c.prior, *known.values())) for c, (known, _) in zip(chosen, parts, strict=True)]
         lost = [fsum(rest.values()) for _, rest in parts]
@@ -119,6 +122,13 @@ def rank(
         others = [float(flattened(one, fit.temper, far, slugs)[shown[0]]) for one in members]
         ranked[0] = msgspec.structs.replace(ranked[0], interval=spread(ranked[0].probability, others))
     return tuple(ranked)
+
+
+def shaped(first: Hypothesis, shape: str | None, seen: bool) -> Hypothesis:
+    """The first hypothesis with a benign shape, which explains a run where health is the best explanation, or where
+    nothing explains it yet: `seen` says whether a rule found something."""
+    unseen = shape == UNSEEN and first.probability < LEADS and not seen
+    return msgspec.structs.replace(first, pattern=shape) if first.cause == "healthy" or unseen else first
 
 
 def is_comparable(run: Run) -> bool:
@@ -190,9 +200,7 @@ def tempered(terms: Mapping[str, float], alone: Mapping[str, float], part: float
     return {k: part * (terms.get(k, 0.0) + alone.get(k, 0.0)) for k in {**terms, **alone}}
 
 
-def hypothesis(
-    cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None
-) -> Hypothesis:
+def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float]) -> Hypothesis:
     """The published form: evidence for and against, strongest first."""
     ordered = sorted(terms.items(), key=lambda item: (-abs(item[1]), item[0]))
     rounded = [EvidenceTerm(name, round(value, 3)) for name, value in ordered if abs(value) >= LISTED_FROM]
@@ -200,7 +208,6 @@ def hypothesis(
         cause=cause.slug,
         title=cause.title,
         probability=probability,
-        pattern=shape if cause.slug == "healthy" else None,
         for_=tuple(t for t in rounded if t.log_odds > 0),
         against=tuple(t for t in rounded if t.log_odds < 0),
     )

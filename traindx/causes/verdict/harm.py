@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from msgspec.structs import replace
 
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
@@ -10,6 +11,7 @@ from traindx.features.curve import Curve
 from traindx.features.curves.gradient_norms import worsened_after
 from traindx.features.curves.progress import is_learning
 from traindx.features.curves.score_scales import best_skill, late, late_skills, scores
+from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Health, Hypothesis, Run, threshold
 
@@ -53,6 +55,27 @@ def stands_still(findings: Sequence[Finding]) -> bool:
     """Whether a loss has the same value in every digit throughout."""
     losses = [f for f in findings if "loss" in (f.where or "")]
     return any({"constant", "never-moved"} & set(f.aspects) and f.severity != "info" for f in losses)
+
+
+def stuck_as_reported(
+    run: Run,
+    features: Features,
+    *,
+    least: float = threshold(4, "points", basis="convention", source="fewer do not show a level"),
+    much: float = threshold(0.05, "of the first", basis="convention", source="more than the last digits"),
+    good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a score that is good"),
+) -> bool:
+    """Whether somebody who asks says that nothing is learned, and the rows show no more than that: a level as at
+    the start, or a poor score that has settled."""
+    curve = features.objective
+    if "loss-flat-from-start" not in run.setup.word("symptoms") or curve is None or curve.n < least:
+        return False
+    if best_skill(features) >= good:
+        return False
+    gained = float(curve.oriented[0]) - min(curve.end, float(curve.oriented[-1]))
+    begins = not any(e.code == "late-start" for e in run.events)
+    still = gained <= much * abs(float(curve.oriented[0])) if begins else np.ptp(curve.values) == 0
+    return bool(still) or poor_and_settled(features) is not None
 
 
 def nothing_carries_over(

@@ -28,6 +28,7 @@ from traindx.causes.verdict.harm import (
     loss_in_raw_units,
     nothing_carries_over,
     stands_still,
+    stuck_as_reported,
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
@@ -136,7 +137,9 @@ def health_of(
         return health_without_score(case)
     done = has_no_harm(case)
     if "medium" in gravest and not (done and healthy >= sure):
-        return "sick" if is_alarming(case) else "watch"
+        return "sick" if is_alarming(case) or stuck_as_reported(case.run, case.features) else "watch"
+    if stuck_as_reported(case.run, case.features) and healthy < doubted:
+        return "sick"
     if done:
         untrained = leading is not None and leading.cause in UNTRAINED and leading.probability >= sure
         unsound = untrained or (is_doubtful(case) and not is_calibrated(case.run, case.features))

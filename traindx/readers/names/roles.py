@@ -27,6 +27,8 @@ LOSS_LIKE = (
     "xent",
     "mse",
     "rmse",
+    "rmsle",
+    "rmspe",
     "mae",
     "l1",
     "l2",
@@ -41,7 +43,7 @@ LOSS_LIKE = (
     "huber",
 )
 # Distances, which next to a loss may be of another size.
-ERRORS = ("mse", "rmse", "mae", "l1", "l2", "error")
+ERRORS = ("mse", "rmse", "rmsle", "rmspe", "mae", "l1", "l2", "error")
 # Of those that stand in for a loss, these are likely not the one that is trained.
 DOUBTFUL = frozenset({"loss", "entropy", "perplexity", "error", "objective", "merror"})
 UNNAMED = ("value", "c0", "c1")

@@ -3,6 +3,8 @@
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import islice
 
 from traindx.readers.textlog.grammar import LONGEST_LINE
 from traindx.vocabulary import Fact
@@ -102,6 +104,31 @@ SATURATES = re.compile(
 )
 RECTIFIES = re.compile(r"relu|gelu|elu\b|silu|swish|mish|\b(?:output|last|final)\b", re.I)
 GRADIENTS = re.compile(r"\bgrad(?:ient)?s?\b|grad_norm", re.IGNORECASE)
+# What the author says is wrong, by the slug of the rule that would see it. A sentence counts for the first that fits.
+# `did not improve from` is what Keras prints.
+SUBJECT = r"\b(?:loss\w*|acc\w*|rewards?|scores?|model|net\w*|training|generator|agent|m?ap|m?iou|dice|[wc]er|bleu|it)\b"
+NOT = r"(?:(?:do|does|is|are|was|has|have|can|could|will|wo|ca)(?:n['’o]?t| not)|never|not|barely|hardly)"
+COMPLAINTS = (
+    ("loss-not-finite", re.compile(
+        r"(?:\b(?:is|are|was|be|get\w*|got|becom\w+|became|turn\w*|goes|show\w*|of|always|been|value) |\b)nans?\b(?! \d)"
+        r"(?=.*[a-z]{3})|[为成是]\s?nan", re.I)),
+    ("validation-gap-grows", re.compile(
+        r"over-?fit|过拟合|\b(?:val\w*|test|eval\w*)\b[^.?!:=]{0,40}\b(?:increas|ris(?:es|ing)|goes? up"
+        r"|(?:very|much|so|too) low)", re.I)),
+    ("loss-flat-from-start", re.compile(
+        rf"{SUBJECT}[^.?!:=]{{0,60}}\b{NOT} (?:\w+ ){{0,2}}(?:learn|train|converg|improv(?!e from)|decreas|increas|chang|mov"
+        r"|work|go\w* (?:down|up)|drop|reduc)|\bnot (?:learn|converg|work|train)ing\b"
+        r"|\b(?:stuck|stagnat\w+|(?:stay|remain|keep)(?:s|ed|ing)? (?:the same|constant|at|around|unchanged|on))\b"
+        r"|\b(?:always|constantly) (?:the same|zero|at|around|\d)|\bconstant (?:value|loss|acc\w*)\b"
+        r"|\b(?:loss|acc\w*|reward|map) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))"
+        r"|不下降|不收敛|不变|没有下降|没有变化|降不下", re.I)),
+    ("loss-diverges", re.compile(
+        r"\b(?:loss\w*|error|perplexity|ppl)\b[^.?!:=]{0,40}\b(?:explod|diverg|blow|increas(?:es|ing)|goes up|(?:rise|grow)s)"
+        r"|\bacc\w*\b[^.?!:=]{0,30}\b(?:drops|decreases|falls) ", re.I)),
+)  # fmt: skip
+PROSE = re.compile(
+    r"(?:^|[\s(*#>])[A-Za-z][a-z']*[,.?!;:]*(?:\s+[A-Za-z][a-z'’_]*[,.?!;:]*){2}|[\u4e00-\u9fff]{3}"
+)
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
 PAIR = re.compile(
@@ -123,6 +150,7 @@ class Facts:
     def __init__(self) -> None:
         self.found: list[tuple[int, str, Fact]] = []
         self.said: list[tuple[str, Fact]] = []
+        self.complaints: dict[str, None] = {}  # in the order of the text
         self.asked = self.gradients = False  # whether somebody asks, and whether gradients are spoken of
         self.code = array("q")
 
@@ -132,6 +160,7 @@ class Facts:
         self.asked = self.asked or bool(ASKS.search(line[:LONGEST_LINE]))
         self.gradients = self.gradients or bool(GRADIENTS.search(line[:LONGEST_LINE]))
         self.said += said_in(line[:LONGEST_LINE])
+        self.complaints |= dict.fromkeys(complaints_in(line[:LONGEST_LINE]))
         if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)
             return
@@ -151,6 +180,8 @@ class Facts:
                 known.setdefault(name, []).append(value)
         for name, value in self.said if self.asked else ():
             known.setdefault(name, [value])
+        if self.complaints and self.asked:
+            known["symptoms"] = [",".join(self.complaints)]
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
     def code_near(self, row: int) -> int:
@@ -179,6 +210,13 @@ def said_in(line: str) -> list[tuple[str, Fact]]:
     if net is not None and kinds and not RECTIFIES.search(line):
         found += [("depth", int(net[1])), ("activations", ", ".join(sorted(kinds)))]
     return found
+
+
+def complaints_in(line: str) -> Iterator[str]:
+    """The rules that would see what the author of a question says is wrong, one a sentence."""
+    for sentence in re.split(r"(?<=[.?!？。])\s*", line) if PROSE.search(line) else ():
+        found = (slug for slug, pattern in COMPLAINTS if pattern.search(sentence))
+        yield from islice(found, 1)
 
 
 def optimizer_and_precision(line: str) -> list[tuple[str, Fact]]:

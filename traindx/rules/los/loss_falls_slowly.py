@@ -69,7 +69,8 @@ def loss_falls_slowly(
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
     fall, error = curve.start - curve.end, improvement(curve)[1]
     fraction = fall / curve.start
-    if not least < fraction < slow or fall < surely * error:
+    later = any(e.code == "late-start" for e in run.events)  # most of the fall may come before the excerpt
+    if later or not least < fraction < slow or fall < surely * error:
         return
     if second.change >= 0 or -second.change < straight * max(-first.change, 0.0) or second.z > -2:
         return

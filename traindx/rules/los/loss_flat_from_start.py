@@ -117,7 +117,10 @@ def why_not_shown(
     updates: float = threshold(50, "steps", "convention", "shorter than a warm-up"),
 ) -> str:
     """Why the log does not show whether anything is learned ("" if it does)."""
-    if any(e.code == "late-start" for e in run.events):
+    reported = (
+        "loss-flat-from-start" in run.setup.word("symptoms") and np.ptp(curve.values) == 0 and curve.n > 3
+    )
+    if any(e.code == "late-start" for e in run.events) and not reported:
         return "the log does not show the start of the run"
     done, planned = run.last_step or 0.0, run.setup.planned_steps or 0
     if run.axis == "step" and done < updates < planned and np.ptp(curve.values):
