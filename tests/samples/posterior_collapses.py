@@ -36,5 +36,7 @@ def stays_quiet() -> dict[str, Run]:
         "still rising": autoencoder(1e-4 * (1 + T)),
         "falls to a useful level": autoencoder(4 + 30 * np.exp(-T / 5)),
         "its weight is raised": autoencoder(GONE, kl_weight=np.minimum(T / 100, 1.0)),
-        "small as all losses are": run({"train/kl": GONE / 100, "train/recon_loss": RECONSTRUCTION / 1e5}),
+        "small as all losses are": run(
+            {"train/kl_loss": GONE / 100, "train/recon_loss": RECONSTRUCTION / 1e5}
+        ),
     }

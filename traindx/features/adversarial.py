@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
-GENERATORS = frozenset({"g", "gen", "generator", "lossg", "gloss", "errg", "netg"})
+GENERATORS = frozenset({"g", "gen", "generator", "lossg", "gloss", "errg"})
 DISCRIMINATORS = frozenset(
-    {"d", "dis", "disc", "discr", "discriminator", "critic", "lossd", "dloss", "errd", "netd", "lossdisc"}
+    {"d", "dis", "disc", "discr", "discriminator", "critic", "lossd", "dloss", "errd", "lossdisc"}
 )
 # Terms of a generator's loss that measure something by themselves: these do show progress.
 MEASURES = frozenset(
@@ -42,18 +42,19 @@ def player_of(name: str) -> str:
     words = set(words_of(name))
     if words & MEASURES:
         return ""
-    if words & DISCRIMINATORS:
+    if words & DISCRIMINATORS or any(w.endswith("netd") for w in words):
         return "discriminator"
-    return "generator" if words & GENERATORS else ""
+    return "generator" if words & GENERATORS or any(w.endswith("netg") for w in words) else ""
 
 
 def is_duel(names: Iterable[str]) -> bool:
     """Whether both a generator and a discriminator have names of their own, or a discriminator is logged with the
-    penalty on its gradient."""
+    penalty on its gradient, or is spelled out."""
     named = list(names)
     players = {player_of(n) for n in named}
     penalty = any("gp" in words_of(n) for n in named)
-    return "discriminator" in players and ("generator" in players or penalty)
+    spelled = any("discriminator" in words_of(n) for n in named)  # against a net whatever it is called
+    return "discriminator" in players and ("generator" in players or penalty or spelled)
 
 
 def is_term(name: str) -> bool:

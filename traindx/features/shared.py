@@ -107,7 +107,7 @@ class Features(Derived):
         kept = [n for n in self.run.series if n.startswith(("train/", "val/"))]
         scores = all(direction_of(n) != "lower" for n in kept) and not self.is_reinforcement
         counted = any(counts(s.values) for n, s in self.run.series.items() if n not in (*kept, "index"))
-        known = all(n.startswith("val/") for n in kept)
+        known = all(n.startswith("val/") and unordered(self.run.series[n].values) for n in kept)
         known = known or (not counted and all(unordered(self.run.series[n].values) for n in kept))
         return self.run.axis == "row" and "epoch" not in self.run.series and scores and known
 
@@ -136,7 +136,7 @@ class Features(Derived):
             # Of preferences, the margin goes on rising after all pairs are in the right order.
             rewards = [n for n in rewards if "margin" in n] or rewards
             if rewards:
-                return max(rewards, key=lambda n: len(series[n]))
+                return max(rewards, key=lambda n: (len(series[n]), n.endswith("/reward")))
         if self.is_evaluation:
             return None
         # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.

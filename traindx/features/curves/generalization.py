@@ -222,3 +222,10 @@ def best_long_ago(
     if len(val) < enough or low > len(val) // 2 or later > (1 - fall) * train[low]:
         return None
     return low if float(median(val[-3:])) >= apart * later else None
+
+
+def course(then: float, now: float) -> str:
+    """How a curve went, in words."""
+    if f"{then:.4g}" == f"{now:.4g}":
+        return f"stayed at {now:.4g}"
+    return f"{'fell' if now < then else 'rose'} from {then:.4g} to {now:.4g}"

@@ -117,3 +117,44 @@ def accuracy(features: Features, split: str) -> Floats | None:
     if values.min() < 0 or values.max() > 1.0:
         return None
     return 1.0 - values if curve.sign > 0 else values
+
+
+def samples_behind(
+    features: Features,
+    split: str,
+    *,
+    most: float = threshold(
+        50, "samples", basis="convention", source="one of them more or less is 2 % or more"
+    ),
+    least: float = threshold(6, "points", basis="convention", source="fewer fit many divisors by chance"),
+    rounding: float = threshold(1e-3, "of a sample", basis="theory", source="six digits of a share"),
+) -> int:
+    """From how few samples the split's accuracy is counted: the least number of which all its values are multiples;
+    0 for more than `most`, or if it cannot be seen."""
+    values = accuracy(features, split)
+    if values is None or len(values) < least or np.ptp(values) == 0:
+        return 0
+    counts = (
+        n for n in range(2, int(most) + 1) if np.abs(values * n - np.round(values * n)).max() < rounding
+    )
+    return next(counts, 0)
+
+
+def differ_in_unit(
+    features: Features,
+    *,
+    below: float = threshold(
+        0.3, "x the least", basis="theory", source="a wrong answer costs ln 2 at least"
+    ),
+    above: float = threshold(
+        50.0, "nats a wrong answer", basis="theory", source="single precision gives no probability so small"
+    ),
+) -> bool:
+    """Whether one of the losses is no mean over samples, as the accuracy next to it shows: it was divided by the
+    size of the batch once more, or summed over the set."""
+    for split in ("train/", "val/"):
+        loss, known = features.curve(split + "loss"), accuracy(features, split)
+        wrong = 0.0 if known is None else 1 - float(known[-1])
+        if loss is not None and wrong > 0 and not below * np.log(2) * wrong <= loss.end <= above * wrong:
+            return True
+    return False

@@ -67,7 +67,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
             raise ConfigError(f"--map {canonical}={wanted}: no column {wanted!r}; there are: {names}")
     chosen = {c: w for c, w in given.items() if w in raw.columns}
     taken = set(chosen.values())
-    fixed_roles = bare_sides(raw) | by_layer(raw.columns) | raw.roles
+    fixed_roles = bare_sides(raw) | prefixed_twins(raw) | by_layer(raw.columns) | raw.roles
     offers = [(fixed_roles.get(name), name) for name in raw.columns if name not in taken]
     duel = is_duel(raw.columns)
     retrieves = bool(RETRIEVAL & {name.lower() for name in raw.columns})
@@ -124,6 +124,13 @@ def bare_sides(raw: RawLog) -> dict[str, str]:
     share = len(values) > FEW and 0 <= values.min() <= values.max() <= 1
     what = "score" if share and values[-1] > values[0] else "loss"
     return {name: f"{side}/{what}" for side, name in sides.items() if side}
+
+
+def prefixed_twins(raw: RawLog) -> dict[str, str]:
+    """The roles of `v_loss`, `v_recons` ... next to `loss`, `recons` ...: the same measures on validation data. A
+    single one may be the loss of an agent's value network."""
+    twins = [n for n in raw.columns if n.startswith("v_") and n.removeprefix("v_") in raw.columns]
+    return {n: role_of(f"val_{n.removeprefix('v_')}").signal for n in twins} if len(twins) >= FEW else {}
 
 
 def doubted(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str], raw: RawLog) -> str:
@@ -266,6 +273,7 @@ def is_adversarial(name: str) -> bool:
 
 
 WEIGHTED = frozenset({"kl", "kld", "kldiv", "mmd"})
+SIMILARITIES = frozenset({"psnr", "ssim", "snr", "sdr", "sisnr"})  # called losses, and better when higher
 
 
 def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[RawColumn, str]]:
@@ -276,6 +284,7 @@ def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[Raw
         if f"{split}/loss" in chosen:
             continue
         named = [n for n in chosen if n.startswith(split + "/") and "loss" in n.split("/")[-1].lower()]
+        named = [p for p in named if not SIMILARITIES & set(words_of(p.split("/")[-1]))]
         words = {word for part in named for word in words_of(part.split("/")[-1])}
         if (
             any(map(is_adversarial, named))

@@ -95,6 +95,8 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
             return Count("inner", "inner", steps, end, planned, 2)
     if field.rank >= 5 and len(values) > 2 and np.mean(np.diff(values) < 0) > 0.3:
         return None
+    if field.kind == "within" and len(values) > 2 and np.mean(values == total) > 0.5:
+        return None  # bars of which the end is left, in a log that names no epochs
     return Count(
         field.name or ("row" if field.rank > 2 else "count"), "global", values, total, planned, field.rank
     )

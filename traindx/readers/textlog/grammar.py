@@ -124,6 +124,8 @@ def plain_marks(line: str) -> str:
         line = BULLET.sub("|", line.translate(FULL_WIDTH))
     if "..:" in line:
         line = LEADERS.sub(lambda found: ":" + " " * (len(found[0]) - 1), line)
+    if " ... " in line:
+        line = line.replace(" ... ", "  |  ")  # `EPOCH 3 ... Validation Accuracy = 0.81`
     if "%|" in line:
         line = SHARE_DONE.sub(lambda found: " " * len(found[0]), line)
     if "~" in line:
@@ -172,7 +174,7 @@ class LineReader:
             self.fields.append(Field("step", "counter", 1, whole=True))
             self.spans.append(token.span("steps"))
             self.last_kind, self.shared = "counter", True
-        elif token["numbered"] is not None:
+        elif token["numbered"] is not None or token["ordinal"] is not None:
             self.numbered(token)
         else:
             self.others.append(token.span())
@@ -244,10 +246,10 @@ class LineReader:
         return key._replace(text=name) if plain else key
 
     def numbered(self, token: re.Match[str]) -> None:
-        """`Epoch-12`, `step #12`."""
-        name, rank = counter_of(token["thing"]) or ("step", 1)
+        """`Epoch-12`, `step #12`, `12th epoch`."""
+        name, rank = counter_of(token["thing"] or token["of"]) or ("step", 1)
         self.fields.append(Field(name, "counter", rank, whole=True))
-        self.spans.append(token.span("count"))
+        self.spans.append(token.span("count" if token["thing"] else "nth"))
         self.last_kind = "counter"
 
     def field_of(self, key: Key, token: re.Match[str], unit: str, whole: bool) -> Field | None:

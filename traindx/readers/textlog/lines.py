@@ -22,6 +22,7 @@ DIGITS_AND_BLANKS = b"0123456789 \t"
 LONGEST = 1 << 16  # characters kept of one line; the rest of it is passed over
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+CURSOR_UP = re.compile(r"\x1b\[\d*A")  # nested progress bars: what follows is another line of the screen
 BACKSPACES = re.compile("\x08+")
 BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 
@@ -37,7 +38,7 @@ def cleaned(text: str) -> str:
     if "\0" in text:
         text = text.replace("\0", "")
     if "\x1b" in text:
-        text = ANSI.sub("", text)
+        text = ANSI.sub("", CURSOR_UP.sub("\n", text))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\x08" in text:

@@ -2,7 +2,9 @@
 
 import msgspec
 
-from traindx.features.curves.generalization import Rise, best_long_ago, final_level, rise_after_low, tail
+from traindx.features.curves.generalization import Rise, best_long_ago, course, final_level, tail
+from traindx.features.curves.generalization import rise_after_low as rise_of
+from traindx.features.curves.signal_pairs import differ_in_unit, samples_behind
 from traindx.rules import api
 from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, median, np, rule, threshold
 
@@ -92,8 +94,12 @@ def validation_gap_grows(
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # some of many scores (one per class) get worse while most improve
+    whole = {p.val.name for p in candidates if p.val.name == "val/loss"} - {s.pair.val.name for s in seen}
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
-        yield evidence(worst, improves(features, worst), holds(features, worst), strong, mild, lost)
+        # A part may rise while the whole does not, and a level of few samples goes up and down by chance.
+        chance = worst.rise.order < order and samples_behind(features, "val/") > 0
+        slight = chance or bool(whole and losses) or holds(features, worst)
+        yield evidence(worst, improves(features, worst), slight, strong, mild, lost)
     if seen:
         return
     # Near a perfect score a training loss near zero makes any ratio of losses large.
@@ -106,7 +112,7 @@ def validation_gap_grows(
 
 
 def measured_rise(pair: Pair) -> Seen | None:
-    rise = rise_after_low(pair.val.oriented)
+    rise = rise_of(pair.val.oriented)
     if rise is None:
         return None
     train = pair.train_at_val()
@@ -244,16 +250,12 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
     best, change = (low, "has not") if val[low] == val.min() else (half, "has hardly")
     at, last = pair.val.step_at(best), pair.val.step_at(pair.val.n - 1)
     return Evidence(
-        onset=at,
-        last=last,
-        where=pair.val.name,
-        strength=0.5,
+        onset=at, last=last, where=pair.val.name, strength=0.5, aspects=("stalled",),
         severity="medium" if after >= huge * now else "low",
-        aspects=("stalled",),
         message=f"{pair.val.name} {change} improved since step {at:g} ({val[best]:.4g}) and is "
         f"about {after / now:.2g} times {pair.train.name}, which still falls",
         points=(pair.val.point(-1, after, before), pair.train.point(-1, now, then)),
-    )
+    )  # fmt: skip
 
 
 def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
@@ -290,7 +292,11 @@ def wide_gap(
         sentence = f"{pair.val.name} is {val:.4g} and {pair.train.name} is {train:.4g}"
     else:
         floor = features.floor(pair.val.name)
-        if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
+        if (
+            pair.val.name.rpartition("/")[2] != "loss"
+            or min(val, train) <= floor
+            or differ_in_unit(features)
+        ):
             return None
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
         train = max(train, float(np.mean(pair.trained[-tail(len(pair.trained)) :])))
@@ -301,8 +307,7 @@ def wide_gap(
         return None
     when = "(medians at the end), and the gap does not close" if pair.val.n > 1 else "in the only evaluation"
     return Evidence(
-        onset=float(pair.val.steps[0]), last=float(pair.val.steps[-1]),
-        where=pair.val.name,
+        onset=float(pair.val.steps[0]), last=float(pair.val.steps[-1]), where=pair.val.name,
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
@@ -337,13 +342,6 @@ def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float,
     return float(then), float(now), ""
 
 
-def course(then: float, now: float) -> str:
-    """How a curve went, in words."""
-    if f"{then:.4g}" == f"{now:.4g}":
-        return f"stayed at {now:.4g}"
-    return f"{'fell' if now < then else 'rose'} from {then:.4g} to {now:.4g}"
-
-
 def holds(
     features: Features,
     seen: Seen,
@@ -361,12 +359,12 @@ def holds(
 
 
 def evidence(
-    seen: Seen, metric_improves: bool, score_holds: bool, strong: float, mild: float, lost: float
+    seen: Seen, metric_improves: bool, slight: bool, strong: float, mild: float, lost: float
 ) -> Evidence:
     """The evidence of a rise."""
     pair, rise = seen.pair, seen.rise
     severity: api.Severity = "medium"
-    if metric_improves or max(seen.relative, seen.lost) < mild or score_holds:
+    if metric_improves or max(seen.relative, seen.lost) < mild or slight:
         severity = "low"
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"

@@ -21,7 +21,7 @@ from traindx.rules.api import (
     needs=("train/*",),
     min_points=6,
     severity="medium",
-    message="the discriminator wins: {loser} fell to {low:.3g} while {other} {course} (medians)",
+    message="the {player} wins: {loser} {falls} {low:.3g} while {other} {course} (medians)",
 )
 def discriminator_wins(
     run: Run,
@@ -42,8 +42,9 @@ def discriminator_wins(
     ## What it sees
     A log that names the losses of both networks. In the last third of the run the discriminator loss is at or
     below 0.05, or at a tenth of its first level, in 90 % of the points. The generator loss ends at 1.5 times
-    its first level or more, or is 4.6 or more throughout. Losses below zero (the critic of a Wasserstein GAN)
-    are not judged. Severity is medium, and low in the first 1,000 steps.
+    its first level or more, or is 4.6 or more throughout. The reverse is reported too: the generator loss is at
+    most 0.05 and the discriminator loss at least 4.6 in 90 % of all points. Losses below zero (the critic of a
+    Wasserstein GAN) are not judged. Severity is medium, and low in the first 1,000 steps.
 
     ## Why it matters
     A discriminator that is always right saturates. The generator learns only from its gradient, which
@@ -76,6 +77,11 @@ def discriminator_wins(
                 early = run.axis == "step" and (run.last_step or 0.0) < soon
                 yield evidence(curve, other, float(median(tail)), early)
                 return
+    for curve, other in ((g, d) for g in others for d in losers):
+        fooled = float(np.mean(other.values >= sure)) >= stays
+        if fooled and curve.values.min() >= 0 and float(np.mean(curve.values <= nothing)) >= stays:
+            yield evidence(curve, other, float(api.median(curve.values)), False)
+            return
 
 
 def player_losses(features: Features, player: str, least: float) -> list[Curve]:
@@ -97,6 +103,8 @@ def evidence(curve: Curve, other: Curve, low: float, early: bool) -> Evidence:
         severity="low" if early else None,
         strength=1.0,
         values={
+            "player": player_of(curve.name),
+            "falls": "fell to" if curve.start > low else "stays at",
             "loser": curve.name,
             "low": low,
             "other": other.name,

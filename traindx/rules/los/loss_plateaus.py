@@ -1,6 +1,7 @@
 """LOS004 loss-plateaus."""
 
 from traindx.features.curves.chance_level import chance_classes
+from traindx.features.curves.generalization import kendall
 from traindx.features.curves.score_scales import late
 from traindx.features.curves.settled_scores import poor_and_settled
 from traindx.rules.api import (
@@ -55,9 +56,10 @@ def loss_plateaus(
     The longest final stretch in which the curve improves, with two standard errors added, at less than 12 %
     of its speed while the number of steps last doubled. Speed is measured per unit of the logarithm of the
     step, because a power law hardly slows down on that scale. A log that begins in the middle of a run and
-    never moves is reported too, and so is one that repeats one value next to a good score. Two notes are
+    never moves is reported too, and so is one that repeats one value next to a good score. Three notes are
     reported: a validation loss or score that is level while training continues, and a score that has stopped
-    improving at a useless value. Aspects say whether the level is at chance, high or low, whether the
+    improving at a useless value. The third says that the later two thirds of a curve go neither up nor down beyond
+    their scatter. Aspects say whether the level is at chance, high or low, whether the
     learning rate had decayed, and what the gradient norm does. Severity is low, and medium at chance level.
 
     ## Why it matters
@@ -141,6 +143,40 @@ def level_validation(
             points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
         )
         return
+    yield from no_longer_better(objective, least)
+
+
+def no_longer_better(
+    curve: Curve,
+    least: float,
+    *,
+    surely: float = threshold(2.0, "x standard error", "theory", "the usual bound of significance"),
+    part: float = threshold(0.02, "of the whole gain", "convention", "less is not seen in a plot"),
+    ordered: float = threshold(
+        0.2, "Kendall's tau", "theory", "of 24 levels in any order, 1 in 12 has more"
+    ),
+) -> Iterator[Evidence]:
+    """A note: the later two thirds of a curve go neither up nor down beyond their scatter, or hardly at all."""
+    first = max(1, curve.n // 3)
+    later, fit = curve.oriented[first:], api.slope(curve.oriented[first:])
+    level = float(median(later))
+    gained = float(curve.oriented[0]) - level
+    hardly = abs(fit.change) + surely * fit.error < part * gained
+    levels = api.block_medians(later, api.TREND_PARTS)
+    steady = abs(fit.change) <= surely * fit.error and abs(kendall(levels)) <= ordered
+    fell = gained > surely * curve.noise or curve.sign < 0  # a loss that never fell is loss-flat-from-start
+    if curve.n < least or not fell or not (steady or hardly):
+        return
+    yield Evidence(
+        onset=curve.step_at(first),
+        last=float(curve.steps[-1]),
+        severity="info",
+        strength=0.5,
+        aspects=("validation",),
+        message=f"{curve.name} has not improved beyond its scatter since step {curve.step_at(first):g} "
+        f"(level {level * curve.sign:.4g}, median)",
+        points=(curve.point(first, level), curve.point(-1, curve.end, level)),
+    )
 
 
 def poor_level(curve: Curve) -> Evidence:

@@ -41,7 +41,8 @@ def learning_rate_jumps(
     phases that the log itself announces, are not reported. A rate that decays and gradually climbs back once
     is a note, and of medium severity if the objective gets worse on the way. Severity is medium if the loss
     rises right after the jump, if it is not finite soon after it, or if there are three jumps. It is also
-    medium if the factor is 3 or more and the rate was never that high before. Otherwise it is low.
+    medium if the rate rises by a factor of 3 or more to where it never was, or falls to a hundredth. Otherwise
+    it is low.
 
     ## Why it matters
     The network was adapted to the old rate. A jump up can undo training, a jump down stops it.
@@ -71,7 +72,7 @@ def learning_rate_jumps(
         downs = [j for j in late if curve.n - j.at >= left and not returns(j, ups)]
         kept = [j for j in sorted(ups + downs, key=lambda j: j.at) if not declared(run, curve, j)]
         if kept:
-            yield evidence(run, features, curve, kept, mild)
+            yield evidence(run, features, curve, kept, (mild, spent))
             return
         climb = climb_back(curve, features)
         if climb is not None:
@@ -151,7 +152,10 @@ def declared(run: Run, curve: Curve, jump: Jump) -> bool:
     )
 
 
-def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild: float) -> Evidence:
+def evidence(
+    run: Run, features: Features, curve: Curve, found: list[Jump], bars: tuple[float, float]
+) -> Evidence:
+    mild, spent = bars
     worst = max(found, key=lambda j: (j.factor > 1, abs(np.log(j.factor))))
     at, before = curve.step_at(worst.at), curve.step_at(worst.at - 1)
     aspects = ["up" if worst.factor > 1 else "down"]
@@ -165,9 +169,9 @@ def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild
         aspects.append("breaks")
     # A return to a rate that did no harm before is less serious than a rate that was never tried.
     known = worst.factor > 1 and worst.after <= float(curve.values[: worst.at].max())
-    serious = {"loss-reacts", "repeatedly", "breaks"} & set(aspects) or (
-        abs(np.log(worst.factor)) >= np.log(mild) and not known
-    )
+    # A single cut that the loss does not notice is most often a step of the schedule.
+    serious = {"loss-reacts", "repeatedly", "breaks"} & set(aspects) or worst.factor <= spent
+    serious = serious or (worst.factor >= mild and not known)
     more = len(found) - 1
     return Evidence(
         onset=curve.step_at(found[0].at),
