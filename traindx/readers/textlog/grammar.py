@@ -104,16 +104,8 @@ def parse(line: str) -> Parsed:
         if len(reader.fields) >= MOST_FIELDS:
             break
     reader.drop_loose()
-    return Parsed(
-        tuple(reader.fields),
-        tuple(reader.spans),
-        tuple(reader.others),
-        reader.side,
-        reader.stamp,
-        reader.closing,
-        reader.lead,
-        reader.rank,
-    )
+    found = tuple(reader.fields), tuple(reader.spans), tuple(reader.others)
+    return Parsed(*found, reader.side, reader.stamp, reader.closing, reader.lead, reader.rank)
 
 
 def plain_marks(line: str) -> str:
