@@ -80,7 +80,7 @@ def discriminator_wins(
     for curve, other in ((g, d) for g in others for d in losers):
         fooled = float(np.mean(other.values >= sure)) >= stays
         if fooled and curve.values.min() >= 0 and float(np.mean(curve.values <= nothing)) >= stays:
-            yield evidence(curve, other, float(api.median(curve.values)), False)
+            yield evidence(curve, other, float(median(curve.values)), False)
             return
 
 

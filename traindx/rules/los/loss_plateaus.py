@@ -14,6 +14,7 @@ from traindx.rules.api import (
     Run,
     Severity,
     best_skill,
+    block_medians,
     flat_tail,
     improvement,
     median,
@@ -21,6 +22,7 @@ from traindx.rules.api import (
     robust_sigma,
     rule,
     scores,
+    slope,
     threshold,
 )
 
@@ -158,11 +160,11 @@ def no_longer_better(
 ) -> Iterator[Evidence]:
     """A note: the later two thirds of a curve go neither up nor down beyond their scatter, or hardly at all."""
     first = max(1, curve.n // 3)
-    later, fit = curve.oriented[first:], api.slope(curve.oriented[first:])
+    later, fit = curve.oriented[first:], slope(curve.oriented[first:])
     level = float(median(later))
     gained = float(curve.oriented[0]) - level
     hardly = abs(fit.change) + surely * fit.error < part * gained
-    levels = api.block_medians(later, api.TREND_PARTS)
+    levels = block_medians(later, TREND_PARTS)
     steady = abs(fit.change) <= surely * fit.error and abs(kendall(levels)) <= ordered
     fell = gained > surely * curve.noise or curve.sign < 0  # a loss that never fell is loss-flat-from-start
     if curve.n < least or not fell or not (steady or hardly):
