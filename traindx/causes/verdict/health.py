@@ -358,13 +358,9 @@ def broken(case: Case) -> str | None:
     if diverged_for_good(case):
         return "the loss has diverged and ends no better than it started"
     if "scale-lost" in case.aspects.get("steps-skipped-often", frozenset()):
-        return (
-            "the loss scale has fallen to its minimum: gradients are not finite, and every step is skipped"
-        )
+        return "the loss scale has fallen to its minimum: no gradient is finite, and every step is skipped"
     if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
-        return (
-            "the loss equals that of guessing in every digit, so the outputs no longer depend on the input"
-        )
+        return "the loss equals that of guessing in every digit: the outputs no longer depend on the input"
     return None
 
 
