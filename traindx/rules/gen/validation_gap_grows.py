@@ -94,11 +94,9 @@ def validation_gap_grows(
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # some of many scores (one per class) get worse while most improve
-    whole = {p.val.name for p in candidates if p.val.name == "val/loss"} - {s.pair.val.name for s in seen}
+    parts = losses and "val/loss" in {p.val.name for p in candidates} - {s.pair.val.name for s in seen}
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
-        # A part may rise while the whole does not, and a level of few samples goes up and down by chance.
-        chance = worst.rise.order < order and samples_behind(features, "val/") > 0
-        slight = chance or bool(whole and losses) or holds(features, worst)
+        slight = bool(parts) or holds(features, worst, order)
         yield evidence(worst, improves(features, worst), slight, strong, mild, lost)
     if seen:
         return
@@ -345,11 +343,15 @@ def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float,
 def holds(
     features: Features,
     seen: Seen,
+    order: float,
     *,
     less: float = threshold(0.03, "of the scale", "convention", "a score that hardly anyone would miss"),
     visible: float = threshold(0.3, "of the lowest loss", "convention", "visible in a plot"),
 ) -> bool:
-    """Whether the validation loss rises a little, and the validation score stays near its best."""
+    """Whether the validation loss rises a little, and the validation score stays near its best; or whether it goes up
+    and down, and is that of a few samples."""
+    if seen.rise.order < order and samples_behind(features, "val/") > 0:
+        return True
     metric = api.score(features, "val/")
     if metric is None or metric is seen.pair.val or metric.n < 4 or seen.relative >= visible:
         return False
