@@ -34,6 +34,18 @@ model.fit(x, y, epochs=2, batch_size=32, verbose=2)
 """
 
 
+@pytest.mark.parametrize(("line", "forked"), [
+    ('os.environ["KERAS_BACKEND"] = "torch"', True), ("os.environ.setdefault('KERAS_BACKEND', 'torch')", True),
+    ('os.environ["KERAS_BACKEND"] = "jax"', False), ('print("KERAS_BACKEND is torch")', False),
+])  # fmt: skip
+def test_a_backend_that_the_script_chooses_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, forked: bool
+) -> None:
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)
+    (tmp_path / "train.py").write_text(f"import os\n{line}\nimport keras\n", encoding="utf-8")
+    assert (Warm([sys.executable, "train.py"], tmp_path, reserve="torch").why == "") is forked
+
+
 def test_a_script_that_gets_torch_from_keras_is_forked_with_the_same_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ ALONE, WITH_VALUE = ("-u", "-O", "-OO", "-B", "-s", "-q"), ("-W", "-X")
 # Settings that libraries read while they load: a script that makes them itself is not forked from a
 # loaded one.
 SETTINGS = re.compile(r"\b(?:OMP|GOMP|KMP|MKL|OPENBLAS|NUMEXPR|DNNL|ONEDNN|ATEN|PYTORCH|TORCH|LD)_[A-Z_]+\b")
+BACKEND = re.compile(r"""\bKERAS_BACKEND["']\]?\s*[,=]\s*["'](\w+)["']""")  # that a script chooses itself
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -79,7 +80,11 @@ class Warm:
         texts = dict(imported_files(script, folder))
         named = list(dict.fromkeys(name for text in texts.values() for name in imports(text)))
         tops = set(map(top, named))
-        within = "keras" in tops and self.base.get("KERAS_BACKEND") == self.reserve
+        backends = {
+            self.base.get("KERAS_BACKEND"),
+            *(b for text in texts.values() for b in BACKEND.findall(text)),
+        }
+        within = "keras" in tops and self.reserve in backends
         if self.reserve not in tops and not within:
             return f"the script does not import {self.reserve} itself"
         setting = next((found[0] for text in texts.values() if (found := SETTINGS.search(text))), "")
