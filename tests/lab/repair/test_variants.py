@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from traindx.config import Config
 from traindx.lab.judge.objectives import choose
 from traindx.lab.judge.significance import MIN_EFFECT
 from traindx.lab.plan import Candidate
+from traindx.lab.repair import variants
 from traindx.lab.repair.bench import Arm
-from traindx.lab.repair.pairs import judged, paired
+from traindx.lab.repair.pairs import Pair, judged, paired
 from traindx.lab.repair.variants import Way, by_speed, sooner
 from traindx.vocabulary.run import Run, series
 
@@ -49,6 +52,26 @@ def test_of_changes_that_do_nothing_hardly_one_is_confirmed() -> None:
     chance = np.random.default_rng(4)
     found = [verdict(60.0, 60.0, chance)[0] for _ in range(400)]
     assert found.count("confirmed") <= 0.05 * len(found)
+
+
+@pytest.mark.parametrize(("gains", "healthy", "last"), [
+    ((0.1, 0.9), True, False),  # much better than the dose before it: the next one may be better still
+    ((0.8, 0.9), True, True),
+    ((0.1, 2.5), True, True),  # nothing is left to gain
+    ((0.8, 0.9), False, False),
+    ((0.1, 0.5), True, False),
+])  # fmt: skip
+def test_larger_doses_are_tried_while_they_help(
+    monkeypatch: pytest.MonkeyPatch, gains: tuple[float, float], healthy: bool, last: bool
+) -> None:
+    monkeypatch.setattr(variants, "fine", lambda _: healthy)
+    one = arm(50.0, np.random.default_rng(6))
+    assert one.run is not None
+    objective = choose(one.run, [])
+    tried = [
+        Way(CHANGE, ("lr=*10",), objective, Pair(one, one, (0.0, 0.0), gain)) for gain in sorted(gains)[::-1]
+    ]
+    assert variants.enough(tried, Config()) is last
 
 
 def test_what_the_user_named_is_what_counts() -> None:

@@ -20,6 +20,7 @@ from traindx.lab.edits.model import (
 )
 from traindx.lab.edits.optax_calls import (
     clip_optax,
+    constant_optax,
     optax_made,
     optax_rates,
     set_optax,
@@ -95,6 +96,7 @@ __all__ = [
     "class_of",
     "clip_optax",
     "close",
+    "constant_optax",
     "cst",
     "dotted",
     "entries_of",

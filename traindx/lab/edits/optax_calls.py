@@ -67,6 +67,31 @@ def is_schedule(project: Project, source: Source, rate: cst.CSTNode) -> bool:
     return name.startswith("optax.") and name.removeprefix("optax.") in (*RATES, "join_schedules")
 
 
+def constant_optax(project: Project) -> None:
+    """The highest rate of each schedule, where the schedule is used."""
+    changed = False
+    for one in optax_made(project):
+        rate = one.given("learning_rate", 0)
+        if rate is None or not is_schedule(project, one.source, rate):
+            continue
+        home, made = resolve(project, one.source, rate)
+        call = Found(home, cst.ensure_type(made, cst.Call))
+        wish, recorded = "a constant learning rate", project.number("lr")
+        nodes = [call.given(name, place) for name, place in RATES.get(call.kind, ())]
+        peaks = [
+            (certain(project, home, node, wish, one.call).value, home.code(node)) for node in nodes if node
+        ]
+        highest, code = max(peaks, default=(None, ""))
+        if highest is None or (recorded is not None and abs(highest - recorded) > 1e-6 * recorded):
+            raise one.doubt(wish, f"cannot tell the highest rate of {call.kind}")
+        seen = home is one.source and home.function(made) in (None, home.function(one.call))
+        code = code if seen else words_of(float(highest))
+        one.source.replace(rate, code, f"{one.kind}: {code} in each step", at=one.call)
+        changed = True
+    if not changed:
+        raise project.doubt("a constant learning rate", "no schedule was found")
+
+
 def wrap(one: Found, code: str) -> None:
     """Write `code`, with `{optax}` and `{call}` in it, in place of the call. Changes nothing where it is there."""
     optax = one.source.spelled("optax", "optax")

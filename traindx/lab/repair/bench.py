@@ -27,6 +27,7 @@ OVERHEAD = 0.2
 QUARTER = 4.0  # the unchanged script gets this part of the budget
 TIME_LIMIT = "its time limit"  # as `Conducted.words` says it
 ENDING = 3.0  # seconds of the budget reserved for ending the first start and reading its record
+WARMUP = "lr.warmup="
 LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
 Found = TypeVar("Found")
 Key = tuple[tuple[str, ...], int | None]
@@ -104,6 +105,7 @@ class Bench:
         self.source: Source | None = None  # where fixes are tried in the source
         self.slices: tuple[str, ...] = ()  # columns that group the held-out data
         self.limit: float | None = None
+        self.length: float | None = None  # steps of the whole script, where they are known
         self.cut = False  # whether the first start was stopped before its end
         self.known: dict[Long, Arm] = {}
         self.fresh = 0
@@ -151,14 +153,28 @@ class Bench:
         limit = min(max(self.budget / QUARTER, LEAST_LIMIT), self.left() - ENDING)
         self.limit, self.whole = max(limit, 1.0), steps
         arm = self.arm((), None, steps)
-        if arm.run is None:
+        run = arm.run
+        if run is None:
             raise ExperimentFailed(f"nothing was recorded: {arm.why}")
         self.cut = arm.timed_out
         if self.cut:
             arm = arm._replace(ok=True)
             self.notes.append(f"the script was stopped after {arm.seconds:.0f} s, its share of --budget")
         self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
+        setup = run.setup
+        made = None if self.cut else setup.number("optimizer_steps") or arm.last + 1
+        self.length = setup.number("planned_steps") or made
         return arm
+
+    def counted(self, interventions: Sequence[str]) -> tuple[str, ...]:
+        """The interventions, with a warm-up in steps in place of a share: few scripts know how many steps they will
+        make, but the first start has shown it."""
+        return tuple(
+            f"{WARMUP}{max(2, round(float(value) * self.length))}"
+            if self.length and spec.startswith(WARMUP) and float(value := spec.removeprefix(WARMUP)) < 1
+            else spec
+            for spec in interventions
+        )
 
     def arms(
         self,
@@ -210,7 +226,7 @@ class Bench:
         tried = self.start(
             self.command,
             out,
-            (*outside(interventions), *seeding),
+            (*outside(self.counted(interventions)), *seeding),
             steps,
             seconds=self.limit,
             overhead=OVERHEAD,

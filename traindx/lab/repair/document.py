@@ -302,5 +302,5 @@ def command(bench: Bench, interventions: Sequence[str]) -> str:
     """What reproduces the fixed run."""
     import shlex
 
-    given = " ".join(f"--with {shlex.quote(spec)}" for spec in interventions)
+    given = " ".join(f"--with {shlex.quote(spec)}" for spec in bench.counted(interventions))
     return f"traindx run {given} --in-place -- {shlex.join(redact(bench.command))}"

@@ -46,7 +46,9 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     source, base = search.bench.source, search.base
     if not proof.report.applied:
         return Patched(unproven(search, proof, folder), None, None)
-    found: Patch | Advice | None = None if source is None else source.written(proof.report.applied, base)
+    found: Patch | Advice | None = (
+        None if source is None else source.written(proof.report.applied, search.bench.counted(base))
+    )
     if isinstance(found, Advice):
         proof = advised(proof, found)
     elif found is not None and not found.after:
@@ -160,7 +162,7 @@ def begun(
     return bench.start(
         bench.command,
         fresh(folder),
-        (*outside(interventions), f"seed={search.seeds[0]}"),
+        (*outside(bench.counted(interventions)), f"seed={search.seeds[0]}"),
         steps,
         seconds=limit(search),
         **bench.reach,

@@ -23,14 +23,13 @@ from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.options import Options
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.lab.repair.source import MARK, THERE, Source
-from traindx.lab.repair.variants import Way, by_speed, sooner
+from traindx.lab.repair.variants import Way, by_speed, enough, sooner
 from traindx.vocabulary import Fact, Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict
 
 ROUNDS = 3  # of fixes on top of each other
 REACHED = 0.8  # of the steps that the first start made within its time
 PROMISING = 0.36  # a gain of 30 % and more: the run at full length starts together with the proof
-ENOUGH = 0.69  # a gain of 50 % and more, in a healthy run: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
 AGAIN = 3  # in a second round by the new belief, and at full length where a shortened run was inconclusive
 UNWANTED = "you declined it (--ask)"
@@ -277,16 +276,10 @@ class Search:
         tried: list[Way] = []
         for stage in stages:
             tried = sorted([*tried, *self.first_pairs(candidate, stage)], key=lambda w: -w.pair.gain)
-            if not tried or tried[0].interventions != stage[-1] or self.enough(tried[0]):
+            if not tried or tried[0].interventions != stage[-1] or enough(tried, self.config):
                 break
         worth = [way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)]
         return [way._replace(doses=len(tried)) for way in (*tried[:1], *worth)]
-
-    def enough(self, way: Way) -> bool:
-        """Whether a dose has cured the run, so that no further one is needed."""
-        if way.pair.gain < ENOUGH or way.pair.after.run is None:
-            return False
-        return fine(pipeline.diagnose(way.pair.after.run, self.config).first)
 
     def first_pairs(self, candidate: Candidate, doses: Sequence[tuple[str, ...]]) -> list[Way]:
         """The ways with their first pairs. Those that cannot be compared, or did nothing, are recorded and

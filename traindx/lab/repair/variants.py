@@ -1,15 +1,22 @@
 """A change in one of its doses, with its first pair, and what it is judged by."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from traindx import pipeline
+from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, Judged, least_gain
 from traindx.lab.plan import Candidate
+from traindx.lab.repair.conditions import fine
 from traindx.lab.repair.pairs import Pair, judged, paired
 from traindx.vocabulary.trial import Objective
 
 SOONER = math.log(1.25)  # a gain in steps from which a change with the same end is judged by its steps
+ENOUGH = 0.69  # a gain of 50 % and more, in a healthy run: no larger dose is tried, unless
+STEEP = 0.36  # the last dose was better than the one before it by 30 % and more, and
+CURED = 2.0  # left more than an eighth of what was lost
 
 
 class Way(NamedTuple):
@@ -53,3 +60,12 @@ def sooner(
     if judgement.verdict != "confirmed" or judgement.effect < SOONER:
         return way, pairs, found
     return way._replace(objective=objective, pair=again[0]), again, judgement
+
+
+def enough(tried: Sequence[Way], config: Config) -> bool:
+    """Whether the best of several doses has cured the run, so that no larger one is needed."""
+    best, other = tried[0].pair, max((way.pair.gain for way in tried[1:]), default=0.0)
+    steep = best.gain < CURED and best.gain - other > STEEP
+    if best.gain < ENOUGH or best.after.run is None or steep:
+        return False
+    return fine(pipeline.diagnose(best.after.run, config).first)

@@ -16,8 +16,10 @@ from traindx.lab.edits.api import (
     Value,
     backwards,
     close,
+    constant_optax,
     cst,
     entries_of,
+    optax_made,
     optax_rates,
     optimizers,
     overridden,
@@ -49,7 +51,7 @@ def set_rate(project: Project, value: str) -> None:
     uses = rates(project)
     if not uses:
         raise project.doubt(f"lr {value}", "nothing was found that sets the learning rate")
-    values = [traced(project, *use) for use in uses]
+    values = [traced(project, value, *use) for use in uses]
     factor = factor_for(project, value, values[0], uses[0])
     for found, (source, node) in zip(values, uses, strict=True):
         old = float(found.origin.value)
@@ -180,14 +182,13 @@ def is_group(source: Source, node: cst.BaseExpression) -> bool:
     )
 
 
-def traced(project: Project, source: Source, node: cst.CSTNode) -> Value:
+def traced(project: Project, value: str, source: Source, node: cst.CSTNode) -> Value:
     found = trace(project, source, node)
     if found is None or isinstance(found.value, (str, bool)):
-        raise source.doubt(
-            node,
-            f"another value of {source.code(node)}",
-            f"cannot tell where {source.code(node)} comes from",
-        )
+        base, given = project.number("lr"), scaled_or_set(value)
+        wanted = None if given is None or base is None else given[1] * (base if given[0] == "*" else 1.0)
+        write = "another learning rate" if wanted is None else f"a learning rate of {wanted:.4g}"
+        raise source.doubt(node, write, f"cannot tell where {source.code(node)} comes from")
     return found
 
 
@@ -226,6 +227,8 @@ def steps_of(project: Project, made: list[Found]) -> list[Found]:
 
 def constant(project: Project) -> None:
     """Do not step any schedule."""
+    if optax_made(project):
+        return constant_optax(project)
     made = schedules(project)
     other = next((one for one in made if one.kind not in STARTING), None)
     if not made or other is not None:
@@ -234,6 +237,7 @@ def constant(project: Project) -> None:
     for step in steps_of(project, made):
         code = step.source.code(step.call)
         step.source.remove(step.statement(f"without {code}", "the step"), f"removed: {code}", at=step.call)
+    return None
 
 
 def move(project: Project, step: Found) -> bool:
