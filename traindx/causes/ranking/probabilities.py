@@ -106,6 +106,7 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     # With imbalanced classes, one prediction for all samples gives a loss below ln k.
     "loss-at-chance": {
         "healthy": -0.5, "insufficient-capacity": -2.5, "dropout-too-high": -1.0, "class-imbalance": -2.5,
+        "learning-rate-too-high": 0.6, "unshuffled-data": -1.0,
     },
     "loss-at-chance:frozen": {
         "learning-rate-too-high": 2.0, "dead-relus": 1.0, "insufficient-capacity": -2.0,
@@ -124,6 +125,12 @@ TERMS: Mapping[str, Mapping[str, float]] = {
         "wrong-output-activation": 0.8,
         "learning-rate-too-low": -4.0, "undertrained": -3.0, "healthy": -2.0,
     },
+    # More of the same steps would not have made it worse.
+    "loss-flat-from-start:rose": {
+        "learning-rate-too-high": 2.0, "undertrained": -2.0, "learning-rate-too-low": -2.0, "bad-initialization": -1.0,
+    },
+    "gradient-norm-spikes": {"healthy": -1.0, "learning-rate-too-high": 0.8},
+    "step-waits-for-data": {"data-loader-bottleneck": 2.0, "healthy": -0.5},
     "loss-flat-from-start:score": {"learning-rate-too-low": 0.8, "undertrained": 0.8},
     "loss-improves-too-little-noise-considered": {
         "batch-too-small": -4.0, "undertrained": 1.0, "healthy": -4.0,
@@ -168,6 +175,7 @@ LOG, LITTLE = (
     0.9,
     0.3,
 )  # share of the evidence that counts: for a log, and for one where nothing could be judged
+SAID = 1.5  # log-odds of health that are lost where the log agrees with what its author says is wrong
 LEAST = 3  # a curve of the objective with fewer points shows nothing
 
 
@@ -176,6 +184,9 @@ def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]
     added: dict[str, dict[str, float]] = {}
     if run.panels:
         return added
+    reported = run.setup.word("symptoms").split(",")
+    if any(sign.held and sign.key in reported for sign in signs.values()):
+        added["healthy"] = dict.fromkeys((s for s in reported if s in signs), -SAID / len(reported))
     for key, by_cause in TERMS.items():
         fact = key.startswith("fact:")
         subject, _, aspect = (key, "", "") if fact else key.partition(":")

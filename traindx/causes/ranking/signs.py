@@ -96,11 +96,16 @@ def signs_of(
     grades: Mapping[str, str] | None = None,
 ) -> dict[str, Sign]:
     """Signs by key. A rule that was not evaluated, or a fact or grade that is not known, leaves none.
-    `symptoms` are slugs of rules that a user reports; they count only where the rule was not evaluated."""
+    `symptoms` are slugs of rules that a user reports; they count where the rule was not evaluated, or where the
+    log shows something related."""
     judged = {o.rule.slug: o for o in outcomes if o.status != "not-evaluated"}
     signs = {slug: sign_of(outcome, judged) for slug, outcome in judged.items()}
     for slug in symptoms:
-        signs.setdefault(slug, Sign(slug, True, GROUP_OF.get(slug, slug), REPORTED, severity="medium"))
+        group = GROUP_OF.get(slug, slug)
+        known = signs.get(slug)
+        related = any(s.held and s.group == group for s in signs.values())
+        if known is None or (related and not known.held):
+            signs[slug] = Sign(slug, True, group, REPORTED, severity="medium")
     for name, holds in facts.items():
         key = f"fact:{name}"
         signs[key] = Sign(key, holds, GROUP_OF.get(key, key))

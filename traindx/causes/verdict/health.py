@@ -206,7 +206,7 @@ def health_without_score(
 
 def counts(finding: Finding, case: Case) -> bool:
     """Whether a finding can be harm: not a slow start of a young run, nor lost time that nobody pays for."""
-    if finding.slug in NOT_YET and (young(case.run) or goes_on(case)):
+    if finding.slug in NOT_YET and (young(case.run) or goes_on(case)) and not stands_still([finding]):
         return False
     if case.recorded and is_note(finding, case.run, case.features):
         return False

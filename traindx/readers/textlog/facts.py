@@ -117,7 +117,7 @@ COMPLAINTS = (
         r"|(?:very|much|so|too) low)", re.I)),
     ("loss-flat-from-start", re.compile(
         rf"{SUBJECT}[^.?!:=]{{0,60}}\b{NOT} (?:\w+ ){{0,2}}(?:learn|train|converg|improv(?!e from)|decreas|increas|chang|mov"
-        r"|work|go\w* (?:down|up)|drop|reduc)|\bnot (?:learn|converg|work|train)ing\b"
+        rf"|work|go\w* (?:down|up)|drop|reduc)|\b{NOT} (?:learn|converge)\b|\bnot (?:learn|converg|work|train)ing\b"
         r"|\b(?:stuck|stagnat\w+|(?:stay|remain|keep)(?:s|ed|ing)? (?:the same|constant|at|around|unchanged|on))\b"
         r"|\b(?:always|constantly) (?:the same|zero|at|around|\d)|\bconstant (?:value|loss|acc\w*)\b"
         r"|\b(?:loss|acc\w*|reward|map) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))"
@@ -157,10 +157,12 @@ class Facts:
     def offer(self, line: str, row: int) -> None:
         """Search a line of a new shape for options. Source code is passed over: it names options
         and defaults, not what was used."""
-        self.asked = self.asked or bool(ASKS.search(line[:LONGEST_LINE]))
+        complaints = dict.fromkeys(complaints_in(line[:LONGEST_LINE]))
+        self.complaints |= complaints
+        # The title of a question says what is wrong, too.
+        self.asked = self.asked or bool(ASKS.search(line[:LONGEST_LINE])) or (row == 1 and bool(complaints))
         self.gradients = self.gradients or bool(GRADIENTS.search(line[:LONGEST_LINE]))
         self.said += said_in(line[:LONGEST_LINE])
-        self.complaints |= dict.fromkeys(complaints_in(line[:LONGEST_LINE]))
         if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)
             return

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from itertools import chain, islice
 
+from traindx.features.adversarial import player_of
 from traindx.rules.api import (
     EXTREMES,
     CannotJudge,
@@ -119,7 +120,8 @@ def stuck(
 def is_constant_part(features: Features, curve: Curve) -> bool:
     """Whether another loss of the split moves, so that a constant one is a term that does not depend on the
     predictions (of weights that are frozen, or a penalty)."""
-    if curve.name in TOTALS or not curve.name.endswith("loss") or not np.any(curve.values):
+    one_of_two = features.is_duel and player_of(curve.name) != ""
+    if curve.name in TOTALS or one_of_two or not curve.name.endswith("loss") or not np.any(curve.values):
         return False
     split = curve.name[: curve.name.find("/") + 1]
     losses = (c for c in judged_curves(features) if c.name.startswith(split) and c.name.endswith("loss"))

@@ -223,6 +223,17 @@ def flat_score(curve: Curve, many: float, surely: float, some: float, same: floa
     yield evidence(curve, ("score",), sure=False, short=False)
 
 
+def rises(
+    curve: Curve,
+    *,
+    much: float = threshold(0.05, "of the first third", "convention", "visible in a plot"),
+) -> bool:
+    """Whether the first value is the best, and the last third is clearly above the first one."""
+    third = max(1, curve.n // 3)
+    first, last = (float(median(part)) for part in (curve.values[:third], curve.values[-third:]))
+    return bool(curve.n > 3 and curve.values[0] == curve.values.min() and last - first > much * abs(first))
+
+
 def trend_error(curve: Curve) -> float:
     """Standard error of the difference between two levels of the trend."""
     return median_error(curve.noise, max(3, curve.n // TREND_PARTS) / 2)
@@ -249,6 +260,8 @@ def aspects(features: Features, curve: Curve, level: float, constant: bool, tiny
         yield "never-moved"
     elif curve.n > 3 and np.ptp(curve.values[1:]) == 0:
         yield "froze"
+    elif curve.name.endswith("loss") and rises(curve):
+        yield "rose"
     if curve.name.endswith("loss"):
         yield "at-chance" if chance_classes(level, features.run.setup.classes) else "above-chance"
     lr, norm = features.curve("lr"), features.curve("grad_norm")
