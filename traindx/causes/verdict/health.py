@@ -163,7 +163,8 @@ def is_alarming(
 ) -> bool:
     """Whether a finding of medium severity means harm. A log shows one or two curves: without a possible cause, it is
     a thing to watch, unless a loss never changes, as in no run that works."""
-    if all(costs_time(f) for f in case.findings if f.severity == "medium" and counts(f, case)):
+    medium = [f for f in case.findings if f.severity == "medium" and counts(f, case)]
+    if not case.recorded and all(costs_time(f) for f in medium):
         return False  # the run gets there, only later
     known = case.leading is not None and case.leading.probability >= possible
     return case.healthy < unlikely and (known or case.recorded or stands_still(case.findings))
