@@ -13,6 +13,13 @@ class Change(NamedTuple):
     number: float
     relative: bool
 
+    def of(self, own: float) -> float:
+        """What the script's own value becomes."""
+        return own * self.number if self.relative else self.number
+
+    def __str__(self) -> str:
+        return f"{'*' if self.relative else ''}{self.number:g}"
+
 
 class Span(NamedTuple):
     """The first part of a run: so many `steps`, or (None) a `share` of all steps."""

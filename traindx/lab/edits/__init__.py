@@ -9,7 +9,8 @@ import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from traindx.errors import MissingExtra
+from traindx.capture.interventions.parsing import parse_one
+from traindx.errors import ConfigError, MissingExtra
 from traindx.installed import modules_of
 from traindx.lab.edits.kind import Kind
 from traindx.vocabulary import Fact
@@ -60,10 +61,14 @@ def edit(
             return Advice(
                 file="", line=0, write=intervention or fix, why="no edit of the source is known for it"
             )
-        project = Project(now, script, arguments, facts)
+        text = intervention.partition("=")[2]
         try:
-            kind.edit(project, intervention.partition("=")[2])
+            value = text if kind.as_text or not text else parse_one(intervention).value
+            project = Project(now, script, arguments, facts)
+            kind.edit(project, value)
             patch = project.patch()
+        except ConfigError as error:
+            return Advice(file=script, line=0, write=intervention, why=str(error))
         except NotCertain as doubt:
             return doubt.advice
         except RecursionError:  # many nested statements, such as hundreds of `elif`

@@ -2,6 +2,8 @@
 
 import libcst as cst
 
+from traindx.capture.interventions.optimizer import Schedule
+from traindx.capture.interventions.values import Change, Span
 from traindx.lab.edits.follow import DEEP, indexed, made_before, origin, resolve
 from traindx.lab.edits.keras_inputs import normalize_inputs
 from traindx.lab.edits.keras_model import fits, is_keras, match_loss, match_output
@@ -73,7 +75,6 @@ from traindx.lab.edits.training import (
     validation,
     validation_loss,
 )
-from traindx.lab.edits.values import scaled_or_set
 
 __all__ = [
     "DEEP",
@@ -83,12 +84,15 @@ __all__ = [
     "SQUASHING",
     "TENSORS",
     "VALIDATION",
+    "Change",
     "Found",
     "Kind",
     "Loss",
     "NotCertain",
     "Project",
+    "Schedule",
     "Source",
+    "Span",
     "Value",
     "argument",
     "backwards",
@@ -130,7 +134,6 @@ __all__ = [
     "put",
     "replace_loss",
     "resolve",
-    "scaled_or_set",
     "scaler_of",
     "schedules",
     "sequences",

@@ -1,14 +1,16 @@
 """optax in its source: the calls that make an optimizer, and the changes that interventions make in JAX, as code."""
 
+import math
 from functools import partial
+from typing import Any
 
 import libcst as cst
 
+from traindx.capture.interventions.values import Change
 from traindx.lab.edits.follow import resolve
 from traindx.lab.edits.origins import certain, put, words_of
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, Source, with_argument, without_argument
-from traindx.lab.edits.values import scaled_or_set
 
 ADAMS = ("adam", "adamw", "nadam", "nadamw", "radam", "adamax", "adabelief", "lamb", "lion")
 OPTIMIZERS = (*ADAMS, "sgd", "rmsprop", "adagrad", "adadelta", "yogi", "novograd", "noisy_sgd", "lars")
@@ -108,16 +110,15 @@ def wrap_all(project: Project, code: str) -> None:
         wrap(one, code)
 
 
-def clip_optax(project: Project, kind: str, value: str) -> None:
+def clip_optax(project: Project, kind: str, value: Change) -> None:
     """`clip=1.0`, `clip=*10`, `clip=off`; `kind`: the function of optax that clips."""
-    given = None if value == "off" else scaled_or_set(value)
-    if given is not None and given[0] == "=":
-        return wrap_all(project, f"{{optax}}.chain({{optax}}.{kind}({words_of(given[1])}), {{call}})")
+    if not value.relative:
+        return wrap_all(project, f"{{optax}}.chain({{optax}}.{kind}({words_of(value.number)}), {{call}})")
     for one in named(project, *CLIPS):
         node = one.call.args[0].value if one.call.args else None
         if node is None:
             raise one.doubt(f"{value} times the limit", "cannot tell where the limit comes from")
-        if given is None:
+        if math.isinf(value.number):
             identity = f"{one.source.spelled('optax', 'optax')}.identity()"
             one.source.replace(one.call, identity, f"removed: {one.source.code(one.call)}")
             continue
@@ -125,8 +126,8 @@ def clip_optax(project: Project, kind: str, value: str) -> None:
             certain(project, one.source, node, "another limit", one.call),
             project.number("clip_norm"),
         )
-        if recorded is None or limit.value != recorded * given[1]:
-            put(project, limit.origin, limit.origin.value * given[1], "the clipping limit")
+        if recorded is None or limit.value != value.of(recorded):
+            put(project, limit.origin, value.of(limit.origin.value), "the clipping limit")
     return None
 
 
@@ -137,21 +138,21 @@ def rename(one: Found, kind: str) -> None:
     one.source.rename(one.call.func, kind, f"{one.kind} becomes {kind}", at=one.call)
 
 
-def set_optax(project: Project, name: str, value: str) -> None:
+def set_optax(project: Project, name: str, value: Any) -> None:
     """`weight_decay=`, `momentum=`, `betas=`, `eps=` of each optimizer."""
     for one in optax_made(project):
         if name == "weight_decay":
             decay(project, one, value)
         elif name == "betas":
-            for argument, text in zip(("b1", "b2"), value.split(","), strict=True):
-                set_argument(project, one, argument, words_of(float(text)), one.kind in ADAMS)
+            for argument, beta in zip(("b1", "b2"), value, strict=True):
+                set_argument(project, one, argument, words_of(beta), one.kind in ADAMS)
         else:
             has = (
                 one.kind in MOVED
                 if name == "momentum"
                 else one.kind in (*ADAMS, "rmsprop", "adagrad", "yogi")
             )
-            set_argument(project, one, name, words_of(float(value)), has)
+            set_argument(project, one, name, words_of(value), has)
 
 
 def set_argument(project: Project, one: Found, name: str, code: str, has: bool = True) -> None:
@@ -166,25 +167,22 @@ def set_argument(project: Project, one: Found, name: str, code: str, has: bool =
         put(project, found.origin, float(code), name)
 
 
-def decay(project: Project, one: Found, value: str) -> None:
+def decay(project: Project, one: Found, value: Change) -> None:
     """The weight decay that an optimizer has, or gets: Adam becomes AdamW, others get it chained before them."""
-    given = scaled_or_set(value)
-    if given is None:
-        raise one.doubt(f"weight_decay={value}", "no such value")
     if one.kind not in DECAYS:
-        if given[0] == "*":
+        if value.relative:
             raise one.doubt(f"weight_decay={value}", "the optimizer has no weight decay")
         if one.kind not in DECAYED:
-            decayed = f"{{optax}}.add_decayed_weights({words_of(given[1])})"
+            decayed = f"{{optax}}.add_decayed_weights({words_of(value.number)})"
             return wrap(one, f"{{optax}}.chain({decayed}, {{call}})")
         rename(one, DECAYED[one.kind])
-        return set_argument(project, one, "weight_decay", words_of(given[1]))
+        return set_argument(project, one, "weight_decay", words_of(value.number))
     node, before = one.given("weight_decay"), DECAYS[one.kind]
     traced = (
         certain(project, one.source, node, f"weight_decay={value}", one.call) if node is not None else None
     )
     now, recorded = (traced.value if traced is not None else before), project.number("weight_decay")
-    wanted = (recorded if recorded is not None else now) * given[1] if given[0] == "*" else given[1]
+    wanted = value.of(recorded if recorded is not None else now)
     if wanted == now:
         return None
     if traced is None:

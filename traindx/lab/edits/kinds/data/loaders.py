@@ -4,9 +4,11 @@ A loop that uses one batch again and again iterates over the loader instead (fix
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from traindx.lab.edits.api import (
     LOADER,
+    Change,
     Found,
     Kind,
     Project,
@@ -19,7 +21,6 @@ from traindx.lab.edits.api import (
     leaves,
     put,
     resolve,
-    scaled_or_set,
     the_backward,
     trace,
     training_loaders,
@@ -30,7 +31,7 @@ from traindx.lab.edits.kinds.run.modes import inner
 PLACES = {"batch_size": 1, "shuffle": 2, "num_workers": 5}
 
 
-def each(project: Project, value: str, change: Callable[[Project, Found, str], None]) -> None:
+def each(project: Project, value: Any, change: Callable[[Project, Found, Any], None]) -> None:
     found = training_loaders(project) or (fits(project) if change is batch and is_keras(project) else [])
     if not found:
         raise project.doubt(f"{value} for the training loader", "the training DataLoader was not found")
@@ -40,17 +41,16 @@ def each(project: Project, value: str, change: Callable[[Project, Found, str], N
         change(project, one, value)
 
 
-def batch(project: Project, one: Found, value: str) -> None:
-    given = scaled_or_set(value)
+def batch(project: Project, one: Found, value: Change) -> None:
     node = one.given("batch_size", 2 if one.kind == "fit" else PLACES["batch_size"])
-    if given is not None and node is None and one.kind == "fit":
-        size = (project.number("batch_size") or 32) * given[1] if given[0] == "*" else given[1]
+    if node is None and one.kind == "fit":
+        size = value.of(project.number("batch_size") or 32)
         return add(one, "batch_size", str(max(1, round(size))))
-    if given is None or node is None:
+    if node is None:
         raise one.doubt(f"batch_size {value}", "it has no batch size")
     found = certain(project, one.source, node, f"batch_size {value}", one.call)
     recorded = project.number("batch_size") or float(found.value)
-    wanted = max(1, round(recorded * given[1] if given[0] == "*" else given[1]))
+    wanted = max(1, round(value.of(recorded)))
     if found.value == wanted:
         return None
     if found.value != recorded:
@@ -59,14 +59,14 @@ def batch(project: Project, one: Found, value: str) -> None:
     return put(project, found.origin, round(found.origin.value * wanted / found.value), "the batch size")
 
 
-def workers(project: Project, one: Found, value: str) -> None:
-    number(project, one, "num_workers", int(value))
+def workers(project: Project, one: Found, value: int) -> None:
+    number(project, one, "num_workers", value)
 
 
-def prefetch(project: Project, one: Found, value: str) -> None:
+def prefetch(project: Project, one: Found, value: int) -> None:
     if one.given("num_workers", PLACES["num_workers"]) is None:
         raise one.doubt(f"num_workers=2, prefetch_factor={value}", "it has no workers")
-    number(project, one, "prefetch_factor", int(value))
+    number(project, one, "prefetch_factor", value)
 
 
 def number(project: Project, one: Found, name: str, wanted: int) -> None:

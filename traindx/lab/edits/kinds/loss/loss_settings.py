@@ -39,12 +39,11 @@ from traindx.lab.edits.api import (
 
 
 @writes("label_smoothing")
-def smoothing(project: Project, value: str) -> None:
+def smoothing(project: Project, wanted: float) -> None:
     loss = training_loss(project)
     if loss.kind != "cross_entropy":
-        raise loss.doubt(f"label_smoothing={value}", f"{loss.kind} has none")
+        raise loss.doubt(f"label_smoothing={wanted:g}", f"{loss.kind} has none")
     given = argument(loss.made, "label_smoothing")
-    wanted = float(value)
     if given is None:
         if wanted:
             add(project, loss, "label_smoothing", words_of(wanted))
@@ -52,7 +51,7 @@ def smoothing(project: Project, value: str) -> None:
     found = trace(project, loss.home, given.value)
     if found is None or found.value != found.origin.value:
         raise loss.home.doubt(
-            loss.made, f"label_smoothing={value}", "cannot tell where its value comes from"
+            loss.made, f"label_smoothing={wanted:g}", "cannot tell where its value comes from"
         )
     if found.value != wanted:
         put(project, found.origin, wanted, "the label smoothing")
@@ -78,11 +77,11 @@ def add(project: Project, loss: Loss, name: str, code: str) -> None:
 
 
 @writes("class_weights", fixes=("weight-classes",))
-def weights(project: Project, value: str) -> None:
+def weights(project: Project, _value: str) -> None:
     """Weights n / (classes x samples of the class), from the tensor of all training labels."""
     loss = training_loss(project)
     made, what = Found(loss.home, loss.made), "balanced class weights"
-    if value not in ("balanced", "") or loss.kind not in ("cross_entropy", "nll_loss"):
+    if loss.kind not in ("cross_entropy", "nll_loss"):
         raise made.doubt(what, f"not for {loss.kind}")
     given = argument(loss.made, "weight", 2 if not loss.by_module else 0)
     if given is not None and "bincount" in loss.home.code(given.value):

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import pairwise
 
 from traindx.lab.edits.api import (
+    Change,
     Project,
     Source,
     argument,
@@ -19,7 +20,6 @@ from traindx.lab.edits.api import (
     kind,
     modules,
     put,
-    scaled_or_set,
     sequences,
     words_of,
     writes,
@@ -31,9 +31,9 @@ OTHERS = ("LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "RMSNorm", "In
 
 @writes("normalize")
 def add_normalization(project: Project, value: str) -> None:
-    wanted = NORMS.get(value)
+    wanted = NORMS[value]
     found = list(sequences(project))
-    if wanted is None or any(kind(s, c) in OTHERS for s in project.sources for c in s.calls()):
+    if any(kind(s, c) in OTHERS for s in project.sources for c in s.calls()):
         if any(kind(s, c) == wanted for s in project.sources for c in s.calls()):
             return
         raise project.doubt(f"normalize={value}", "the model already has normalization layers")
@@ -77,13 +77,10 @@ ACTIVATIONS = ("ReLU", "GELU", "SiLU", "Tanh", "LeakyReLU", "ELU", "Mish", "Sigm
 
 
 @writes("dropout")
-def set_dropout(project: Project, value: str) -> None:
-    given = scaled_or_set(value)
-    if given is None:
-        raise project.doubt(f"dropout={value}", "that is not a rate")
+def set_dropout(project: Project, value: Change) -> None:
     found = rates(project)
-    if not found and given[0] == "=" and given[1] > 0:
-        return add(project, given[1])
+    if not found and not value.relative and value.number > 0:
+        return add(project, value.number)
     if not found:
         raise project.doubt(f"dropout={value}", "no dropout was found")
     for source, call, node in found:
@@ -93,10 +90,10 @@ def set_dropout(project: Project, value: str) -> None:
         certain(project, source, node, "another dropout") for source, _, node in found if node is not None
     ]
     recorded, highest = project.number("dropout"), max(one.value for one in values)
-    if given[0] == "*" and recorded and abs(highest - recorded * given[1]) <= NEAR * recorded:
+    if value.relative and recorded and abs(highest - value.of(recorded)) <= NEAR * recorded:
         return None  # it has the rate already
     for one in {one.origin.place: one for one in values}.values():
-        wanted = one.value * given[1] if given[0] == "*" else given[1]
+        wanted = value.of(one.value)
         if one.value not in (0, wanted):
             put(project, one.origin, one.origin.value * wanted / one.value, "the dropout")
     return None

@@ -1,7 +1,10 @@
 """Clipping: `clip=1.0` and `clip.value=0.5` before the step (after unscaling), `clip=*10` and `clip=off`
 where it is set."""
 
+import math
+
 from traindx.lab.edits.api import (
+    Change,
     Found,
     Project,
     certain,
@@ -11,7 +14,6 @@ from traindx.lab.edits.api import (
     optimizer_of,
     parameters_at,
     put,
-    scaled_or_set,
     scaler_of,
     steps,
     trace,
@@ -24,24 +26,19 @@ LIMITS = {"clip_grad_norm_": ("max_norm", 1), "clip_grad_value_": ("clip_value",
 
 
 @writes("clip")
-def norm(project: Project, value: str) -> None:
+def norm(project: Project, value: Change) -> None:
     if optax_made(project):
         return clip_optax(project, "clip_by_global_norm", value)
-    if value == "off":
-        return off(project)
-    given = scaled_or_set(value)
-    if given is None:
-        raise project.doubt(f"clip={value}", "that is not a limit")
-    if given[0] == "*":
-        return scale(project, given[1])
-    return add(project, NORM, given[1])
+    if not value.relative:
+        return add(project, NORM, value.number)
+    return off(project) if math.isinf(value.number) else scale(project, value.number)
 
 
 @writes("clip.value")
-def each(project: Project, value: str) -> None:
+def each(project: Project, value: float) -> None:
     if optax_made(project):
-        return clip_optax(project, "clip", value)
-    return add(project, EACH, float(value))
+        return clip_optax(project, "clip", Change(value, False))
+    return add(project, EACH, value)
 
 
 def clips(project: Project) -> list[Found]:

@@ -10,8 +10,10 @@ Schedules: one that counts epochs but is stepped for each batch is stepped at th
 import re
 
 from traindx.lab.edits.api import (
+    Change,
     Found,
     Project,
+    Schedule,
     Source,
     Value,
     backwards,
@@ -24,7 +26,6 @@ from traindx.lab.edits.api import (
     optimizers,
     overridden,
     put,
-    scaled_or_set,
     schedules,
     starred,
     trace,
@@ -45,8 +46,12 @@ ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArgu
 
 
 @writes("lr")
-def set_rate(project: Project, value: str) -> None:
-    if value == "constant":
+def set_rate(project: Project, value: Change | Schedule) -> None:
+    if isinstance(value, Schedule):
+        if value.name != "constant":
+            raise project.doubt(
+                f"a {value.name} schedule of the learning rate", "this edit does not write it"
+            )
         return constant(project)
     uses = rates(project)
     if not uses:
@@ -71,12 +76,9 @@ def set_rate(project: Project, value: str) -> None:
     return None
 
 
-def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cst.CSTNode]) -> float:
+def factor_for(project: Project, value: Change, first: Value, use: tuple[Source, cst.CSTNode]) -> float:
     """The factor for the rates; 1 where they have been changed already. `first` is the highest rate."""
-    given = scaled_or_set(value)
     source, node = use
-    if given is None:
-        raise source.doubt(node, f"lr={value}", "this edit does not write schedules")
     try:
         base, written = project.number("lr"), float(first.value)
     except OverflowError as error:  # an integer of hundreds of digits
@@ -85,11 +87,11 @@ def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cs
         ) from error
     if base is not None and overridden(project, first.origin):
         written = base
-    factor = given[1] if given[0] == "*" else given[1] / written
+    factor = value.number if value.relative else value.number / written
     shown = [written * share for share in (1.0, *starts(project))]
     if base is None or factor == 1.0 or any(close(base, one) for one in shown):
         return factor
-    if given[0] == "*" and any(close(base * factor, one) for one in shown):
+    if value.relative and any(close(base * factor, one) for one in shown):
         return 1.0
     raise source.doubt(
         node,

@@ -2,8 +2,10 @@
 `betas=0.9,0.95`, `eps=1e-8`, where they are set, or as a new argument of the optimizer."""
 
 from functools import partial
+from typing import Any
 
 from traindx.lab.edits.api import (
+    Change,
     Found,
     Kind,
     Project,
@@ -15,7 +17,6 @@ from traindx.lab.edits.api import (
     optax_made,
     optimizers,
     put,
-    scaled_or_set,
     set_optax,
     words_of,
 )
@@ -32,7 +33,7 @@ PLACES = {("SGD", "momentum"): 2, ("SGD", "weight_decay"): 4, **{(kind, "betas")
           **{(kind, "eps"): 3 for kind in ADAMS}, **{(kind, "weight_decay"): 4 for kind in ADAMS}}  # fmt: skip
 
 
-def edit(project: Project, value: str, name: str) -> None:
+def edit(project: Project, value: Any, name: str) -> None:
     if optax_made(project):
         return set_optax(project, name, value)
     made = optimizers(project)
@@ -45,32 +46,30 @@ def edit(project: Project, value: str, name: str) -> None:
     return None
 
 
-def place(project: Project, one: Found, name: str, value: str) -> None:
+def place(project: Project, one: Found, name: str, value: Any) -> None:
     """Write the setting of one optimizer."""
     if name == "betas":
-        return write(one, name, "({}, {})".format(*(float(part) for part in value.split(","))))
-    given = scaled_or_set(value)
-    if given is None:
-        raise one.doubt(f"{name}={value}", "no such value")
+        return write(one, name, str(value))
+    change = value if isinstance(value, Change) else Change(value, False)
     node = one.given(name, PLACES.get((one.kind, name)))
     grouped, every = in_groups(one, name)
     if node is None and not grouped:
         default = BY_DEFAULT.get(name, {}).get(one.kind, 0.0)
-        wanted = default * given[1] if given[0] == "*" else given[1]
+        wanted = change.of(default)
         return write(one, name, words_of(wanted)) if wanted != default else None
     nodes = grouped if node is None or every else [node, *grouped]
     values = [certain(project, one.source, each, f"{name}={value}", one.call) for each in nodes]
     changing = [found for found in values if found.value != 0] or values  # groups set to 0 stay at 0
     recorded, highest = project.number(name), max(found.value for found in values)
-    factor = given[1]
-    if given[0] == "=":
-        factor = given[1] / highest if highest else 1.0
+    factor = change.number
+    if not change.relative:
+        factor = change.number / highest if highest else 1.0
     elif recorded and close(highest, recorded * factor):
         return None  # it has the value already
-    if recorded is not None and not close(highest, recorded) and not close(highest, given[1]):
+    if recorded is not None and not close(highest, recorded) and not close(highest, change.number):
         raise one.doubt(f"{name} {value}", f"the source sets {highest:g}, but {recorded:g} was recorded")
     for found in changing:
-        wanted = found.origin.value * factor if found.value else given[1]
+        wanted = found.origin.value * factor if found.value else change.number
         if wanted != found.origin.value:
             put(project, found.origin, wanted, name)
     return None

@@ -19,7 +19,6 @@ from traindx.lab.edits.kinds.optimizer.learning_rate import DEFAULTS
 
 CLASSES = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "momentum": "SGD"}
 KEPT = ("params", "lr", "weight_decay")
-NEITHER = {"betas": (0.9, 0.999), "eps": 1e-8}
 OWN = ("momentum", "nesterov", "dampening", "betas", "eps", "amsgrad", "alpha", "centered", "lr_decay",
        "rho", "fused",
        "etas", "step_sizes", "initial_accumulator_value", "decoupled_weight_decay", "foreach",
@@ -30,9 +29,9 @@ OWN = ("momentum", "nesterov", "dampening", "betas", "eps", "amsgrad", "alpha", 
 def switch_optimizer(project: Project, value: str) -> None:
     if optax_made(project):
         return switch_optax(project, value)
-    wanted = CLASSES.get(value)
+    wanted = CLASSES[value]
     made = optimizers(project)
-    if wanted is None or not made:
+    if not made:
         raise project.doubt(f"optimizer={value}", "no optimizer was found")
     for one in made:
         if class_of(one, f"{wanted}(...)") == "LBFGS":

@@ -6,6 +6,7 @@ intervention."""
 from traindx.lab.edits.api import (
     Found,
     Project,
+    Span,
     cst,
     epochs,
     optax_made,
@@ -23,7 +24,7 @@ WARMUP = "warmup"
 
 
 @writes("lr.warmup")
-def warm_up(project: Project, value: str) -> None:
+def warm_up(project: Project, value: Span) -> None:
     count = steps_of(project, value)
     if optax_made(project):
         return warm_up_optax(project, count)
@@ -47,15 +48,13 @@ def warm_up(project: Project, value: str) -> None:
     return None
 
 
-def steps_of(project: Project, value: str) -> int:
+def steps_of(project: Project, value: Span) -> int:
     """The number of steps over which the rate rises. A share counts against the recorded number of steps."""
-    number = float(value)
     total = project.number("planned_steps") or project.number("optimizer_steps")
-    if number < 1 and total is None:
-        raise project.doubt(
-            f"a warm-up over {number:.0%} of the steps", "how many steps there are is unknown"
-        )
-    count = round(number if number >= 1 else number * (total or 0))
+    if value.steps is None and total is None:
+        write = f"a warm-up over {value.share:.0%} of the steps"
+        raise project.doubt(write, "how many steps there are is unknown")
+    count = round(value.share * (total or 0)) if value.steps is None else value.steps
     if count < 2:
         raise project.doubt("a warm-up", "the run has too few steps for one")
     return count

@@ -18,8 +18,7 @@ SEEDING = "torch.manual_seed"
 
 
 @writes("seed")
-def set_seed(project: Project, value: str) -> None:
-    wanted = int(value)
+def set_seed(project: Project, wanted: int) -> None:
     found = project.calls(SEEDING)
     if not found:
         return add(project, wanted)
@@ -64,8 +63,8 @@ HALVES = ("torch.float16", "torch.half")
 @writes("precision")
 def set_precision(project: Project, value: str) -> None:
     found = project.calls(*AUTOCAST)
-    change = {"bfloat16": bfloat16, "float32": off}.get(value)
-    if change is None or not found:
+    change = {"bfloat16": bfloat16, "float32": off}[value]
+    if not found:
         raise project.doubt(f"precision={value}", "no autocast was found")
     for source, call in found:
         change(source, call)

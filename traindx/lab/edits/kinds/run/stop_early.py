@@ -20,7 +20,7 @@ STRATEGIES = ("eval_strategy", "evaluation_strategy")
 WRITE = "stop at the best validation, and keep its weights"
 
 
-@writes("stop", fixes=("stop-early",))
+@writes("stop", fixes=("stop-early",), as_text=True)
 def stop_early(project: Project, _value: str) -> None:
     calls = project.calls()
     settings = [one for one in calls if one.source.name(one.call.func) == SETTINGS]

@@ -8,26 +8,26 @@ from traindx.lab.edits.api import (
     fits,
     is_keras,
     put,
-    scaled_or_set,
     schedules,
     trace,
     writes,
 )
 
 
-@writes("steps")
+@writes("steps", as_text=True)
 def train_longer(project: Project, value: str) -> None:
-    given, trainings = scaled_or_set(value), fits(project) if is_keras(project) else []
-    if given is not None and given[0] == "*" and len(trainings) == 1:
+    times = float(value[1:]) if value.startswith("*") else None
+    trainings = fits(project) if is_keras(project) else []
+    if times is not None and len(trainings) == 1:
         (one,) = trainings
-        write = f"{given[1]:g} times the epochs of fit"
+        write = f"{times:g} times the epochs of fit"
         whole = certain(project, one.source, one.given("epochs", 3) or one.call, write, one.call)
-        put(project, whole.origin, round(whole.origin.value * given[1]), "the epochs")
+        put(project, whole.origin, round(whole.origin.value * times), "the epochs")
         return
     source, loop = epochs(project)
-    if given is None or given[0] != "*":
+    if times is None:
         raise source.doubt(loop, f"steps={value}", "cannot tell how many epochs these are")
-    write = f"{given[1]:g} times the epochs"
+    write = f"{times:g} times the epochs"
     if schedules(project):
         raise source.doubt(loop, f"{write}, and the schedule's length with them", "there is a schedule")
     rounds = loop.iter
@@ -43,4 +43,4 @@ def train_longer(project: Project, value: str) -> None:
         return
     start = trace(project, source, rounds.args[0].value) if len(rounds.args) == 2 else None
     first = int(start.value) if start is not None else 0
-    put(project, found.origin, round((found.origin.value - first) * given[1]) + first, "the epochs")
+    put(project, found.origin, round((found.origin.value - first) * times) + first, "the epochs")
