@@ -49,8 +49,8 @@ def run(train: Callable[[], Any], *specs: str) -> Ran:
             if " cannot be applied: " not in experiment.hooks.stopped:
                 raise stop.__cause__ or stop from None
         finally:
-            ran.touches = {site.spec: dict(site.touches) for site, _ in experiment.sites}
-            ran.unused = [site.spec for site, _ in experiment.sites if not site.touches]
+            ran.touches = {site.spec: dict(site.touches) for site in experiment.sites}
+            ran.unused = [site.spec for site in experiment.sites if not site.touches]
             ran.facts = dict(stream.known)
             experiment.hooks.patches.undo()  # what was put in place last goes first
             for handle in experiment.handles:

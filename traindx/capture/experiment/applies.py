@@ -1,13 +1,14 @@
 """What a framework does for the interventions that it implements."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import traindx.capture
 from traindx.capture.experiment.site import Site
+from traindx.capture.interventions import parse
 from traindx.capture.interventions.kinds import Given
 from traindx.installed import defined_in
 
@@ -45,6 +46,22 @@ def apply_given(site: Site, given: Given, package: str) -> None:
         site.refuse(describe_missing(package))
     site.unused = found.unused
     found.apply(site, given.value)
+
+
+def apply_all(sites: Sequence[Site], given: Sequence[Given], package: str) -> None:
+    """Apply the interventions of a run, each through its site, and record which they are."""
+    if sites:
+        sites[0].fact("interventions", ", ".join(site.spec for site in sites))
+    for site, one in zip(sites, given, strict=True):
+        site.hooks.guarded(site, apply_given, site, one, package)
+
+
+def asked_of(package: str, asked: Sequence[str]) -> tuple[tuple[Given, ...], str]:
+    """The interventions that were asked for. Where the framework of that package lacks one: none, and why it is
+    refused once that framework trains, because until then the script may be one of another."""
+    given = parse(asked)
+    missing = [one.spec for one in given if one.kind.name not in implemented(package)]
+    return ((), f"--with {missing[0]}: {describe_missing(package)}") if missing else (given, "")
 
 
 def names_in(framework: str) -> frozenset[str]:

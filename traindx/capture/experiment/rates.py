@@ -24,3 +24,10 @@ def rate_at(site: Site, schedule: Schedule, base: Any, step: Any, ops: Any) -> A
 def share_at(site: Site, span: Span, step: Any, ops: Any) -> Any:
     """The share of the rate that a step of a warm-up, which counts from 0, uses."""
     return ops.minimum((step + 1) / max(site.resolve(span, "lr.warmup=50"), 1), 1.0)
+
+
+def replaces_schedule(site: Site, schedule: Schedule) -> None:
+    """What is known before any step of a schedule that takes the place of the script's."""
+    if schedule.name == "sweep" and schedule.steps:
+        site.stop_after(schedule.steps)
+    site.unused = f"the schedule is {schedule.name} already"

@@ -102,21 +102,33 @@ class Site:
         self.hooks.request["steps"] = min(steps, self.limit() or steps)
 
 
-def tell_touched(hooks: Guard, sites: Sequence[Site]) -> None:
+def report_touched(sites: Sequence[Site]) -> None:
     """What was touched so far, as facts."""
     for site in sites:
         for what, number in site.touches.items():
-            hooks.stream.fact(f"intervention/{site.spec}/{what}", number)
+            site.fact(f"intervention/{site.spec}/{what}", number)
 
 
-def tell_unused(hooks: Guard, sites: Sequence[Site], why: Callable[[Site], str]) -> None:
-    """At the end: of those that changed nothing, why."""
-    session = hooks.stream.opened
+def why_unused(site: Site) -> str:
+    return site.unused or "there was nothing to change"
+
+
+def report_use(sites: Sequence[Site], why: Callable[[Any], str] = why_unused) -> None:
+    """A record ends: what each intervention did; of those that changed nothing, why."""
+    report_touched(sites)
     for site in sites:
-        if site.touches or session is None or hooks.stopped:
+        session = site.hooks.stream.opened
+        if site.touches or session is None or site.hooks.stopped:
             continue
-        hooks.stream.fact(f"intervention/{site.spec}", "changed nothing")
+        site.fact(f"intervention/{site.spec}", "changed nothing")
         session.event("note", f"{site.spec} changed nothing: {why(site)}", "intervention-unused")
+
+
+def conclude(hooks: Guard, sites: Sequence[Site], why: Callable[[Any], str] = why_unused) -> None:
+    """The script is over: call what waits for that, and say what each intervention did."""
+    for site, hook in hooks.ends:
+        hooks.guarded(site, hook)
+    report_use(sites, why)
 
 
 def rate_factor(site: Site, wanted: Change, base: float | None) -> float:

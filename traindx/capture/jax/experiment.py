@@ -17,10 +17,9 @@ import numpy as np
 
 from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.experiment import site as shared
-from traindx.capture.experiment.applies import apply_given, describe_missing, implemented
+from traindx.capture.experiment.applies import apply_all, asked_of
 from traindx.capture.experiment.ending import Guard, Hook
-from traindx.capture.experiment.site import tell_touched, tell_unused
-from traindx.capture.interventions import parse
+from traindx.capture.experiment.site import conclude, report_touched
 from traindx.capture.session import Stream
 
 INTERVENTIONS = "traindx.capture.jax.interventions"  # imported by name: they are built on what is here
@@ -110,17 +109,11 @@ class Experiment:
     """All interventions of a run, in their order."""
 
     def __init__(self, request: dict[str, Any], stream: Stream, *, alone: bool) -> None:
-        given = parse(request.get("with") or ())
-        missing = [one.spec for one in given if one.kind.name not in implemented(INTERVENTIONS)]
-        self._missing = f"--with {missing[0]}: {describe_missing(INTERVENTIONS)}" if missing else ""
-        given = () if missing else given  # until JAX trains, the script may be one of another framework
+        given, self._unknown = asked_of(INTERVENTIONS, request.get("with") or ())
         self.hooks, self._stream = Hooks(request, stream, alone), stream
         self.sites = [Site(self.hooks, one.spec) for one in given]
         self._made = self._rated = False
-        if self.sites:
-            stream.fact("interventions", ", ".join(site.spec for site in self.sites))
-        for site, one in zip(self.sites, given, strict=True):
-            self.hooks.guarded(site, apply_given, site, one, INTERVENTIONS)
+        apply_all(self.sites, given, INTERVENTIONS)
 
     def changed(self, making: Making, *, whole: bool, count: bool) -> None:
         """An optimizer is made, or (not `whole`) only the part of it that multiplies by the rate. `count`: not as
@@ -146,8 +139,8 @@ class Experiment:
 
     def begins(self) -> None:
         """A training begins: refuse what is unknown in JAX, and what no optimizer was there for."""
-        if self._missing:
-            self.hooks.fail(self._missing)
+        if self._unknown:
+            self.hooks.fail(self._unknown)
         for hooks, seen in ((self.hooks.optimizers, self._made), (self.hooks.rates, self._rated)):
             for site, _ in hooks if not seen else ():
                 self.hooks.guarded(site, site.refuse, "no optimizer of optax was made before the first step")
@@ -162,14 +155,11 @@ class Experiment:
         norm = float(np.sqrt(np.sum(np.square(backend.readings[0])))) if backend.readings.size else 0.0
         for _, hook in self.hooks.steps:
             hook(norm)
-        tell_touched(self.hooks, self.sites)
+        report_touched(self.sites)
 
     def end(self) -> None:
         """The script is over: say what each intervention did, and let go."""
-        for site, hook in self.hooks.ends:
-            self.hooks.guarded(site, hook)
-        tell_touched(self.hooks, self.sites)
-        tell_unused(self.hooks, self.sites, lambda site: site.unused or "there was nothing to change")
+        conclude(self.hooks, self.sites)
         self.withdraw()
 
     def withdraw(self) -> None:

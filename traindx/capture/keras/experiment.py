@@ -13,9 +13,9 @@ import numpy as np
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 
 from traindx.capture.experiment import site as shared
-from traindx.capture.experiment.applies import apply_given
+from traindx.capture.experiment.applies import apply_all
 from traindx.capture.experiment.ending import Guard, Hook
-from traindx.capture.experiment.site import tell_touched, tell_unused
+from traindx.capture.experiment.site import conclude, report_touched
 from traindx.capture.interventions.kinds import Given
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.notes import optimizers_of
@@ -106,9 +106,7 @@ class Experiment:
         self._inside = False  # the optimizer's own step
         if not self.sites:
             return
-        stream.fact("interventions", ", ".join(site.spec for site in self.sites))
-        for site, one in zip(self.sites, given, strict=True):
-            self.hooks.guarded(site, apply_given, site, one, INTERVENTIONS)
+        apply_all(self.sites, given, INTERVENTIONS)
         self.hooks.patches.around(BaseOptimizer, "__init__", self._made)
         self.hooks.patches.replace(BaseOptimizer, "apply", self._applied)
         self.hooks.patches.around(BaseOptimizer, "_clip_gradients", self._clipped)
@@ -204,19 +202,12 @@ class Experiment:
         norm = float(np.sqrt(np.sum(np.square(backend.readings[0])))) if backend.readings.size else 0.0
         for site, hook in self.hooks.steps:
             self.hooks.guarded(site, hook, backend.model, norm)
-        tell_touched(self.hooks, self.sites)
+        report_touched(self.sites)
 
     def end(self) -> None:
         """The script is over: say what each intervention did, and let go."""
-        for site, hook in self.hooks.ends:
-            self.hooks.guarded(site, hook)
-        self.report_use()
+        conclude(self.hooks, self.sites)
         self.withdraw()
-
-    def report_use(self) -> None:
-        """A record ends: say what each intervention did."""
-        tell_touched(self.hooks, self.sites)
-        tell_unused(self.hooks, self.sites, lambda site: site.unused or "there was nothing to change")
 
     def withdraw(self) -> None:
         """Let go of the script."""

@@ -12,9 +12,9 @@ from typing import Any
 import keras
 from keras.src.models.model import Trainer
 
-from traindx.capture.experiment.applies import describe_missing, implemented
+from traindx.capture.experiment.applies import asked_of
+from traindx.capture.experiment.site import report_use
 from traindx.capture.framework import several
-from traindx.capture.interventions import parse
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.experiment import INTERVENTIONS, Experiment
@@ -52,7 +52,10 @@ class Launched:
         self._before = 0  # steps in records that are closed
         self._said: set[str] = set()
         self._fitting = 0  # within `fit` and the like, which are no loops of the script's own
-        self._experiment = self._of_request(process)
+        given, self._unknown = asked_of(INTERVENTIONS, process.request.get("with") or ())
+        self._experiment = Experiment(process.request, self._stream, given, alone=not process.experiments)
+        if process.request.get("with"):
+            process.experiments[self._stream] = self._experiment.withdraw
         self._kept = Kept(self._stream, process.out) if process.request.get("keep") else None
         self._loops = Loops(
             self._stream,
@@ -64,19 +67,6 @@ class Launched:
         self._stream.patches.around(keras.utils, "set_random_seed", self._seeded)
         self._stream.patches.around(Trainer, "fit", self._fit)
         self._stream.patches.around(Trainer, "train_on_batch", self._train_on_batch)
-
-    def _of_request(self, process: RecordedProcess) -> Experiment:
-        """What was asked for. Where that cannot be done in Keras, the experiment ends when Keras trains:
-        until then the script may be one of PyTorch."""
-        asked, self._unknown = process.request.get("with") or (), ""
-        given = parse(asked)
-        missing = [one.spec for one in given if one.kind.name not in implemented(INTERVENTIONS)]
-        if missing:
-            given, self._unknown = (), f"--with {missing[0]}: {describe_missing(INTERVENTIONS)}"
-        experiment = Experiment(process.request, self._stream, given, alone=not process.experiments)
-        if asked:
-            process.experiments[self._stream] = experiment.withdraw
-        return experiment
 
     def end(self) -> None:
         if self._training is not None:
@@ -128,7 +118,7 @@ class Launched:
     def _begin_anew(self, training: Training) -> None:
         """The next training gets its own record (a fold, another setting)."""
         self._before += training.session.step
-        self._experiment.report_use()
+        report_use(self._experiment.sites)
         training.end()
         self._training, self._backend = None, KerasBackend()
         self._recorded = self._backend

@@ -37,7 +37,7 @@ DTYPES = {
     22: "I",
     23: "Q",
 }
-DT_STRING, DT_BFLOAT16, DT_HALF = 7, 14, 19
+DT_STRING, DT_BFLOAT16 = 7, 14
 VALUE_FIELDS = {
     5: "f",
     6: "d",

@@ -6,7 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from traindx.capture.experiment.applies import applies
-from traindx.capture.experiment.rates import rate_at, share_at
+from traindx.capture.experiment.rates import rate_at, replaces_schedule, share_at
 from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
 from traindx.capture.interventions.values import Change, Span
@@ -37,8 +37,7 @@ def lr(site: Site, wanted: Change | Schedule) -> None:
 
 def replace_schedule(site: Site, schedule: Schedule) -> None:
     """Each step uses the rate of a schedule, whatever the script's own would be."""
-    if schedule.name == "sweep" and schedule.steps:
-        site.stop_after(schedule.steps)
+    replaces_schedule(site, schedule)
 
     def new(rate: Any, own: Any) -> Any:
         if schedule.name == "constant" and isinstance(rate, float | int):
@@ -48,7 +47,6 @@ def replace_schedule(site: Site, schedule: Schedule) -> None:
         base = base_of(rate)  # which `lr=0.01` may have set
         return lambda count: jnp.asarray(rate_at(site, schedule, base, count, jnp), jnp.float32)
 
-    site.unused = f"the schedule is {schedule.name} already"
     site.on_rate(new)
 
 
@@ -81,7 +79,7 @@ def weight_decay(site: Site, wanted: Change) -> None:
 
     def new(making: Making) -> bool:
         own = float(making.value("weight_decay") or 0.0)
-        decay = own * wanted.number if wanted.relative else wanted.number
+        decay = wanted.of(own)
         if decay == own:
             return False
         if making.name in DECAYED:

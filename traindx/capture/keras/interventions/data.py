@@ -15,6 +15,7 @@ from traindx.capture.keras.interventions.api import (
 )
 
 SEED = 0x0DA7A
+PARTS = ("x", "y", "sample_weight")
 USUAL_BATCH = 32  # that of `fit`
 FAR, TAIL, NORMAL, FEWEST = 20.0, 0.05, 3.2897, 20  # as `drop=outliers` in PyTorch
 
@@ -33,15 +34,20 @@ def split(site: Site, arguments: Arguments) -> int:
     if not share:
         return total
     count = int(np.floor(total * (1.0 - share)))
-    names = [name for name in ("x", "y", "sample_weight") if arguments.get(name) is not None]
-    held = {name: mapped(arguments[name], lambda part: part[count:]) for name in names}
-    arguments |= {name: mapped(arguments[name], lambda part: part[:count]) for name in names}
+    held = keep(arguments, lambda part: part[count:])
+    arguments |= keep(arguments, lambda part: part[:count])
     arguments |= {"validation_data": tuple(held.values()), "validation_split": 0.0}
     return count
 
 
 def mapped(parts: Any, function: Callable[[Any], Any]) -> Any:
     return keras.tree.map_structure(function, parts)
+
+
+def keep(arguments: Arguments, choose: Callable[[Any], Any]) -> dict[str, Any]:
+    """The training samples that `choose` takes of each array: inputs, targets and weights."""
+    given = (name for name in PARTS if arguments.get(name) is not None)
+    return {name: mapped(arguments[name], choose) for name in given}
 
 
 def host(part: Any) -> Any:
@@ -78,10 +84,7 @@ def data(site: Site, kind: str) -> None:
             return
         size = min(arguments.get("batch_size") or USUAL_BATCH, count)
         rows = np.tile(np.arange(size), count // size)
-        for name in ("x", "y", "sample_weight"):
-            if arguments.get(name) is not None:
-                arguments[name] = mapped(arguments[name], lambda part: host(part)[rows])
-        arguments["shuffle"] = False
+        arguments |= keep(arguments, lambda part: host(part)[rows]) | {"shuffle": False}
         site.touched("fits")
 
     site.on_data(order)
@@ -114,9 +117,7 @@ def drop(site: Site, _value: str) -> None:
             if part is not None and host(part).dtype.kind == "f":
                 bad |= far(host(part))
         if bad.any():
-            for name in ("x", "y", "sample_weight"):
-                if arguments.get(name) is not None:
-                    arguments[name] = mapped(arguments[name], lambda part: host(part)[~bad])
+            arguments |= keep(arguments, lambda part: host(part)[~bad])
             site.touched("samples", int(bad.sum()))
 
     site.on_data(leave_out)

@@ -1,7 +1,7 @@
 """Settings of the optimizer, another optimizer, and the learning rate: another value, another schedule, a
 warm-up."""
 
-from traindx.capture.experiment.rates import rate_at, share_at
+from traindx.capture.experiment.rates import rate_at, replaces_schedule, share_at
 from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
 from traindx.capture.keras import facts
@@ -71,7 +71,7 @@ def weight_decay(site: Site, wanted: Change) -> None:
     def set_it(model: Any) -> None:
         optimizer = inner(model)
         own = optimizer.weight_decay or 0.0
-        new = own * wanted.number if wanted.relative else wanted.number
+        new = wanted.of(own)
         if new == own:
             return
         optimizer.weight_decay = new or None
@@ -147,10 +147,8 @@ def lr(site: Site, wanted: Change | Schedule) -> None:
 
 def replace_schedule(site: Site, schedule: Schedule) -> None:
     """Each step uses the rate of a schedule, whatever the script's own would be."""
-    if schedule.name == "sweep" and schedule.steps:
-        site.stop_after(schedule.steps)
+    replaces_schedule(site, schedule)
     site.fact("schedule", schedule.name)
-    site.unused = f"the schedule is {schedule.name} already"
     site.on_rate(
         lambda optimizer, own, step: own * 0 + rate_at(site, schedule, site.base(optimizer), step, ops)
     )

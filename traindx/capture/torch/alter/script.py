@@ -36,7 +36,8 @@ class Script:
         self.loaded: weakref.WeakSet[torch.nn.Module] = (
             weakref.WeakSet()
         )  # models that got weights from elsewhere
-        self.rehearsed: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
+        self.rehearsed: weakref.WeakKeyDictionary[torch.nn.Module, tuple[list[Call], int]]
+        self.rehearsed = weakref.WeakKeyDictionary()
         self.rehearsing = False
         patches.around(torch.optim.Optimizer, "__init__", self.made)
         patches.around(torch.nn.Module, "load_state_dict", self.loads)
@@ -90,67 +91,60 @@ class Script:
     # Where it cannot apply: seen at the first backward pass.
 
     def needs_loader(self, site: Site) -> None:
-        def check(_: Any) -> None:
-            if not self.loaders.seen:
-                by_hand = "the script draws no batches from a DataLoader, it makes them itself"
-                site.refuse(
-                    "no DataLoader was iterated in training mode" if self.loaders.iterated else by_hand
-                )
-
-        site.on_backward(check)
+        by_hand = "the script draws no batches from a DataLoader, it makes them itself"
+        idle = "no DataLoader was iterated in training mode"
+        refuse_if(site, lambda: "" if self.loaders.seen else idle if self.loaders.iterated else by_hand)
 
     def needs_model(self, site: Site) -> None:
-        def check(_: Any) -> None:
-            if not self.passes.counts:
-                site.refuse(NO_MODEL)
-
-        site.on_backward(check)
+        refuse_if(site, lambda: "" if self.passes.counts else NO_MODEL)
 
     def needs_targets(self, site: Site, unless: Callable[[], bool]) -> None:
         """A training loss computed by a function of PyTorch: the targets can be reached there."""
+        by_hand = "the loss is computed by hand, its targets are not seen"
 
-        def check(_: Any) -> None:
-            if not self.losses.trained and not unless():
-                site.refuse(
-                    NO_MODEL
-                    if not self.passes.counts
-                    else "the loss is computed by hand, its targets are not seen"
-                )
+        def why() -> str:
+            if self.losses.trained or unless():
+                return ""
+            return by_hand if self.passes.counts else NO_MODEL
 
-        site.on_backward(check)
+        refuse_if(site, why)
 
     def needs_loss(self, site: Site, names: tuple[str, ...], kind: str) -> None:
         """A training loss computed by one of these functions."""
 
-        def check(_: Any) -> None:
-            trained = self.losses.trained
-            if not any(name in names for name in trained):
-                other = (
-                    f"the loss is {' + '.join(trained)}"
-                    if trained
-                    else "no loss function of PyTorch was called"
-                )
-                site.refuse(f"{other}, not {kind}")
+        def why() -> str:
+            trained = " + ".join(self.losses.trained)
+            if any(name in names for name in self.losses.trained):
+                return ""
+            return f"{f'the loss is {trained}' if trained else 'no loss function of PyTorch was called'}, not {kind}"
 
-        site.on_backward(check)
+        refuse_if(site, why)
 
     def rehearsal(self, site: Site, this: Pass) -> tuple[list[Call], int]:
-        """The activation calls of a model and its dropout calls, from its first pass; raises CannotRehearse."""
+        """The activation calls of a model and its dropout calls, from its first pass, or the experiment is
+        refused."""
         known = self.rehearsed.get(this.module)
-        if known is None:
-            self.rehearsing = self.losses.inside = True
-            try:
-                with site.unseen():
-                    known = rehearse(this)
-            except CannotRehearse as error:
-                known = error
-            finally:
-                self.rehearsing = self.losses.inside = False
-            self.rehearsed[this.module] = known
-        if isinstance(known, CannotRehearse):
-            raise known
-        calls, dropouts = known
-        return calls, dropouts
+        if known is not None:
+            return known
+        self.rehearsing = self.losses.inside = True
+        try:
+            with site.unseen():
+                known = self.rehearsed[this.module] = rehearse(this)
+        except CannotRehearse as why:
+            site.refuse(f"no trial pass of the model is possible: {why}")
+        finally:
+            self.rehearsing = self.losses.inside = False
+        return known
+
+
+def refuse_if(site: Site, why: Callable[[], str]) -> None:
+    """End the experiment at a backward pass where `why` gives a reason."""
+
+    def check(_: Any) -> None:
+        if reason := why():
+            site.refuse(reason)
+
+    site.on_backward(check)
 
 
 def script_of(site: Site) -> Script:

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch.optim import optimizer as optim
 
-from traindx.capture.experiment.applies import apply_given
-from traindx.capture.experiment.site import tell_touched, tell_unused
+from traindx.capture.experiment.applies import apply_all
+from traindx.capture.experiment.site import conclude, report_touched, why_unused
 from traindx.capture.interventions.kinds import Given
 from traindx.capture.process.patches import remove_all, set_within
 from traindx.capture.session import Stream
@@ -28,7 +28,7 @@ class Experiment:
     def __init__(self, request: dict[str, Any], stream: Stream, given: Sequence[Given] = ()) -> None:
         self.stream, self.hooks = stream, Hooks(request, stream)
         self.handles: list[Any] = []
-        self.sites = [(Site(self.hooks, one.spec), one) for one in given]
+        self.given, self.sites = given, [Site(self.hooks, one.spec) for one in given]
         self.inside_call = self.inside_backward = False
 
     def attach_first(self) -> None:
@@ -40,9 +40,7 @@ class Experiment:
         """After them: what they have measured is changed here."""
         if not self.sites:
             return
-        self.stream.fact("interventions", ", ".join(site.spec for site, _ in self.sites))
-        for site, given in self.sites:
-            self.hooks.guarded(site, apply_given, site, given, INTERVENTIONS)
+        apply_all(self.sites, self.given, INTERVENTIONS)
         self.handles += [
             optim.register_optimizer_step_pre_hook(self.step_begins),
             optim.register_optimizer_step_post_hook(self.step_ended),
@@ -117,7 +115,7 @@ class Experiment:
         for p, grad in self.hooks.withheld.pop(id(optimizer), ()):
             p.grad = grad
         self.hooks.counts[optimizer] = self.hooks.count(optimizer) + 1
-        self.tell()
+        report_touched(self.sites)
 
     def hide(self, optimizer: Any) -> None:
         """Keep the gradients from a step that has begun: without any, it changes nothing."""
@@ -154,7 +152,7 @@ class Experiment:
         scene = self.stream.scene
         if scene.optimizers or not scene.steps:
             return
-        for site, _ in self.sites:
+        for site in self.sites:
             if site.needs_optimizer:
                 self.hooks.guarded(
                     site, site.refuse, "no optimizer object seen: the script changes its parameters by hand"
@@ -178,17 +176,9 @@ class Experiment:
 
         return __call__
 
-    def tell(self) -> None:
-        """What was touched so far, as facts."""
-        tell_touched(self.hooks, [site for site, _ in self.sites])
-
     def end(self) -> None:
-        """The script is over: say of each intervention what it did, and of those that did nothing why;
-        then let go."""
-        for site, hook in self.hooks.ends:
-            self.hooks.guarded(site, hook)
-        self.tell()
-        tell_unused(self.hooks, [site for site, _ in self.sites], self.why)
+        """The script is over: say what each intervention did, and let go."""
+        conclude(self.hooks, self.sites, self.why)
         self.withdraw()
 
     def withdraw(self) -> None:
@@ -203,7 +193,7 @@ class Experiment:
             return "no optimizer made a step"
         if self.stream.scene.within_function and any(site is other for other, _ in self.hooks.calls):
             return "what is called inside of a compiled function is out of reach"
-        return site.unused or "there was nothing to change"
+        return why_unused(site)
 
 
 def nested(optimizer: Any) -> bool:

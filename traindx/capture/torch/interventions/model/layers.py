@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 
 from traindx.capture.torch.alter.activations import SATURATING, Call
 from traindx.capture.torch.alter.api import Any, Pass, Site, applies, nn, script_of, torch
-from traindx.capture.torch.alter.rehearsal import CannotRehearse
 from traindx.capture.torch.alter.swaps import FUNCTIONS, AtCalls, exchange, instead, swapped
 
 
@@ -22,10 +21,7 @@ def activation(site: Site, into: str) -> None:
         # Inference mode keeps no graph: the next pass will have one.
         if this.module in wanted or torch.is_inference_mode_enabled():
             return
-        try:
-            calls, _ = script.rehearsal(site, this)
-        except CannotRehearse as why:
-            site.refuse(f"no trial pass of the model is possible: {why}")
+        calls, _ = script.rehearsal(site, this)
         wanted[this.module] = found = swapped(calls, into)
         if found:
             site.touched("calls", len(found))
@@ -68,10 +64,7 @@ def normalize(site: Site, kind: str) -> None:
         done.add(this.module)
         if type(this.module).__name__ in REPLICATED:
             site.refuse(f"{type(this.module).__name__} would not keep new parameters equal in all processes")
-        try:
-            calls, _ = script.rehearsal(site, this)
-        except CannotRehearse as why:
-            site.refuse(f"no trial pass of the model is possible: {why}")
+        calls, _ = script.rehearsal(site, this)
         for layer in places(calls):
             norm = insert(layer, kind)
             site.touched("layers")

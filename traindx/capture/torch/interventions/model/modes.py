@@ -18,7 +18,7 @@ from traindx.capture.torch.alter.api import (
     script_of,
     torch,
 )
-from traindx.capture.torch.alter.rehearsal import CannotRehearse, is_compiled
+from traindx.capture.torch.alter.rehearsal import is_compiled
 from traindx.capture.torch.alter.swaps import AtCalls, dropped
 
 
@@ -99,7 +99,7 @@ class Dropout:
             self.site.fact("has_dropout", self.highest > 0)
 
     def rate(self, own: float) -> float:
-        found = own * self.wanted.number if self.wanted.relative else self.wanted.number
+        found = self.wanted.of(own)
         if found > HIGHEST:
             self.site.refuse(f"a rate of {own:g} times {self.wanted.number:g} leaves nothing")
         return found
@@ -148,10 +148,7 @@ class Dropout:
                 self.site.touched("recurrent layers")
         if (self.wanted.relative or not self.wanted.number) or recurrent:
             return
-        try:
-            calls, dropouts = self.script.rehearsal(self.site, this)
-        except CannotRehearse as why:
-            self.site.refuse(f"the model cannot be looked at: {why}")
+        calls, dropouts = self.script.rehearsal(self.site, this)
         hidden = {(c.key, c.turn) for c in calls if c.role == "hidden"}
         if hidden and not dropouts:
             self.added[this.module] = hidden
