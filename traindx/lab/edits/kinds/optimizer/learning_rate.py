@@ -184,12 +184,11 @@ def is_group(source: Source, node: cst.BaseExpression) -> bool:
     )
 
 
-def traced(project: Project, value: str, source: Source, node: cst.CSTNode) -> Value:
+def traced(project: Project, value: Change, source: Source, node: cst.CSTNode) -> Value:
     found = trace(project, source, node)
     if found is None or isinstance(found.value, (str, bool)):
-        base, given = project.number("lr"), scaled_or_set(value)
-        wanted = None if given is None or base is None else given[1] * (base if given[0] == "*" else 1.0)
-        write = "another learning rate" if wanted is None else f"a learning rate of {wanted:.4g}"
+        base = project.number("lr")
+        write = "another learning rate" if base is None else f"a learning rate of {value.of(base):.4g}"
         raise source.doubt(node, write, f"cannot tell where {source.code(node)} comes from")
     return found
 
