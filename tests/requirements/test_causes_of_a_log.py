@@ -254,3 +254,23 @@ def test_a_term_of_the_loss_that_stays_is_no_fault(tmp_path: Path) -> None:
     run = said_of_table(tmp_path, **terms, **{"Loss/total_loss": FALLING + 0.15})
     assert run.health == "healthy"
     assert {s.name for s in run.run.signals} == {"train/loss", "train/box_loss", "train/regularization_loss"}
+
+
+def test_validation_at_chance_while_training_is_perfect_is_sick(tmp_path: Path) -> None:
+    t = np.arange(60)
+    run = said(
+        tmp_path, "epoch", train_loss=2.3 * np.exp(-t / 10), val_loss=2.31 + 0.03 * np.sqrt(t),
+        train_acc=1 - 0.9 * np.exp(-t / 9), val_acc=0.1 + 0.004 * NOISE[:60],
+    )  # fmt: skip
+    assert run.health == "sick"
+    assert "train/accuracy is 0.9986" in run.decision.reason
+
+
+def test_the_first_sentence_on_a_rising_validation_loss_says_from_where(tmp_path: Path) -> None:
+    t = np.arange(30)
+    rising = 0.2 + 0.7 * np.exp(-t / 4) + 0.02 * np.maximum(0, t - 8)
+    run = said(
+        tmp_path, "epoch", loss=0.1 + np.exp(-t / 5), val_loss=rising,
+        accuracy=1 - 0.5 * np.exp(-t / 5), val_accuracy=0.8 - 0.3 * np.exp(-t / 4),
+    )  # fmt: skip
+    assert "val/loss rose from" in run.decision.reason

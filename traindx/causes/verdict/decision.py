@@ -248,6 +248,9 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
         f.severity in ("critical", "high", "medium") for f in case.findings
     ):
         return None
+    seen = leading_finding(case)
+    if seen is not None and seen in carriers(case):
+        return Decision("inspect", f"check this before going on: {seen.message}", leading.probability)
     sure, title = certainty(leading.probability), lowered(leading.title)
     unsure = f"the log does not show the cause. The first candidate: {title}"
     return Decision("inspect", f"{sure} {title}" if sure else unsure, leading.probability)

@@ -10,8 +10,7 @@ from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, m
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement
-    made before."""
+    """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement before."""
 
     pair: Pair
     rise: Rise
@@ -49,21 +48,19 @@ def validation_gap_grows(
     """Validation gets worse after its best point while training does not.
 
     ## What it sees
-    A validation curve that rises from its minimum and stays up, while the training curve does not rise with
-    it. The rise must exceed 4 times the noise of the curve (its scatter around the best falling-then-rising
-    curve). It must also reach 5 % of the lowest level, or 10 % of the improvement made before. The training
-    curve may rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if
-    half of the level or of the improvement is gone.
+    A validation curve that rises from its minimum and stays up while the training curve rises by at most a
+    quarter as much. The rise must exceed 4 times the noise of the curve (its scatter around the best
+    falling-then-rising curve), and reach 5 % of the lowest level or 10 % of the improvement made before.
+    Severity is medium; low if the rise is below 10 %; high if half of the level or improvement is gone.
 
     Of three evaluations, each must be worse than the one before, by 10 % together, while training falls by more
     (low). Of two, the loss must rise and training fall by half (low). Otherwise two weaker signs are reported:
 
     - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
       it or less (low; medium from a tenth).
-    - `wide`: the validation loss is at least 3 times the training loss, or the accuracy at least 0.15 lower,
-      and the gap does not close (low; medium from 10 times, unless it was there at the first of four
-      evaluations, or from 0.4; not where it is nine tenths of the way down to the training loss). Within 0.15 of
-      a perfect score, the ratio of the losses stays low.
+    - `wide`: the gap at the end does not close. The validation loss is at least 3 times the training loss
+      (medium: 10 times), or the accuracy 0.15 lower (medium: 0.4, or 0.3 in a single evaluation where training
+      is perfect). Within 0.15 of a perfect score, the ratio of the losses stays low.
 
     A gap that grows while validation still improves is no fault and is not reported.
 
@@ -80,9 +77,9 @@ def validation_gap_grows(
     augmentation, get more data, or use a smaller model.
 
     ## Sources
-    Prechelt (1998), Early stopping - but when?, doi:10.1007/3-540-49430-8_3. Zhang et al. (2017),
-    Understanding deep learning requires rethinking generalization, arXiv:1611.03530. Noise: Ayer et al.
-    (1955), isotonic regression, doi:10.1214/aoms/1177728423.
+    Prechelt (1998), Early stopping - but when?, doi:10.1007/3-540-49430-8_3. Zhang et al. (2017), Understanding
+    deep learning requires rethinking generalization, arXiv:1611.03530. Noise: isotonic regression, Ayer et al.
+    (1955), doi:10.1214/aoms/1177728423.
     """
     candidates = api.pairs(features, min_points=4)
     few = [p for p in api.pairs(features, min_points=1) if p.same]
@@ -91,22 +88,31 @@ def validation_gap_grows(
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
     bars = (noise, relative, lost, least)
     seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
-    losses = [s for s in seen if "loss" in s.pair.val.name]
-    if not losses and 2 * len(seen) < len(candidates):
-        seen = []  # some of many scores (one per class) get worse while most improve
-    parts = losses and "val/loss" in {p.val.name for p in candidates} - {s.pair.val.name for s in seen}
-    for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
-        slight = bool(parts) or holds(features, worst, order)
-        yield evidence(worst, improves(features, worst), slight, strong, mild, lost)
-    if seen:
-        return
+    risen, parts = worst(seen, candidates)
+    signs: list[Evidence | None] = [
+        evidence(s, improves(features, s), parts or holds(features, s, order), strong, mild, lost)
+        for s in risen
+    ]
     # Near a perfect score a training loss near zero makes any ratio of losses large.
     huge = np.inf if api.best_skill(features, ("val/",)) > 1 - apart else huge
-    signs = [each_time(p, relative, strong) for p in few[: not candidates]]
-    signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
+    if not risen:
+        signs = [each_time(p, relative, strong) for p in few[: not candidates]]
+        signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
     if not run.boosted:  # trees fit their samples ever closer, also where validation stays at its best
-        signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in few]
+        far = [p for p in few if not risen or p.val.sign < 0]
+        signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in far]
     yield from sorted(filter(None, signs), key=lambda s: api.SEVERITIES.index(s.severity or "low"))[:1]
+
+
+def worst(seen: list[Seen], candidates: list[Pair]) -> tuple[list[Seen], bool]:
+    """The largest of the rises, if any, losses first, and whether it is that of a part while the whole does not rise.
+    Of many scores (one per class) some get worse while most improve."""
+    losses = [s for s in seen if "loss" in s.pair.val.name]
+    if not losses and 2 * len(seen) < len(candidates):
+        return [], False
+    whole = {p.val.name for p in candidates} - {s.pair.val.name for s in seen}
+    risen = sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))
+    return risen[:1], bool(losses) and "val/loss" in whole
 
 
 def measured_rise(pair: Pair) -> Seen | None:
@@ -289,12 +295,8 @@ def wide_gap(
         large, grave = gap >= apart, gap >= (2 * apart if memorized else torn)
         sentence = f"{pair.val.name} is {val:.4g} and {pair.train.name} is {train:.4g}"
     else:
-        floor = features.floor(pair.val.name)
-        if (
-            pair.val.name.rpartition("/")[2] != "loss"
-            or min(val, train) <= floor
-            or differ_in_unit(features)
-        ):
+        name, floor = pair.val.name, features.floor(pair.val.name)
+        if name.rpartition("/")[2] != "loss" or min(val, train) <= floor or differ_in_unit(features):
             return None
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
         train = max(train, float(np.mean(pair.trained[-tail(len(pair.trained)) :])))
@@ -380,9 +382,7 @@ def evidence(
     then, now, ends_are = training_course(seen, turn, outlier)
     begun = int(np.searchsorted(pair.train.steps, at, side="right")) - 1
     return Evidence(
-        onset=at,
-        last=last,
-        where=pair.val.name,
+        onset=at, last=last, where=pair.val.name,
         strength=float(np.clip(max(min(seen.lost, 1), min(seen.relative, 1)) / strong, 0.5, 1)),
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
         severity=severity,
