@@ -13,7 +13,7 @@ from traindx.config import Config
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.judge.significance import Judged
 from traindx.lab.repair.bench import Bench, Start
-from traindx.lab.repair.document import Proof, conclude
+from traindx.lab.repair.document import Proof, conclude, outcome
 from traindx.lab.repair.options import Options
 from traindx.lab.repair.search import Search
 from traindx.vocabulary.diagnosis import Hypothesis
@@ -90,6 +90,17 @@ def test_a_budget_that_is_spent_ends_it_without_a_verdict(tmp_path: Path) -> Non
     assert any("--budget" in one.why for one in report.untried)
     assert "used up (--budget) before " in report.reason
     assert script.asked == [()]
+
+
+def test_a_budget_that_ends_within_the_first_trial_is_the_reason(tmp_path: Path) -> None:
+    bench = Bench(["python", "train.py"], Descent(rate=0.3), Journal(tmp_path, {}), budget=1e6, jobs=1)
+    search = Search(bench, Config(), Options())
+    search.diagnose()
+    assert outcome(search, False, [], None)[1].endswith("can be tried without a person")
+    bench.budget = 0.0
+    assert outcome(search, False, [], None)[1].endswith(
+        "used up (--budget) before the first change was tried"
+    )
 
 
 def test_the_users_metric_decides(tmp_path: Path) -> None:

@@ -232,8 +232,10 @@ def outcome(
         return "not-fixed", "the confirmed change did not hold at full length"
     if not tried:
         late = [one.fix for one in search.untried.values() if one.why == search.bench.used_up()]
-        unable = f"no fix for '{first.title}' can be tried without a person"
-        return "not-fixed", f"{search.bench.used_up()} before {late[0]} could be tried" if late else unable
+        if late or search.bench.left() <= 0:
+            what = f"{late[0]} could be tried" if late else "the first change was tried"
+            return "not-fixed", f"{search.bench.used_up()} before {what}"
+        return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
     return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
 
 
