@@ -123,6 +123,17 @@ def test_no_start_is_spent_on_what_a_framework_cannot_change() -> None:
     assert not refusal("seed=1", run=recorded("jax"))
 
 
+def test_a_loader_that_the_record_lacks_cannot_be_changed() -> None:
+    def run(**facts: Fact) -> Run:
+        setup = Setup().with_facts({"zero_grad_checked_steps": 9, **facts}, "capture")
+        return Run(id="r", source="r", format="store", framework="torch", setup=setup)
+
+    assert "makes them itself" in refusal("batch=*0.25", run=run())
+    assert not refusal("batch=*0.25", run=run(sampler="RandomSampler"))
+    assert not refusal("lr=*0.1", run=run())
+    assert not refusal("batch=*0.25", run=recorded("keras"))
+
+
 def test_the_interventions_of_a_framework_are_read_from_its_source() -> None:
     pytest.importorskip("torch")
     assert names_in("torch") == set(implemented("traindx.capture.torch.interventions"))

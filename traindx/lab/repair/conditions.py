@@ -28,7 +28,8 @@ CHECKED: Mapping[str, tuple[Mapping[str, Fact], str]] = {
     "data=shuffle": ({"shuffle": True}, "the data is shuffled"),
     "precision=float32": ({"precision": "float32", "parameter_dtype": "float32"}, "the precision is float32"),
 }  # fmt: skip
-# What shows that clipping would have been seen, and what is recorded of it.
+OF_LOADERS = ("batch", "data", "workers", "prefetch")  # changes of a DataLoader
+# What shows that clipping (and a DataLoader) would have been seen in PyTorch, and what is recorded of clipping.
 STEPS_SEEN, LIMITS = "zero_grad_checked_steps", ("clip_norm", "clip_value")
 SETTINGS = ("weight_decay", "momentum", "dropout")  # of which the setup gives the value that is used
 
@@ -62,6 +63,8 @@ def unknown_in(name: str, run: Run) -> str:
     known, setup = names_in(run.framework or ""), run.setup
     if known and name not in known:
         return f"not possible from outside in {run.framework} trainings"
+    if name in OF_LOADERS and setup.known(STEPS_SEEN) is not None and setup.known("sampler") is None:
+        return "the script draws no batches from a DataLoader, it makes them itself"
     made = setup.optimizer or setup.schedule or setup.number("lr")
     if run.framework == "jax" and name not in ("seed", "steps") and made is None:
         return "the script makes no optimizer of optax, which could be changed from outside"
