@@ -120,6 +120,15 @@ def number(value: object) -> str:
     return f"{value:,.0f}" if size >= 1e3 else f"{value:.4g}"
 
 
+def metric(signal: str) -> str:
+    """What a reader calls a signal: "balanced accuracy of the training batches" for what capture computes from the
+    outputs, and the signal's own name for all that the script reports."""
+    if not signal.startswith("outputs_"):
+        return signal
+    words = signal.removeprefix("outputs_").replace("explained", "explained variance").replace("_", " ")
+    return f"{words} of the training batches"
+
+
 def step(value: float | None) -> str:
     """A place on the step axis: 12,000 or 2.25."""
     if value is None:

@@ -68,6 +68,8 @@ def test_imbalance_is_judged_by_what_a_rare_class_counts_in() -> None:
     )
     spec, cause = ["class_weights=balanced"], "class-imbalance"
     assert choose(printed, spec, cause).signal == "val/macro_f1"
+    short = run(val__accuracy=RISING, val__bal_acc=RISING, outputs_balanced_accuracy=RISING)
+    assert choose(short, spec, cause).signal == "val/bal_acc"
     assert choose(printed, spec, cause, asked=("val/accuracy", "higher")).signal == "val/accuracy"
     assert choose(printed, ["lr=*0.1"], "learning-rate-too-high").signal == "val/accuracy"
     seen = run(val__accuracy=RISING, outputs_balanced_accuracy=RISING)

@@ -133,6 +133,17 @@ def test_a_change_in_the_source_is_not_named_by_its_slug(fixed: Proof) -> None:
         assert "source=" not in page
 
 
+def test_what_needs_no_change_and_what_we_compute_are_named_in_words(fixed: Proof) -> None:
+    trial = msgspec.structs.replace(fixed.report.trials[0], interventions=(), on_top_of=("lr=*0.1",))
+    computed = msgspec.structs.replace(fixed.report.objective, signal="outputs_balanced_accuracy")
+    made = msgspec.structs.replace(fixed.report, trials=(trial,), objective=computed)
+    for form in ("text", "markdown", "html"):
+        page = html.unescape(report.rendered(made, form, width=120)).replace("\\", "")
+        assert "no change on top of lr=*0.1" in page
+        assert "balanced accuracy of the training batches" in page
+        assert "outputs_" not in page
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_is_one_file_that_a_phone_shows_whole(fixed: Proof, tmp_path: Path, width: int) -> None:

@@ -60,6 +60,8 @@ METRICS = ("accuracy", "acc", "f1", "auc", "r2", "iou", "dice", "bleu", "psnr", 
 # Words in the names of metrics that a rare class counts in, best first: accuracy says little about it.
 OF_CLASSES = (
     "balanced",
+    "bal_acc",
+    "bacc",
     "macro",
     "f1",
     "mcc",

@@ -23,7 +23,7 @@ from traindx.lab.repair.slices import notes, sliced
 from traindx.lab.repair.source import outside
 from traindx.lab.repair.stopping import stopping
 from traindx.redaction import redact
-from traindx.reports.labels import number
+from traindx.reports.labels import metric, number
 from traindx.version import VERSION
 from traindx.vocabulary import Recommendation, Run, RunDiagnosis
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
@@ -244,12 +244,13 @@ def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     objective, run = chosen(search), search.first.run
     sides = [side([p.levels[i] for p in pairs]) for i in (0, 1)]
     original = objective.signal if run is None else run.originals.get(objective.signal, objective.signal)
-    name = original.partition(" (")[0]  # without the file that it was read from
-    name = f"steps until {name} is as good" if objective.scale == "steps" else name
+    name = metric(original.partition(" (")[0])  # without the file that it was read from
     before, after = (number(one.mean) if one is not None else "not known" for one in sides)
-    bench = search.bench
+    bench, reached = search.bench, f"{name} from {before} to {after}"
+    if objective.scale == "steps":
+        reached = f"the same {name} after {after} steps instead of {before}"
     at = "" if bench.steps is None or bench.steps == bench.whole else f", after {bench.steps} steps"
-    return f"{name} from {before} to {after} (mean of {len(pairs)} seeds{at})"
+    return f"{reached} (mean of {len(pairs)} seeds{at})"
 
 
 def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:

@@ -22,7 +22,7 @@ from traindx.lab.repair.pairs import Pair, paired
 from traindx.lab.repair.search import Search
 from traindx.lab.repair.source import MARK, Source, outside
 from traindx.redaction import redact, redact_text
-from traindx.reports.labels import number
+from traindx.reports.labels import metric, number
 from traindx.vocabulary.trial import Objective
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
@@ -115,7 +115,7 @@ def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
     shown = "Its effect on this run is not shown."
     if objective.signal and fix not in INCOMPARABLE:
         before, after = map(number, one.levels)
-        moved = f"{objective.signal} ended at {after} instead of {before} in one run"
+        moved = f"{metric(objective.signal)} ended at {after} instead of {before} in one run"
         noise = search.noise(objective)
         if -one.gain > (least_gain(search.options.min_effect) if noise is None else CLEAR * noise):
             return advised(

@@ -11,7 +11,7 @@ import msgspec
 
 from traindx.reports import json as documents
 from traindx.reports.forms import written
-from traindx.reports.labels import clean, number, percent, sentence
+from traindx.reports.labels import clean, metric, number, percent, sentence
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
 from traindx.reports.text_page import Page, Span
@@ -77,7 +77,8 @@ def way(trial: Trial) -> str:
 
 def spoken(interventions: Sequence[str]) -> str:
     """ "lr=*0.1", and "an edit of the source" for what is tried there."""
-    return " ".join("an edit of the source" if s.startswith("source=") else s for s in interventions)
+    words = ["an edit of the source" if s.startswith("source=") else s for s in interventions]
+    return " ".join(words) or "no change"
 
 
 def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
@@ -256,8 +257,9 @@ def tried_rows(report: FixReport) -> Rows:
 def measure(objective: Objective) -> str:
     """ "val/accuracy", or "steps until val/accuracy reaches 0.95"."""
     if objective.scale != "steps":
-        return objective.signal
-    return f"steps until {objective.signal} {'reaches' if objective.rises else 'falls to'} {number(objective.unit)}"
+        return metric(objective.signal)
+    way = "reaches" if objective.rises else "falls to"
+    return f"steps until {metric(objective.signal)} {way} {number(objective.unit)}"
 
 
 def before_after(report: FixReport) -> Rows:
