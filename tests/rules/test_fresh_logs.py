@@ -10,6 +10,7 @@ from traindx.features.shared import Features
 from traindx.rules import judge_one
 from traindx.rules.gen.validation_gap_grows import validation_gap_grows
 from traindx.rules.los.discriminator_wins import discriminator_wins
+from traindx.rules.los.loss_flat_from_start import loss_flat_from_start
 from traindx.rules.los.loss_plateaus import loss_plateaus
 from traindx.rules.los.posterior_collapses import posterior_collapses
 from traindx.rules.lrs.learning_rate_jumps import learning_rate_jumps
@@ -115,3 +116,18 @@ def test_a_part_that_rises_while_the_whole_falls_is_low(total: bool) -> None:
 def test_the_reward_itself_comes_before_its_parts() -> None:
     run = make.run({"train/constraint_rewards": np.zeros(9), "train/reward": np.arange(9.0)})
     assert Features(run).objective_name == "train/reward"
+
+
+def test_a_reward_without_gain_shows_the_levels_that_are_compared() -> None:
+    """The first three of 500 episodes are odd: from them the reward would seem to rise."""
+    reward = -145 + 50 * make.rng(2).standard_normal(500)
+    reward[:5] = -300
+    (found,) = judged(loss_flat_from_start, make.run({"train/reward": reward})).evidence
+    assert abs(found.values["start"] - found.values["end"]) < 20  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("scatter", "severity"), [(0.0, "medium"), (0.1, "low")])
+def test_a_saturated_generator_is_lost_from_the_start(scatter: float, severity: str) -> None:
+    g = 16.118 + scatter * make.rng(3).standard_normal(12)
+    run = make.run({"train/d_loss": 1e-4 / np.arange(1, 13), "train/g_loss": g})
+    assert [e.severity or "medium" for e in judged(discriminator_wins, run).evidence] == [severity]

@@ -67,3 +67,38 @@ def test_similarities_are_no_parts_of_a_loss(tmp_path: Path) -> None:
     )
     run = read_text("".join(lines), tmp_path)
     assert "train/loss" not in run.series or run.series["train/loss"].values[-1] < 0.01
+
+
+def test_a_counter_glued_to_a_loss_that_is_a_tensor(tmp_path: Path) -> None:
+    lines = (f"idx: {n}loss: tensor({8 - n / 9:.4f}, grad_fn=<NegBackward>)\n" for n in range(9))
+    run = read_text("".join(lines), tmp_path)
+    assert run.series["train/loss"].values[0] == 8.0
+    assert list(run.series["train/loss"].steps) == list(range(9))
+
+
+def test_a_total_next_to_its_parts_is_the_loss(tmp_path: Path) -> None:
+    lines = [f"Epoch {n}: Rec={1 / n:.4f}, KL={2 / n:.4f}, Total={3 / n:.4f}\n" for n in range(1, 9)]
+    assert read_text("".join(lines), tmp_path).series["train/loss"].values[0] == 3.0
+
+
+def test_a_total_of_something_else_is_no_loss(tmp_path: Path) -> None:
+    lines = [f"Epoch {n}: games={n}, Total={3 * n}, accuracy={n / 9:.3f}\n" for n in range(1, 9)]
+    assert "train/loss" not in read_text("".join(lines), tmp_path).series
+
+
+@pytest.mark.parametrize(("shift", "held_out"), [(0.0, False), (0.3, True)])
+def test_the_mean_of_an_epoch_is_no_evaluation(tmp_path: Path, shift: float, held_out: bool) -> None:
+    text = ""
+    for epoch in range(1, 9):
+        losses = [round(2 / epoch + 0.1 * (batch % 2), 4) for batch in range(6)]
+        text += "".join(f"epoch {epoch}/8 step {n + 1}/6 loss={v:.4f}\n" for n, v in enumerate(losses))
+        text += f"Epoch {epoch} average loss: {sum(losses) / 6 + shift:.4f}  (69.{epoch}s)\n"
+    run = read_text(text, tmp_path)
+    assert ("val/loss" in run.series) == held_out
+    assert not any("running_mean" in name for name in run.series)
+
+
+@pytest.mark.parametrize(("held", "is_loss"), [(1.3, True), (30.0, False)])
+def test_a_bare_val_next_to_a_loss(tmp_path: Path, held: float, is_loss: bool) -> None:
+    lines = [f"epoch {n}/9  loss={2.4 / n:.4f} (p=0.5)  val={held / n:.4f}  [best]\n" for n in range(1, 9)]
+    assert ("val/loss" in read_text("".join(lines), tmp_path).series) == is_loss

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from traindx.errors import ConfigError
-from traindx.features.adversarial import is_duel, is_term
+from traindx.features.adversarial import MEASURES, is_duel, is_term
 from traindx.features.statistics import median
 from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, word_set, words_of
 from traindx.readers.names.modules import by_layer
@@ -55,6 +55,7 @@ MORE = 5  # times as many
 APART = (
     3.0  # times, by which the same measure rarely differs on both sides of the data at the first evaluation
 )
+ROUNDED = 0.01  # of a mean, by which it differs from that of the rounded values that were printed
 SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
 
 
@@ -117,13 +118,24 @@ def bare_sides(raw: RawLog) -> dict[str, str]:
     where the training one rises between 0 and 1, else losses."""
     names = [n for n in raw.columns if n != raw.axis]
     sides = {split_of(words_of(n)): n for n in names if {*words_of(n)} <= TRAIN_WORDS | VAL_WORDS}
-    if not {"train", "val"} <= sides.keys() or any(role_of(n).signal in LOSSES for n in names):
-        return {}
+    losses = [n for n in names if role_of(n).signal in LOSSES]
+    if len(losses) == 1 and sides.keys() == {"val"} and role_of(losses[0]).signal == "train/loss":
+        pair = {"train/loss": losses[0], "val/loss": sides["val"]}  # `loss=2.42  val=1.30`
+        return {sides["val"]: "val/loss"} if alike(pair, "val/loss", raw) else {}
+    if not {"train", "val"} <= sides.keys() or losses:
+        return bare_total(names) if not losses else {}
     values = raw.columns[sides["train"]].values
     values = values[np.isfinite(values)]
     share = len(values) > FEW and 0 <= values.min() <= values.max() <= 1
     what = "score" if share and values[-1] > values[0] else "loss"
     return {name: f"{side}/{what}" for side, name in sides.items() if side}
+
+
+def bare_total(names: list[str]) -> dict[str, str]:
+    """The role of a `Total` next to two parts of a loss (`Rec`, `KL`), where no loss is named."""
+    parts = [n for n in names if set(words_of(n)) & TERMS]
+    totals = [n for n in names if words_of(n) == ["total"]]
+    return {totals[0]: "train/loss"} if len(parts) > 1 and len(totals) == 1 else {}
 
 
 def prefixed_twins(raw: RawLog) -> dict[str, str]:
@@ -205,7 +217,16 @@ def is_evaluation(name: str, chosen: Mapping[str, str], raw: RawLog) -> bool:
     under a heading that says so)."""
     if "val/loss" in chosen or split_of(words_of(name)):
         return False
-    return 2 * len(raw.columns[name].rows) <= len(raw.columns[chosen["train/loss"]].rows)
+    rare, often = raw.columns[name], raw.columns[chosen["train/loss"]]
+    return 2 * len(rare.rows) <= len(often.rows) and not is_mean_of(rare, often)
+
+
+def is_mean_of(rare: RawColumn, often: RawColumn) -> bool:
+    """Whether a column holds the means of another over the rows before each of its own: that of an epoch's batches."""
+    edges = np.searchsorted(often.rows, rare.rows, side="right")
+    parts = [often.values[a:b] for a, b in zip((0, *edges[:-1]), edges, strict=True)]
+    off = [abs(float(np.mean(p)) / v - 1) for p, v in zip(parts, rare.values, strict=True) if len(p) and v]
+    return bool(off) and float(median(np.array(off))) < ROUNDED
 
 
 def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:
@@ -273,6 +294,8 @@ def is_adversarial(name: str) -> bool:
 
 
 WEIGHTED = frozenset({"kl", "kld", "kldiv", "mmd"})
+# Parts of a loss by their usual short names.
+TERMS = WEIGHTED | MEASURES | frozenset({"bce", "ce", "nll", "cls", "reg", "box", "obj", "dice"})
 SIMILARITIES = frozenset({"psnr", "ssim", "snr", "sdr", "sisnr"})  # called losses, and better when higher
 
 

@@ -297,7 +297,7 @@ class LineReader:
             if not self.fields[-1].name:
                 self.fields[-1] = self.fields[-1]._replace(name="epoch", rank=3)
             return WITHIN  # [epoch, batch]
-        if bare == "(" and follows == ")" and self.last_kind == "metric" and self.fields:
+        if bare == "(" and follows == ")" and not unit and self.last_kind == "metric" and self.fields:
             before = self.fields[-1]
             if not (whole and not before.whole) and evidence(before.name) == 2:
                 return before._replace(name=before.name + "_running_mean")

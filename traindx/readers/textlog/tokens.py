@@ -50,7 +50,7 @@ TOKEN = re.compile(
       (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])
         |[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!(?u:\w)))(?:(?<=[nNfF])\.0(?!\d))?
       (?:(?P<rate>\s?{RATE})(?!\w)|(?P<unit>{UNIT})(?!\w)|(?P<standing>\s{STANDING})(?!\w))?
-      (?:(?![\w])(?!\.\d)(?!-[a-z0-9])|(?=Epoch\s)))
+      (?:(?![\w])(?!\.\d)(?!-[a-z0-9])|(?=(?:Epoch|Loss|Acc|Accuracy|Step)[\s:=])))
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )

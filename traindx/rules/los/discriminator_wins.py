@@ -44,7 +44,8 @@ def discriminator_wins(
     below 0.05, or at a tenth of its first level, in 90 % of the points. The generator loss ends at 1.5 times
     its first level or more, or is 4.6 or more throughout. The reverse is reported too: the generator loss is at
     most 0.05 and the discriminator loss at least 4.6 in 90 % of all points. Losses below zero (the critic of a
-    Wasserstein GAN) are not judged. Severity is medium, and low in the first 1,000 steps.
+    Wasserstein GAN) are not judged. Severity is medium, and low in the first 1,000 steps,
+    unless the generator loss never changes.
 
     ## Why it matters
     A discriminator that is always right saturates. The generator learns only from its gradient, which
@@ -74,7 +75,8 @@ def discriminator_wins(
         for other in others:
             lost = other.start >= sure and float(np.mean(other.values[-(other.n // 3) :] >= sure)) >= stays
             if other.values.min() >= 0 and (lost or other.end > risen * max(other.start, nothing)):
-                early = run.axis == "step" and (run.last_step or 0.0) < soon
+                saturated = np.ptp(other.values) == 0  # no lead that can be made up for
+                early = run.axis == "step" and (run.last_step or 0.0) < soon and not saturated
                 yield evidence(curve, other, float(median(tail)), early)
                 return
     for curve, other in ((g, d) for g in others for d in losers):
