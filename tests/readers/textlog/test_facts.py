@@ -181,6 +181,10 @@ def asked_facts(text: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("words", "fact", "value"),
     [
+        ("I have only 250 images of two kinds, is that enough?", "dataset_size", 250),
+        ("I trained it with Adam, what is wrong?", "optimizer", "adam"),
+        ("My dropout is 0.7, should I change it?", "dropout", 0.7),
+        ("I set a momentum of 0.99, can that be?", "momentum", 0.99),
         ("I train with SGD(lr = 0.1, momentum = 0.9), is that too high?", "lr", 0.1),
         ("model.compile(loss='mse', optimizer=Adagrad(lr=1.0, rho=0.95))\nWhy does it not learn?", "lr", 1.0),
         ("model.compile(loss='mse', optimizer=Adagrad(lr=1.0, rho=0.95))\nWhy does it not learn?", "optimizer",
@@ -202,6 +206,8 @@ def test_what_somebody_says_who_asks(words: str, fact: str, value: object, above
         "optimizer = SGD(model.parameters(), lr = 0.1)",  # a program that was printed, and nobody asks
         "I do not use fp16, what else could it be?",
         "I train on 2 GPUs and the loss is 3.1, is that normal?",
+        "I looked at image 250 of the images, what do you see?",
+        "I tried both with Adam and with SGD and Lion, what else?",
         "I lowered it by a factor of 10, is that enough?",
     ],
 )

@@ -217,7 +217,7 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return Decision("inspect", worse, 0.5)
     points = f"{curve.n} point{'s' * (curve.n > 1)}"
     if case.run.setup.word("symptoms") and not clearly_improving(case):
-        doubt = f"the question says that something is wrong, and {points} of {curve.name} do not show the opposite"
+        doubt = f"the question says that something is wrong, and {points} of {curve.name} cannot show the opposite"
         return Decision("inspect", doubt, 0.5)
     return Decision("continue", f"the run is too short for a verdict: {curve.name} has {points}", 0.5)
 

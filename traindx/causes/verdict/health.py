@@ -32,18 +32,24 @@ from traindx.causes.verdict.harm import (
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
-from traindx.features.curve import Curve
-from traindx.features.curves.generalization import kendall
 from traindx.features.curves.gradient_norms import shed
-from traindx.features.curves.progress import clearly_falls, is_learning, young, zero_is_unknown
-from traindx.features.curves.score_scales import scores
+from traindx.features.curves.progress import (
+    clearly_falls,
+    improves_clearly,
+    is_learning,
+    young,
+    zero_is_unknown,
+)
+from traindx.features.curves.score_scales import best_skill, scores
 from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
 from traindx.features.shared import Features
-from traindx.features.statistics import slope
 from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
 CURVES, OBJECTIVES = "LOS", "OBJ"
 STUCK = ("loss-flat-from-start", "loss-at-chance")
+SOLVED = (
+    0.95  # of the way to perfect: a validation score that shows that the model learns, in however few points
+)
 NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # normal in the first few steps
 
 
@@ -264,7 +270,8 @@ def is_doubtful(
 def is_unknown(case: Case) -> bool:
     """Whether there is too little for a verdict, or the run ends at a poor level or at one that cannot be judged."""
     few = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
-    short = (few and not clearly_improving(case)) or validation_worsens(case)
+    solved = best_skill(case.features, ("val/",)) >= SOLVED and not case.run.setup.word("symptoms")
+    short = (few and not solved and not clearly_improving(case)) or validation_worsens(case)
     found = poor_and_settled(case.features), fallen_back(case.features), falls_short(case.run, case.features)
     poor = any(what is not None for what in found)
     poor = poor or ((at_end(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus"))
@@ -291,38 +298,7 @@ def validation_worsens(
 def clearly_improving(case: Case) -> bool:
     """Whether the objective or the validation loss clearly improves, and nothing in validation contradicts it."""
     curves = [case.features.objective, case.features.curve("val/loss")]
-    return others_agree(case.features) and any(c is not None and falls_clearly(c) for c in curves)
-
-
-def falls_clearly(
-    curve: Curve,
-    *,
-    least: float = threshold(3, "points", basis="convention", source="two points show no trend"),
-    much: float = threshold(
-        0.1, "of the first", basis="convention", source="few points must improve each time, by this"
-    ),
-    most: float = threshold(
-        0.9, "of the first", basis="convention", source="three points must improve each time, by this"
-    ),
-    surely: float = threshold(4.0, "x standard error", basis="theory", source="a slope clear of noise"),
-    some: float = threshold(
-        10, "points", basis="theory", source="of 10 in any order, 1 in 2,000 has tau -0.8"
-    ),
-    ordered: float = threshold(-0.8, "Kendall's tau", basis="theory", source="9 of 10 pairs fall"),
-) -> bool:
-    """Whether even a short curve clearly improves. Three points are the whole of some trainings: an optimizer
-    such as L-BFGS evaluates many times within a step."""
-    if curve.n < least:
-        return False
-    y = curve.oriented
-    enough = (most if curve.n == least else much) * abs(float(y[0]))
-    if curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > enough:
-        return True
-    # A steep start bends the curve, so that a line through it has a large error however steadily it falls.
-    if curve.n >= some and kendall(y) <= ordered and y[0] - y[-1] > much * abs(float(y[0])):
-        return True
-    fit = slope(y)
-    return bool(fit.change < -surely * fit.error)
+    return others_agree(case.features) and any(c is not None and improves_clearly(c) for c in curves)
 
 
 def others_agree(

@@ -6,12 +6,13 @@ import numpy as np
 
 from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curve import Curve
+from traindx.features.curves.generalization import kendall
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.plateaus import improvement
 from traindx.features.curves.signal_pairs import accuracy
 from traindx.features.shared import Features
-from traindx.features.statistics import median, median_error
-from traindx.vocabulary import Run, Setup, Severity
+from traindx.features.statistics import median, median_error, slope
+from traindx.vocabulary import Run, Setup, Severity, threshold
 
 FEW = 20  # points below which a flat start is no verdict
 YOUNG = 100  # steps of an optimizer below which that none of them helped yet is no verdict
@@ -109,6 +110,45 @@ def zero_is_unknown(run: Run) -> bool:
     likelihood of many numbers may start at a thousand and end there, and have learned all there is."""
     known = run.setup.word("loss") or run.setup.known("targets_std") or run.setup.known("classes")
     return bool(run.panels) and not known
+
+
+def improves_clearly(
+    curve: Curve,
+    *,
+    least: float = threshold(3, "points", basis="convention", source="two points show no trend"),
+    much: float = threshold(
+        0.1, "of the first", basis="convention", source="few points must improve each time, by this"
+    ),
+    most: float = threshold(
+        0.9, "of the first", basis="convention", source="three points must improve each time, by this"
+    ),
+    surely: float = threshold(4.0, "x standard error", basis="theory", source="a slope clear of noise"),
+    some: float = threshold(
+        10, "points", basis="theory", source="of 10 in any order, 1 in 2,000 has tau -0.8"
+    ),
+    ordered: float = threshold(-0.8, "Kendall's tau", basis="theory", source="9 of 10 pairs fall"),
+    mostly: float = threshold(
+        -0.7, "Kendall's tau", basis="theory", source="of 6 in any order, 1 in 36 has less"
+    ),
+    large: float = threshold(
+        0.3, "of the first", basis="convention", source="visible in a plot of few points"
+    ),
+) -> bool:
+    """Whether even a short curve clearly improves. Three points are the whole of some trainings: an optimizer
+    such as L-BFGS evaluates many times within a step."""
+    if curve.n < least:
+        return False
+    y = curve.oriented
+    enough = (most if curve.n == least else much) * abs(float(y[0]))
+    if curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > enough:
+        return True
+    # A steep start bends the curve, so that a line through it has a large error however steadily it falls.
+    if curve.n >= some and kendall(y) <= ordered and y[0] - y[-1] > much * abs(float(y[0])):
+        return True
+    if 2 * least <= curve.n < some and kendall(y) <= mostly and y[0] - y[-1] > large * abs(float(y[0])):
+        return True
+    fit = slope(y)
+    return bool(fit.change < -surely * fit.error)
 
 
 def clearly_falls(curve: Curve) -> bool:

@@ -93,6 +93,13 @@ SAID = (
     ("lr", re.compile(r"\b(?:lr|learning rate) (?:of|to|is|was|at|as|from) (\d+\.?\d*(?:e-?\d+)?)(?!\S*\d)", re.I)),
     ("batch_size", re.compile(r"\bbatch(?: ?size)? (?:of|to|is|was|at|as) (\d+)(?![\d.]*\d)", re.I)),
     ("classes", re.compile(r"(?<![\w./-])([2-9]|[1-9]\d{1,5}) (?:different )?(?:classes|categories|labels)\b")),
+    ("dataset_size", re.compile(
+        r"\b(?:have|with|on|of|only|just|about|around|use[ds]?|are) (\d[\d,]*) (?:training |train |labell?ed |different )?"
+        r"(?:images|pictures|samples|examples|sentences|observations|photos|videos)\b", re.I)),
+    ("momentum", re.compile(r"\bmomentum (?:of|is|was|to) (0?\.\d+)", re.I)),
+    ("dropout", re.compile(r"\bdropout(?: rate| layers?)? (?:of|is|was|with|to) (0?\.\d+)", re.I)),
+    ("optimizer", re.compile(
+        rf"\b(?:use[ds]?|using|with|tried) (?:the )?{NAMES_OF_OPTIMIZERS}(?= ?[,.;)]| (?:opt|and lr|with)|$)", re.I)),
     ("precision", re.compile(
         r"(?<!not )(?<!n't )\b(?:use|using|with|in|enabled?) (fp16|bf16|amp|half)\b|\.to_(fp16)\(", re.I)),
 )  # fmt: skip

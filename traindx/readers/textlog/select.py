@@ -23,10 +23,14 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
         return without_axis(shapes)
     stepped = [s for s in shapes if s.steps is not None and s.metrics() and not s.closing]
     names = {s.fields[i].name for s in stepped if len(s) > 1 for i in s.metrics()}
+    short = sum(len(s) for s in shapes) <= FEW
     kept = [
         s
         for s in stepped
-        if len(s) > 1 or s.strength() == 2 or names & {s.fields[i].name for i in s.metrics()}
+        if len(s) > 1
+        or s.strength() == 2
+        or names & {s.fields[i].name for i in s.metrics()}
+        or (short and s.strength() and len(s.metrics()) > 2 and np.isin(s.rows, axis.rows).all())
     ]
     for shape, count in zip(shapes, counts, strict=True):
         if shape.steps is None and shape.metrics() and not shape.closing and belongs(shape, count, axis):

@@ -82,7 +82,10 @@ def fields_named(names: list[str]) -> tuple[Field, ...]:
         re.sub(r"^\w+\((?!.*\))|(?<!\()\)$", "", n) if n.count("(") != n.count(")") else n for n in names
     ]
     return tuple(
-        field_named(f"val/{DETECTION.get(n.lower(), n)}" if n.lower() in DETECTION else n) for n in plain
+        Field("", "metric")  # of how many images a score is counts no steps
+        if n.lower() == "images"
+        else field_named(f"val/{DETECTION.get(n.lower(), n)}" if n.lower() in DETECTION else n)
+        for n in plain
     )
 
 
