@@ -72,7 +72,7 @@ def lr_low_for_optimizer(
     momentum: float = threshold(
         5e-4, "peak lr", basis="convention", source="a 200th of the 0.1 usual for SGD"
     ),
-    other: float = threshold(1e-6, "peak lr", basis="convention", source="too low for any optimizer family"),
+    other: float = threshold(2e-6, "peak lr", basis="convention", source="too low for each of the families"),
 ) -> bool | None:
     """The peak learning rate is below what this kind of optimizer usually needs."""
     rate = comparable_rate(run)
