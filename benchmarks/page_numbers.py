@@ -161,6 +161,7 @@ def claims(sentence: str, run: Run) -> Iterator[Claim]:
         return
     names = signals(words, run)
     taken: list[tuple[int, int]] = []
+    named = [found.span() for name in run.series for found in re.finditer(re.escape(name), words)]
     for kind, pattern in CLAIMS:
         for found in re.finditer(pattern, words):
             given = found.groupdict()
@@ -168,7 +169,7 @@ def claims(sentence: str, run: Run) -> Iterator[Claim]:
             step = given.get("step") or (found[2] if kind == "at" and not given else None)
             begin = found.start() + found[0].index(value)
             before = [name for at, name in names if at < begin]
-            overlaps = any(a < begin + len(value) and begin < b for a, b in taken)
+            overlaps = any(a < begin + len(value) and begin < b for a, b in (*taken, *named))
             if before and not overlaps and measured(words[begin + len(value) :]):
                 yield Claim(before[-1], kind, numeral(value), None if step is None else numeral(step))
             taken.append((begin, begin + len(value)))

@@ -13,6 +13,7 @@ from docs import svg
 from traindx.cli.verbs.explain import Page, rule_pages, sections
 from traindx.features.shared import Features
 from traindx.rules import catalogue, judge_one
+from traindx.rules.findings import in_one_style
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 
@@ -113,7 +114,7 @@ def page() -> str:
 def described_pattern(rule: Rule, page: Page) -> str:
     parts_of_page = dict(sections(page.text))
     evidence = seen(rule.slug).evidence[0]
-    caption = (evidence.message or rule.message).format(**evidence.values)
+    caption = in_one_style((evidence.message or rule.message).format(**evidence.values), "step")
     parts = [
         f"### {page.title.rstrip('.')}\n",
         f"![{rule.slug}](images/curves/{rule.slug}.svg)\n",

@@ -124,7 +124,7 @@ def test_the_rule_fires_on_a_log(repository: Path, tmp_path: Path) -> None:
     log.write_text("step,loss\n" + "".join(f"{i},0.25\n" for i in range(60)))
     done = python(repository, "-m", "traindx", "diagnose", str(log), "--full")
     assert "LOS099" in done.stdout
-    assert "train/loss is exactly 0.25 in 100% of the run" in done.stdout
+    assert "train/loss is exactly 0.25 in 100 % of the run" in done.stdout
 
 
 def test_the_log_is_found_in_a_folder(repository: Path, tmp_path: Path) -> None:

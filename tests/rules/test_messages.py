@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from traindx import pipeline
-from traindx.rules.findings import fill_message, with_module_word
+from traindx.rules.findings import fill_message, in_one_style, with_module_word
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,17 @@ def test_a_training_score_that_stays_does_not_go_from_a_value_to_the_same(tmp_pa
         diagnosis = pipeline.diagnose(pipeline.read(tmp_path / "log.csv"))
         (grows,) = [f for f in diagnosis.first.findings if f.slug == "validation-gap-grows"]
         assert words in grows.message
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("level since step 57344000, 30% of the run", "level since epoch 57,344,000, 30 % of the run"),
+        ("skipped from step 1000 to 20000 were", "skipped from epoch 1,000 to 20,000 were"),
+        ("fell to -2e-08 at step 999", "fell to -2e-8 at epoch 999"),
+        ("lr1e-05/loss is 3e+06 at step 2.25", "lr1e-05/loss is 3e6 at epoch 2.25"),
+        ("the file 50%_data.csv", "the file 50%_data.csv"),
+    ],
+)
+def test_numbers_of_a_message_look_as_on_the_rest_of_the_page(message: str, shown: str) -> None:
+    assert in_one_style(message, "epoch") == shown

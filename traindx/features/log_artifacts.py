@@ -179,16 +179,14 @@ def filtered_nan(run: Run) -> Iterator[Event]:
     if loss is None:
         return
     if held is not None and (masked := masked_by_validation(loss, held)).any():
-        text = f"train/loss is 0 in its last {int(masked.sum())} rows and val/loss not finite: it was NaN"
+        text = f"train/loss is printed as 0 in the last {int(masked.sum())} rows, but was NaN: val/loss is not finite there"
         yield suspect("nan-filtered-to-zero", text, float(loss.steps[masked][0]))
         return
     if norm is not None:
         masked = masked_by_norm(loss, norm)
         if masked.any():
             step = float(loss.steps[masked][0])
-            text = (
-                f"train/loss is 0 in {int(masked.sum())} rows whose gradient norm is not finite: it was NaN"
-            )
+            text = f"train/loss is printed as 0 in {int(masked.sum())} rows, but was NaN: their gradient norm is not finite"
             yield suspect("nan-filtered-to-zero", text, step)
             return
         same = repeated_by_norm(loss, norm)
@@ -326,7 +324,9 @@ def absent_constants(run: Run) -> Iterator[Event]:
     for name, signal in run.series.items():
         mask = absent(name, signal.values)
         if mask.any() and not (name == "grad_norm" and flat(run)):
-            text = f"{name} is {signal.values[mask][0]:g} in {int(mask.sum())} rows: it was not recorded"
+            text = (
+                f"{name} is {signal.values[mask][0]:g} in {int(mask.sum())} rows, which means not recorded"
+            )
             yield suspect("constant-means-absent", text, float(signal.steps[mask][0]))
 
 

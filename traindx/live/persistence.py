@@ -59,7 +59,9 @@ def persistence_words(kind: PersistenceKind) -> str:
 def span_words(needed: Persistence) -> str:
     if needed == AT_ONCE:
         return "at once"
-    return f"when it has lasted for {needed.growth - 1:.0%} more points, and at least {needed.points}"
+    return (
+        f"when it has lasted for {100 * (needed.growth - 1):.0f} % more points, and at least {needed.points}"
+    )
 
 
 def is_mild(finding: Finding) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from numbers import Real
 
-from traindx.vocabulary import Decision, Health, NextMeasure, RunInfo
+from traindx.vocabulary import Decision, Health, NextMeasure, RunInfo, wording
 
 HEALTH_WORDS: dict[Health, str] = {
     "healthy": "HEALTHY",
@@ -16,7 +16,7 @@ HEALTH_WORDS: dict[Health, str] = {
 }
 HEALTH_RANK: dict[Health, int] = {"healthy": 0, "watch": 1, "sick": 2, "failed": 3}
 
-EVEN = 0.5  # a decision that is less sure is given without its probability
+EVEN = 0.5  # a decision that is no surer than a coin is given without its probability
 LIKELY, MAYBE = 0.5, 0.2  # shares of what is open that a measurement is expected to settle
 FIX_KINDS = ("runtime", "patch", "advice")
 NO_MEASURE = (  # signals of no progress
@@ -131,11 +131,7 @@ def metric(signal: str) -> str:
 
 def step(value: float | None) -> str:
     """A place on the step axis: 12,000 or 2.25."""
-    if value is None:
-        return "?"
-    if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return number(round(value, 3)) if math.isfinite(value) else number(value)
+    return "?" if value is None else wording.format_step(value) if math.isfinite(value) else number(value)
 
 
 def axis(run: RunInfo) -> str:
@@ -206,8 +202,8 @@ def duration(minutes: float) -> str:
 
 
 def sureness(decision: Decision) -> str:
-    """ " (95 % sure)"; "" where it is less sure than not."""
-    return f" ({percent(decision.confidence)} sure)" if decision.confidence >= EVEN else ""
+    """ " (95 % sure)"; "" where it is no surer than a coin."""
+    return f" ({percent(decision.confidence)} sure)" if decision.confidence > EVEN else ""
 
 
 def decided(decision: Decision) -> str:

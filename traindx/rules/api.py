@@ -50,6 +50,7 @@ from traindx.features.statistics import (
 )
 from traindx.vocabulary import SEVERITIES, EvidencePoint, Floats, Ints, Panel, Run, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.wording import format_step
 
 __all__ = [
     "EXTREMES",
@@ -79,6 +80,7 @@ __all__ = [
     "excursions",
     "far_above",
     "flat_tail",
+    "format_step",
     "growth",
     "halvings",
     "improved",

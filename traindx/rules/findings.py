@@ -16,6 +16,10 @@ NUMBERED = r"\d[\d.]*(?:, \d[\d.]*)*"  # modules of a Sequential, which have no 
 OF_MODULES = ("ACT", "GRD", "QNT", "WGT")  # families whose places are modules
 MEASURED = ("", "L2", "nats", "loss", "s", "bytes")  # units of signals; others are shares and counts of them
 PLACE = r"\bstep (?=-?\d)"  # a place in the log, which may count epochs
+NUMBERS = (  # (how rules write a number, how it is written on the rest of the page)
+    (re.compile(r"(?<![\w.])(\d[\d.]*)%(?!\w)"), r"\1 %"),
+    (re.compile(r"(?<![\w./])(?<!\w-)(\d[\d.]*)e(-?)\+?0*(\d+)(?![\w/])"), r"\1e\2\3"),
+)
 
 
 def findings(outcomes: Iterable[Outcome], run: Run) -> tuple[Finding, ...]:
@@ -83,13 +87,27 @@ def finding(outcome: Outcome, evidence: Evidence, parent: str | None, run: Run) 
         onset_step=evidence.onset,
         last_step=evidence.last,
         where=evidence.where,
-        message=re.sub(
-            PLACE, f"{run.axis} ", fill_message(text, with_module_word(outcome.rule.family, evidence.values))
+        message=in_one_style(
+            fill_message(text, with_module_word(outcome.rule.family, evidence.values)), run.axis
         ),
         consequence_of=parent,
         aspects=evidence.aspects,
         evidence=tuple(as_logged(p, run) for p in points[:12]),
     )
+
+
+def in_one_style(message: str, axis: str) -> str:
+    """A message with its numbers as on the rest of the page: "epoch 12,000 to 13,000", "56 %", "2e-8"."""
+    message = re.sub(PLACE, f"{axis} ", message)
+    places = re.compile(rf"\b{re.escape(axis)} \d{{4,}}(?: to \d{{4,}})?(?![\d.e])")
+    message = places.sub(lambda found: re.sub(r"\d+$|\d+(?= )", with_commas, found[0]), message)
+    for written, shown in NUMBERS:
+        message = written.sub(shown, message)
+    return message
+
+
+def with_commas(found: re.Match[str]) -> str:
+    return f"{int(found[0]):,}"
 
 
 def as_logged(point: EvidencePoint, run: Run) -> EvidencePoint:

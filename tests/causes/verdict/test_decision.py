@@ -149,7 +149,7 @@ def test_a_flat_start_never_stops(n: int) -> None:
         flat = fired("loss-flat-from-start:at-chance", severity="high")
         decision = diagnosis.decision if diagnosis else decided(flat, run=run)[1]
         assert decision.action in ("inspect", "continue")
-    assert f"step {3 * (n - 1)}" in decision.reason
+    assert f"step {3 * (n - 1):,}" in decision.reason
 
 
 def test_exactly_constant_stops() -> None:

@@ -17,9 +17,9 @@ from traindx.causes.experiments.weights import EXPERIMENT_WEIGHTS
 from traindx.causes.facts import QUESTIONS, facts_of
 from traindx.causes.measures.costs import Clock, clock_of, cost_of
 from traindx.causes.ranking.signs import GROUP_OF
-from traindx.causes.wording import lowered
 from traindx.features.shared import Features
 from traindx.vocabulary import SIGNALS, Cause, Floats, Hypothesis, NextMeasure, Outcome, Run, threshold
+from traindx.vocabulary.wording import lowered
 
 SHOWN = 3
 WORTH = 0.05  # bits; a measurement with a smaller gain is not shown

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Hypothesis, Outcome, Recommendation, Run, threshold
+from traindx.vocabulary.wording import format_step
 
 MOST = 5
 SPIKES = ("loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes")
@@ -58,7 +59,7 @@ def keep_the_best(scene: Scene) -> Recommendation | None:
     step = curve.steps[int(np.argmin(curve.values))]
     return Recommendation(
         "checkpoint",
-        f"Save a checkpoint whenever validation improves; val/loss was lowest at {scene.run.axis} {step:g}.",
+        f"Save a checkpoint whenever validation improves; val/loss was lowest at {scene.run.axis} {format_step(step)}.",
         "validation was better then than at the end",
     )
 
@@ -141,7 +142,7 @@ def decay_rate(
     return Recommendation(
         "schedule",
         "Decay the learning rate towards the end (cosine or linear, after a short warm-up).",
-        "the learning rate was constant and the loss stopped improving",
+        f"the learning rate is constant, and {scene.features.objective_name} oscillates or has levelled off",
     )
 
 
@@ -162,7 +163,8 @@ def log_more_often(
         10, "points", basis="convention", source="fewer points do not separate a trend from noise"
     ),
 ) -> Recommendation | None:
-    if scene.broken or not scene.run.series or scene.run.points >= few:
+    broken = scene.broken or scene.has("loss-not-finite")  # more rows would not change that
+    if broken or not scene.run.series or scene.run.points >= few:
         return None
     points = f"{scene.run.points} point{'s' * (scene.run.points != 1)}"
     return Recommendation("logging", "Log more often.", f"the longest curve has only {points}")

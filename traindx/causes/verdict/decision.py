@@ -16,7 +16,6 @@ from traindx.causes.verdict.health import (
     health_of,
 )
 from traindx.causes.verdict.patterns import fired, pattern
-from traindx.causes.wording import certainty, lowered
 from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import late
 from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
@@ -31,6 +30,7 @@ from traindx.vocabulary import (
     Run,
     threshold,
 )
+from traindx.vocabulary.wording import certainty, format_step, lowered
 
 LATE = (
     "delayed-generalization",
@@ -39,6 +39,7 @@ LATE = (
 )  # a curve that looked bad and has recovered
 
 
+LOSS = "the loss"
 INSIDE = ("GRD", "ACT", "WGT")  # rules on gradients, activations and weights: they show why a loss is flat
 
 
@@ -113,7 +114,7 @@ def stop_overfitted(
     late = last - curve.steps[best] >= past * (curve.steps[best] - first)
     if not late or min(end, curve.values[-1]) - low < above * abs(low):
         return None
-    where = f"{case.run.axis} {curve.steps[best]:g}"
+    where = f"{case.run.axis} {format_step(curve.steps[best])}"
     return Decision(
         "stop",
         f"val/loss was lowest at {where} ({low:.4g}) and is {curve.values[-1]:.4g} now. Use that checkpoint",
@@ -147,7 +148,7 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
         return None  # it had learned, and lost that again
     span = case.run.last_step - (case.run.first_step or 0.0)
     unit, name = case.run.axis, objective_in_words(case)
-    flat_so_far = f"{name} has not improved in {span:g} {unit}s"
+    flat_so_far = f"{name} has not improved in {format_step(span)} {unit}s"
     if all("score" in f.aspects for f in flat):  # the loss may have fallen
         return Decision("inspect", flat[0].message, 0.6)
     inside = next((f for f in carriers(case) if f.family in INSIDE and f.severity != "info"), None)
@@ -155,7 +156,9 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
         return Decision("inspect", f"{flat_so_far}: {inside.message.rstrip('.')}", 0.6)
     planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
     until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
-    return Decision("inspect", f"{flat_so_far}. Some runs start late: check again at {unit} {until:g}", 0.6)
+    return Decision(
+        "inspect", f"{flat_so_far}. Some runs start late: check again at {unit} {format_step(until)}", 0.6
+    )
 
 
 def inspect_sick(case: Case, health: Health) -> Decision | None:
@@ -303,7 +306,7 @@ def go_on_watching(case: Case, health: Health) -> Decision | None:
     if grave is not None and grave.severity in ("critical", "high", "medium") and case.shape not in LATE:
         return Decision("inspect", f"check this before going on: {grave.message}", 0.5)
     seen = grave or case.findings[0]
-    return Decision("continue", f"watch this: {seen.message}", max(case.healthy, 0.5))
+    return Decision("continue", seen.message, max(case.healthy, 0.5))
 
 
 def finish(case: Case, health: Health) -> Decision | None:
@@ -316,18 +319,20 @@ def finish(case: Case, health: Health) -> Decision | None:
 
 def go_on(case: Case, health: Health) -> Decision:
     name = objective_in_words(case)
+    checked = any(signal.startswith("val/") for signal in case.run.series)
+    until = (
+        ". Stop when validation no longer improves" if checked else ", and no validation shows when to stop"
+    )
     shapes = {
-        "converged": f"{name} has levelled off. Stop when validation no longer improves",
+        "converged": f"{name} has levelled off{until}",
         "still-learning": f"{name} is still improving",
         "s-curve": f"{name} started to improve late and is improving now",
         "delayed-generalization": "the validation loss is falling late, after training had converged",
-        "recovered-spike": f"{name} spiked and recovered",
+        "recovered-spike": f"{name} {'spiked' if name == LOSS else 'dropped'} and recovered",
         "adversarial-balance": "neither network has won. Their losses do not show how good the samples are",
         "warmup-phase": "no serious fault was found, and the learning rate is still warming up",
     }
-    reason = shapes.get(
-        case.shape or "", f"no serious fault was found in {case.run.points} points of {name}"
-    )
+    reason = shapes.get(case.shape or "", f"{case.run.points:,} points of {name} show no serious fault")
     if case.features.loss_is_no_score and case.shape != "adversarial-balance":
         reason = "the losses show no fault, but not how well the networks work together"
         if case.features.is_reinforcement:
@@ -337,7 +342,7 @@ def go_on(case: Case, health: Health) -> Decision:
 
 def objective_in_words(case: Case) -> str:
     """What the run improves. Without the signal's name, so that a report still adds that signal's course."""
-    return "the loss" if "loss" in (case.features.objective_name or "loss") else "the score"
+    return LOSS if "loss" in (case.features.objective_name or "loss") else "the score"
 
 
 # The first that applies is the decision; `go_on` always does.

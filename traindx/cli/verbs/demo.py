@@ -8,6 +8,7 @@ from traindx import pipeline
 from traindx.cli.api import ConfigError, Output, click, emit, full_option, note, output_options, progress
 from traindx.cli.demo_network import FAULTS, Fault, train
 from traindx.cli.diagnosis_output import draw, rendered
+from traindx.reports.labels import percent
 from traindx.temporary import DEMO, room
 from traindx.vocabulary import RunDiagnosis
 
@@ -75,6 +76,6 @@ def truth(fault: Fault, found: RunDiagnosis) -> str:
     rank = min(ranks)
     right = found.hypotheses[rank - 1]
     if rank == 1:
-        return f"{said} The diagnosis put {right.cause} first ({right.probability:.0%})."
+        return f"{said} The diagnosis put {right.cause} first ({percent(right.probability)})."
     first = found.hypotheses[0]
-    return f"{said} The diagnosis put {first.cause} first ({first.probability:.0%}), {right.cause} only at rank {rank}."
+    return f"{said} The diagnosis put {first.cause} first ({percent(first.probability)}), {right.cause} only at rank {rank}."

@@ -12,6 +12,7 @@ import numpy as np
 
 from traindx.features.statistics import median
 from traindx.vocabulary import Run
+from traindx.vocabulary.wording import format_step
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +77,9 @@ def activation_flags(rows: Sequence[ModuleRow], limits: Limits) -> list[tuple[Fl
 def broken(row: ModuleRow, what: str) -> Flag | None:
     if not row.nonfinite:
         return None
-    since = f"first at step {row.broke:g}" + ("" if row.ends_nonfinite else ", finite at the end")
+    since = f"first at step {format_step(row.broke or 0.0)}" + (
+        "" if row.ends_nonfinite else ", finite at the end"
+    )
     return Flag(
         "not finite", f"{what} is not finite in {percent(row.nonfinite)} of the sampled rows, {since}", True
     )
@@ -90,7 +93,8 @@ def still(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
             return Flag("frozen", "its parameters do not require a gradient")
         return Flag("no gradient", f"its gradient is exactly zero on all {norm.values:,} rows", grave=True)
     if norm is not None and norm.late == 0 < norm.most:
-        why = f"its gradient, {brief(norm.most)} at step {norm.most_step:g}, is exactly zero in the last tenth of the run"
+        once = f"{brief(norm.most)} at step {format_step(norm.most_step)}"
+        why = f"its gradient, {once}, is exactly zero in the last tenth of the run"
         return Flag("died", why, grave=True)
     moves = update is None or update.most > 0 or update.values < limits.rows
     if norm is None or norm.median == 0 or moves:
@@ -113,7 +117,8 @@ def compared_with_others(
         times = f"{brief(course.median / middle)} times the median module's"
         found.append(Flag("imbalanced", f"its gradient is {times} (healthy: below {limits.imbalanced:,g})"))
     if course.most >= limits.leap * course.median:
-        times = f"{brief(course.most)} at step {course.most_step:g}, {brief(course.most / course.median)} times its median"
+        most = f"{brief(course.most)} at step {format_step(course.most_step)}"
+        times = f"{most}, {brief(course.most / course.median)} times its median"
         found.append(Flag("leaps", f"its gradient reached {times} (healthy: below {limits.leap:,g} times)"))
     return found
 

@@ -15,6 +15,7 @@ from traindx.features.statistics import slope
 from traindx.reports.labels import number, percent
 from traindx.vocabulary import Recommendation, Run, Setup, threshold
 from traindx.vocabulary.trial import Answering
+from traindx.vocabulary.wording import format_step
 
 MOST = 6
 LAST, FIRST = 0.25, 0.02  # shares of a run: what its end is judged by, and its warm-up
@@ -75,7 +76,7 @@ def train_longer(
     low, high = (max(ahead[0] + side * QUANTILES[0.8] * ahead[1], 0.0) for side in (-1, 1))
     return Recommendation(
         "train longer",
-        f"Train up to {scene.run.axis} {target:.6g}, twice as far, and stretch the schedule with it.",
+        f"Train up to {scene.run.axis} {format_step(target)}, twice as far, and stretch the schedule with it.",
         f"{curve.name} is still falling: {number(curve.end)} at the end, and {number(ahead[0])} is forecast "
         f"(80 % interval {number(low)} to {number(high)})",
     )

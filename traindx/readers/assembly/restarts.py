@@ -13,6 +13,7 @@ from traindx.readers.assembly.step_axis import back_jumps, densest, is_shuffled
 from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import Event, Floats, Ints
+from traindx.vocabulary.wording import format_step
 
 MOST_RUNS = 64  # of one log, the last ones: nobody reads a hundred diagnoses of one file
 MOST_RESUMES = 100  # reported one by one
@@ -88,7 +89,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
                 )
                 pending.append(Event("resume", message, step, place, "late-start"))
         elif resumed < MOST_RESUMES:
-            message = f"goes back from step {steps[jump - 1]:g} to {step:g}: resumed from a checkpoint"
+            message = f"goes back from step {format_step(steps[jump - 1])} to {format_step(step)}: resumed from a checkpoint"
             pending.append(Event("resume", message, step, place))
             resumed += 1
         before = jump

@@ -39,6 +39,7 @@ from traindx.vocabulary import (
     frozen_array,
     series,
 )
+from traindx.vocabulary.wording import format_step
 
 
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
@@ -205,7 +206,7 @@ def late_start(built: Mapping[str, Series], begun: Sequence[Event]) -> Sequence[
         return (
             Event(
                 "resume",
-                f"begins at step {first:g}: the continuation of an earlier run",
+                f"begins at step {format_step(first)}: the continuation of an earlier run",
                 first,
                 "first row",
                 "late-start",

@@ -109,8 +109,12 @@ def longest(diagnosis: RunDiagnosis) -> int:
 def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
     """What to add to a log that cannot be judged."""
     curve = Features(run).objective if run is not None else None
-    if run is not None and curve is None:
-        own = [run.originals.get(n, n) for n in run.series if not n.startswith(labels.NO_MEASURE)]
+    if run is not None and (curve is None or curve.n == 0):
+        own = [
+            run.originals.get(n, n)
+            for n, s in run.series.items()
+            if len(s) and not n.startswith(labels.NO_MEASURE)
+        ]
         known = (
             f"; or name the signal that is one: --map train/loss={labels.name(own[0], 40)}" if own else ""
         )
@@ -159,7 +163,7 @@ def candidate_words(open_: tuple[Hypothesis, ...], found: bool) -> tuple[str, st
     """(heading, sentence) where no cause leads; nothing for an error whose message is the whole answer."""
     known = [h for h in open_ if h.probability >= NAMED]
     if not known:
-        return (UNKNOWN_CAUSE, "No cause stands out.") if found else ("", "")
+        return (UNKNOWN_CAUSE, f"No cause is more probable than {percent(NAMED)}.") if found else ("", "")
     lead = "Candidates" if len(known) > 1 else "The first of many candidates"
     return UNKNOWN_CAUSE, f"{lead}: {' or '.join(with_chance(h) for h in known)}."
 

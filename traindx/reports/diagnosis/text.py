@@ -99,7 +99,8 @@ def to_do(page: Page, first: Brief) -> None:
     elif first.first is not None:
         page.heading(first.doing)
         page.flow(labels.sentence(first.first.text, 400), indent=1)
-        page.flow(first.first.reason, indent=3, style="dim")
+        if first.first.reason:
+            page.flow(first.first.reason, indent=3, style="dim")
     for item in () if first.short else first.then:
         condition = f"if {labels.lowered(name(item.otherwise, 80))}: " if item.otherwise else ""
         page.flow(

@@ -5,7 +5,7 @@ import html as escaping
 import msgspec
 
 from traindx.reports.documents.memory import size
-from traindx.reports.labels import clean, number
+from traindx.reports.labels import clean, number, percent
 from traindx.reports.markdown import text as harmless
 from traindx.reports.text_page import Page, Span
 from traindx.vocabulary import CheckReport, CheckResult, Group, Hypothesis
@@ -103,7 +103,7 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
     if likely(report):
         page.heading("Candidate causes")
     for hypothesis in likely(report):
-        page.flow(f"{hypothesis.probability:.0%}  {hypothesis.title} ({hypothesis.cause})", indent=1)
+        page.flow(f"{percent(hypothesis.probability)}  {hypothesis.title} ({hypothesis.cause})", indent=1)
         if hypothesis.fixes:
             page.flow(hypothesis.fixes[0].change, indent=6, style="dim")
     return page.text()
@@ -137,7 +137,7 @@ def markdown(report: CheckReport) -> str:
     for title, checks in groups(report):
         rows = [f"| {PLAIN_MARKS[c.status]} | {c.title} | {harmless(words(c))} |" for c in checks]
         parts.append("\n".join([f"### {title}", "", "| | check | |", "|---|---|---|", *rows]))
-    causes = [f"- {h.probability:.0%} {h.title} (`{h.cause}`)" for h in likely(report)]
+    causes = [f"- {percent(h.probability)} {h.title} (`{h.cause}`)" for h in likely(report)]
     if causes:
         parts.append("\n".join(["### Candidate causes", "", *causes]))
     parts.append(f"<sub>traindx {harmless(report.traindx_version)}</sub>")
@@ -163,7 +163,7 @@ def html(report: CheckReport) -> str:
             f'<tr class="{s}"><td>{mark}</td><td>{t}</td><td>{w}</td></tr>' for s, mark, t, w in cells
         )
         body.append(f"<h2>{title}</h2><table>{rows}</table>")
-    causes = "".join(f"<li>{h.probability:.0%} {safe(h.title)}</li>" for h in likely(report))
+    causes = "".join(f"<li>{percent(h.probability)} {safe(h.title)}</li>" for h in likely(report))
     if causes:
         body.append(f"<h2>Candidate causes</h2><ul>{causes}</ul>")
     head = f'<meta charset="utf-8"><title>traindx check</title><style>{STYLE}</style>'

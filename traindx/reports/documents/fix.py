@@ -324,9 +324,9 @@ def speed(fast: Answering) -> list[str]:
 
 def ablation_rows(report: FixReport) -> Rows:
     def share(low_high: tuple[float, float] | None) -> str:
-        return "" if low_high is None else f"{low_high[0]:.0%} to {low_high[1]:.0%}"
+        return "" if low_high is None else f"{percent(low_high[0])} to {percent(low_high[1])}"
 
-    rows = [(a.fix, spoken(a.interventions), f"{a.share:.0%}", share(a.interval)) for a in report.ablation]
+    rows = [(a.fix, spoken(a.interventions), percent(a.share), share(a.interval)) for a in report.ablation]
     return [("part", "change", "share of the gain", "95 %"), *rows]
 
 

@@ -40,8 +40,8 @@ class Drop(msgspec.Struct, frozen=True):
     needs=("val/*", "train/*"),
     min_points=MIN_POINTS,
     severity="info",
-    message="{signal} improved from {high:.4g} to {end:.4g} around step {halfway:.6g} (trend), long "
-    "after {other} converged at step {done:.6g}",
+    message="{signal} improved from {high:.4g} to {end:.4g} around step {halfway:g} (trend), long "
+    "after {other} converged at step {done:g}",
 )
 def validation_drops_late(
     run: Run,

@@ -25,7 +25,7 @@ class Seen(msgspec.Struct, frozen=True):
     min_points=1,
     severity="medium",
     persistence="slow",
-    message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} {course}{ends}",
+    message="{signal} {moved} from {low:.4g} {near} step {at:g} to {end:.4g} while {other} {course}{ends}",
     follows=("train-and-validation-overlap",),
 )
 def validation_gap_grows(
@@ -256,7 +256,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
     return Evidence(
         onset=at, last=last, where=pair.val.name, strength=0.5, aspects=("stalled",),
         severity="medium" if after >= huge * now else "low",
-        message=f"{pair.val.name} {change} improved since step {at:g} ({val[best]:.4g}) and is "
+        message=f"{pair.val.name} {change} improved since step {api.format_step(at)} ({val[best]:.4g}) and is "
         f"about {after / now:.2g} times {pair.train.name}, which still falls",
         points=(pair.val.point(-1, after, before), pair.train.point(-1, now, then)),
     )  # fmt: skip
@@ -273,10 +273,10 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
         return None
     at, last, name = pair.val.step_at(0 if level else low), pair.val.step_at(pair.val.n - 1), pair.val.name
     stayed = f"{name} stayed at {val[-1]:.4g} in {len(val)} evaluations"
-    best = f"{name} was best at step {at:g} ({val[low]:.4g}) and is {val[-1]:.4g} now,"
+    best = f"{name} was best at step {api.format_step(at)} ({val[low]:.4g}) and is {val[-1]:.4g} now,"
     return Evidence(
         onset=at, last=last, where=name, strength=0.5, severity="low", aspects=("stalled",),
-        message=f"{stayed if level else best} while {pair.train.name} fell from {train[low]:.4g} to {train[-1]:.4g}",
+        message=f"{stayed if level else best} while {pair.train.name} fell from about {train[low]:.4g} to {train[-1]:.4g}",
         points=(api.EvidencePoint(name, last, float(val[-1]), float(val[0 if level else low])),),
     )  # fmt: skip
 

@@ -23,7 +23,7 @@ MIN_POINTS = 8
     needs=("val/*", "train/*"),
     min_points=MIN_POINTS,
     severity="info",
-    message="{signal} went from {low:.4g} at step {before:.6g} to {high:.4g} at step {top:.6g} and "
+    message="{signal} went from {low:.4g} at step {before:g} to {high:.4g} at step {top:g} and "
     "back to {end:.4g} (trend)",
 )
 def validation_rises_then_falls(

@@ -1,5 +1,6 @@
 """GEN007 validation-too-rare."""
 
+from traindx.rules import api
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
@@ -53,7 +54,7 @@ def validation_too_rare(
             values={
                 "count": len(held),
                 "points": len(train),
-                "until": f", the last at step {at:.6g} of {float(train.steps[-1]):.6g}",
+                "until": f", the last at step {api.format_step(at)} of {api.format_step(train.steps[-1])}",
             },
             points=tuple(
                 EvidencePoint("validation", float(step), float(i)) for i, step in enumerate(held.steps[-3:])

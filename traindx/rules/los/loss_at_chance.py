@@ -27,7 +27,7 @@ OF_LABELS = ("cross_entropy", "nll_loss")
     min_points=3,
     severity="high",
     persistence="steady",
-    message="{name} ends near {level:.4g} (median): guessing among {classes} classes gives ln "
+    message="the median of {name} at the end is {level:.4g}: guessing among {classes} classes gives ln "
     "{classes} = {chance:.4g}",
     follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),
 )
@@ -135,7 +135,7 @@ def frequencies_alone(
             last=last,
             where=curve.name,
             aspects=("frequencies",),
-            message=f"{curve.name} ends near {level:.4g} (median), and the labels have an entropy of "
+            message=f"the median of {curve.name} at the end is {level:.4g}, and the labels have an entropy of "
             f"{entropy:.4g}: the model knows only how often each occurs",
             points=(EvidencePoint(curve.name, last, level, entropy, "nats"),),
         )
@@ -198,7 +198,7 @@ def evidence(
         where=curve.name,
         strength=1.0 if curve.n > 2 * 4 else 0.5,
         aspects=("score", "rare-class") if accuracy >= majority else ("score",),
-        message=f"{curve.name} ends near {level:.4g} (median)"
+        message=f"the median of {curve.name} at the end is {level:.4g}"
         + (frequent if accuracy >= majority else ", the score of a model that guesses"),
         points=(curve.point(-1, level * curve.sign),),
     )

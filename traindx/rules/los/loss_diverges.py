@@ -10,6 +10,7 @@ from traindx.rules.api import (
     Severity,
     block_medians,
     difference_noise,
+    format_step,
     median,
     median_error,
     np,
@@ -204,8 +205,8 @@ def steady_climb(curve: Curve, times: float, less: float) -> Evidence | None:
         severity="high" if above else "medium",
         strength=0.5,
         aspects=("from-start" if above else "late", "short"),
-        message=f"{curve.name} rose at every point from {y[low]:.4g} at step {curve.step_at(low):g} "
-        f"to {y[-1]:.4g} at step {curve.step_at(curve.n - 1):g}",
+        message=f"{curve.name} rose at every point from {y[low]:.4g} at step {format_step(curve.step_at(low))} "
+        f"to {y[-1]:.4g} at step {format_step(curve.step_at(curve.n - 1))}",
         points=(curve.point(low), curve.point(-1, float(y[-1]), float(y[low]))),
     )
 
@@ -245,7 +246,7 @@ def lasting_jump(
         strength=0.5,
         aspects=("from-start" if long else "late", "short", "sudden"),
         message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step "
-        f"{curve.step_at(k):g} and stayed there",
+        f"{format_step(curve.step_at(k))} and stayed there",
         points=(curve.point(k - 1), curve.point(k, float(y[k]), float(y[k - 1]))),
     )
 

@@ -19,7 +19,7 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=8,
     severity="info",
-    message="{name} {way} by {fall:.3g}, which is within its noise ({noise:.3g} per point, {n} points)",
+    message="{name} {way} from the first to the last tenth of the run; noise alone explains up to {most:.3g}",
     follows=("loss-flat-from-start", "loss-diverges", "loss-oscillates"),
 )
 def loss_improves_too_little_noise_considered(
@@ -63,10 +63,10 @@ def loss_improves_too_little_noise_considered(
         strength=0.5,
         values={
             "name": curve.name,
-            "way": "improved" if fall >= 0 else "got worse",
-            "fall": abs(fall),
-            "noise": curve.noise,
-            "n": curve.n,
+            "way": f"{'improved' if fall > 0 else 'got worse'} by only {abs(fall):.3g}"
+            if fall
+            else "did not change",
+            "most": doubtful * error,
         },
         points=(
             EvidencePoint(curve.name, float(curve.steps[-1]), fall * curve.sign, doubtful * error, "change"),

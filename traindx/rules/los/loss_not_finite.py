@@ -8,6 +8,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    format_step,
     improvement,
     median,
     np,
@@ -154,10 +155,10 @@ def score_rises(
 def duration_words(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
     """Since when, or how often, a curve is not finite."""
     if persistent and count == of:
-        return "in its only point" if of == 1 else f"in all of its {of} points"
+        return "at its only point" if of == 1 else f"at all {of} points"
     if persistent:
-        return f"from {run.axis} {step:g} to the end"
-    return f"at {count} of {of} points (first at {run.axis} {step:g})"
+        return f"from {run.axis} {format_step(step)} to the end"
+    return f"at {count} of {of} points (first at {run.axis} {format_step(step)})"
 
 
 def crash_evidence(run: Run) -> Iterator[Evidence]:

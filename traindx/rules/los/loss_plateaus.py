@@ -16,6 +16,7 @@ from traindx.rules.api import (
     best_skill,
     block_medians,
     flat_tail,
+    format_step,
     improvement,
     median,
     np,
@@ -33,7 +34,7 @@ from traindx.rules.api import (
     min_points=5,
     severity="low",
     persistence="slow",
-    message="{name} has been level at {level:.4g} (median) since step {onset:g}, {share:.0%} of the run",
+    message="{name} has been level at {level:.4g} (median) {since}",
     follows=("loss-diverges", "loss-not-finite", "learning-rate-vanishes-early", "learning-rate-is-zero"),
 )
 def loss_plateaus(
@@ -114,7 +115,10 @@ def begins_late(run: Run) -> bool:
 def message_values(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
     """The values of the message about a flat stretch."""
     onset = curve.step_at(flat.first)
-    return {"name": curve.name, "level": level * curve.sign, "onset": onset, "share": flat.share}
+    share = f"{flat.share:.0%}"
+    part = f"since step {format_step(onset)}, {share} of the run"
+    since = "throughout the run" if share == "100%" else part
+    return {"name": curve.name, "level": level * curve.sign, "since": since}
 
 
 def level_validation(

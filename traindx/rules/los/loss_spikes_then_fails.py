@@ -11,7 +11,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
     min_points=8,
     severity="high",
     persistence="turning",
-    message="{name} jumped from {before:.4g} to {peak:.4g} by step {at:.6g} and did not recover",
+    message="{name} jumped from about {before:.4g} to {peak:.4g} by step {at:g} and did not recover",
     follows=("loss-not-finite", "loss-diverges"),
 )
 def loss_spikes_then_fails(

@@ -8,6 +8,7 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    format_step,
     np,
     rule,
     slope,
@@ -93,7 +94,7 @@ def forecast_words(run: Run, curve: Curve) -> str:
     if ahead is None:
         return ""
     better = (curve.end * curve.sign - ahead[0]) * curve.sign
-    return f"; expect about {ahead[0]:.3g} by {run.axis} {target:.6g}" if better > 0 else ""
+    return f"; expect about {ahead[0]:.3g} by {run.axis} {format_step(target)}" if better > 0 else ""
 
 
 def improves_every_time(curve: Curve, gained: float) -> Iterator[Evidence]:

@@ -28,7 +28,7 @@ OTHERS = {"norm", "decay"}  # with these, the weights are those of the network
     needs=("train/*",),
     min_points=4,
     severity="medium",
-    message="{name} {course}, and {other} is {level:.4g}: the decoder gets nothing from the latent variables",
+    message="{name} {course}, and the median of {other} is {level:.4g}: the decoder gets nothing from the latent variables",
 )
 def posterior_collapses(
     run: Run,
@@ -76,7 +76,7 @@ def posterior_collapses(
     if late.min() >= 0 and late.max() <= little * level and median(late) <= rising * first:
         last, limit = float(curve.values[-1]), little * level
         most = float(curve.values.max())
-        course = f"fell from {most:.3g} to {last:.3g}" if most > limit else f"has never exceeded {most:.3g}"
+        course = f"fell from {most:.4g} to {last:.4g}" if most > limit else f"has never exceeded {most:.4g}"
         yield Evidence(
             onset=curve.step_at(int(np.argmax(curve.values <= limit))),
             where=curve.name,

@@ -9,6 +9,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    format_step,
     rule,
     slope,
     stretches,
@@ -102,9 +103,9 @@ def evidence(curve: Curve, stretch: Stretch, place: str, severity: Severity) -> 
     start, stop = curve.step_at(stretch.start), curve.step_at(stretch.stop - 1)
     words = {
         "always": "at every point",
-        "at-start": f"from the start to step {stop:.6g}",
-        "at-end": f"from step {start:.6g} to the end",
-        "middle": f"from step {start:.6g} to {stop:.6g}",
+        "at-start": f"from the start to step {format_step(stop)}",
+        "at-end": f"from step {format_step(start)} to the end",
+        "middle": f"from step {format_step(start)} to {format_step(stop)}",
     }
     largest = float(curve.values[stretch.start : stretch.stop].max())
     return Evidence(

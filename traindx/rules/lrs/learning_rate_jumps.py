@@ -8,6 +8,7 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    format_step,
     median,
     np,
     rule,
@@ -20,7 +21,7 @@ from traindx.rules.api import (
     needs=("lr|lr/*",),
     min_points=5,
     severity="medium",
-    message="{signal} jumps from {before:.4g} to {after:.4g} at step {at:.6g}{times}",
+    message="{signal} jumps from {before:.4g} to {after:.4g} at step {at:g}{times}",
 )
 def learning_rate_jumps(
     run: Run,
@@ -107,8 +108,9 @@ def climb_back(
         strength=1.0 if spoiled else 1 / 4,
         severity="medium" if spoiled else "info",
         aspects=("climbs", "loss-reacts") if spoiled else ("climbs",),
-        message=f"{curve.name} fell from {before:.4g} to {rates[low]:.4g} at step {curve.step_at(low):.6g} and climbed "
-        f"back to {rates[top]:.4g}{spoiled}; perhaps the schedule is shorter than the run",
+        message=f"{curve.name} fell from {before:.4g} to {rates[low]:.4g} "
+        f"at step {format_step(curve.step_at(low))} and climbed back "
+        f"to {rates[top]:.4g}{spoiled}; perhaps the schedule is shorter than the run",
         points=(curve.point(low), curve.point(top)),
     )
 

@@ -21,8 +21,8 @@ from traindx.rules.api import (
     needs=("objective", "lr|lr/*"),
     min_points=10,
     severity="low",
-    message="{signal} starts at its peak of {lr:.3g} (step {first:.6g}), and {objective} jumps from "
-    "{start:.4g} to {top:.4g} by step {at:.6g}",
+    message="{signal} starts at its peak of {lr:.3g} (step {first:g}), and {objective} jumps from "
+    "{start:.4g} to {top:.4g} by step {at:g}",
 )
 def learning_rate_never_warms_up(
     run: Run,

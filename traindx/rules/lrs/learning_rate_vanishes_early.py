@@ -21,7 +21,7 @@ from traindx.rules.api import (
     needs=("lr|lr/*", "objective"),
     min_points=10,
     severity="medium",
-    message="{signal} falls below {share:.2g} of its peak at step {at:.6g}, with {rest:.0%} of the "
+    message="{signal} falls below {share:.2g} of its peak at step {at:g}, with {rest:.0%} of the "
     "run left, while {objective} was still improving",
 )
 def learning_rate_vanishes_early(

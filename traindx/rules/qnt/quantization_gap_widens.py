@@ -10,7 +10,7 @@ from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, It
     needs=("quant/loss_gap|val/*|train/*",),
     min_points=1,
     severity="high",
-    message="the quantization gap {name} grew from {low:.4g} at step {at:.6g} to {end:.4g} (median "
+    message="the quantization gap {name} grew from {low:.4g} at step {at:g} to {end:.4g} (median "
     "at the end)",
 )
 def quantization_gap_widens(

@@ -9,6 +9,7 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
+    format_step,
     is_learning,
     median,
     np,
@@ -79,7 +80,10 @@ def updates_too_large(
         strength=1.0 if learning is False else 0.5,
         severity="high" if learning is False else "medium" if lasting else "low",
         aspects=(*("lasting",) * lasting, *("first-steps",) * (early >= first)),
-        values={"ratio": shown, "when": "typically" if lasting else f"at step {found.steps[at]:g}"},
+        values={
+            "ratio": shown,
+            "when": "typically" if lasting else f"at step {format_step(found.steps[at])}",
+        },
         points=(EvidencePoint("update_ratio", float(found.steps[at]), shown, usual if lasting else first),),
     )
 

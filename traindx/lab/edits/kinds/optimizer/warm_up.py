@@ -52,7 +52,7 @@ def steps_of(project: Project, value: Span) -> int:
     """The number of steps over which the rate rises. A share counts against the recorded number of steps."""
     total = project.number("planned_steps") or project.number("optimizer_steps")
     if value.steps is None and total is None:
-        write = f"a warm-up over {value.share:.0%} of the steps"
+        write = f"a warm-up over {100 * value.share:.0f} % of the steps"
         raise project.doubt(write, "how many steps there are is unknown")
     count = round(value.share * (total or 0)) if value.steps is None else value.steps
     if count < 2:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.causes.wording import certainty, lowered
+from traindx.vocabulary.wording import certainty, format_step, lowered
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,7 @@ def test_certainty_is_an_adverb_only_where_one_cause_can_be_named(probability: f
 def test_titles_keep_their_acronyms_inside_a_sentence() -> None:
     assert lowered("The batch is too small") == "the batch is too small"
     assert lowered("GPU memory is short") == "GPU memory is short"
+
+
+def test_places_have_all_their_digits() -> None:
+    assert [format_step(v) for v in (9.0, 1400.0, 57344000.0, 2.25)] == ["9", "1,400", "57,344,000", "2.25"]
