@@ -26,6 +26,7 @@ from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.accumulation import Accumulation
 from traindx.capture.jax.experiment import Experiment
 from traindx.capture.jax.loops import Loops
+from traindx.capture.jax.modes import Modes
 from traindx.capture.jax.near import Near
 from traindx.capture.jax.readings import at_hand, of_weights, send_step, traced
 from traindx.capture.jax.send import send, settle, without_tokens
@@ -50,8 +51,7 @@ class Launched:
         self._steps: Steps | None = None
         self._start: list[float] = []  # sizes of the parameters that its optimizer's state was made for
         self._before = 0  # steps of trainings that have their own records
-        self._alone = True  # no optimizer was made: the script updates its parameters itself
-        self._given = False  # weights are sent with the step
+        self._alone, self._given = True, False  # no optimizer was made; weights are sent with the step
         self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
         self._depth = SimpleNamespace(grad=0, update=0, init=0, make=0, loss=0)  # calls within each other
         self._experiment = Experiment(process.request, self._stream, alone=not process.experiments)
@@ -63,6 +63,7 @@ class Launched:
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         process.ends += [self.end, self._experiment.end]
         Loops(self._stream, self._depth, lambda: (self._steps, self._near) if self._steps else None)
+        Modes(self._stream, process.watch.wanted, self._depth, lambda: self._steps is not None)
         around = self._stream.patches.around
         around(pxla.ExecuteReplicated, "__init__", without_tokens)
         around(jax, "value_and_grad", self._value_and_grad)
@@ -341,8 +342,7 @@ class Launched:
     def _applied_statelessly(self, optimizer: Any, held: Any, grads: Any, before: Any, after: Any) -> None:
         if self._steps is None:
             self._backend.optimizer, self._settings.rate = settings_of(optimizer)
-        rate = rate_of(optimizer, held)
-        if rate is not None:
+        if (rate := rate_of(optimizer, held)) is not None:
             self._settings.report_rate(rate)
         updates = [new - old for new, old in zip(after, before, strict=True)]
         self._stepped(leaves_trained(optimizer, before), grads, updates, before)
