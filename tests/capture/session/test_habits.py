@@ -12,6 +12,7 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.session.test_session import net, read  # noqa: E402
+from traindx.capture.session.habits import Habits  # noqa: E402
 
 
 @pytest.mark.parametrize("positions", [1, 5])
@@ -31,6 +32,18 @@ def test_positions_of_a_sequence_share_a_batch(tmp_path: Path, positions: int) -
             for _ in range(3):
                 model(torch.randn(1, 6))
     assert read(tmp_path).setup.batch_size == 8
+
+
+def test_batches_whose_gradients_are_zeroed_are_no_part_of_a_step() -> None:
+    """The last batches of an epoch do not fill a step, and the next epoch begins with zero_grad."""
+    habits = Habits()
+    for place in range(18):
+        habits.batch(8)
+        habits.backward(None)
+        if place % 9 in (3, 7):
+            habits.step()
+        habits.zeroed = place == 8
+    assert habits.batch_size == 32
 
 
 def test_what_an_optimizer_evaluates_again_is_the_same_batch(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ class Habits:
             self.eval_steps += not self._training
         again = self.inside_step and self.backwards > 0  # of the same batch, at other weights
         self._shared = self._shared or self._together > self._last
+        if self.zeroed:  # what the gradients held, as those of an epoch's last batches, goes into no step
+            self._samples = 0
         self._samples += 0 if again else self._last
         self._last = self._together = 0
         self.zeroed = False
