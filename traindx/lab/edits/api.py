@@ -21,8 +21,10 @@ from traindx.lab.edits.model import (
     uses_of,
 )
 from traindx.lab.edits.optax_calls import (
+    KERAS,
     clip_optax,
-    constant_optax,
+    constant_rate,
+    keras_made,
     optax_made,
     optax_rates,
     set_optax,
@@ -78,6 +80,7 @@ from traindx.lab.edits.training import (
 
 __all__ = [
     "DEEP",
+    "KERAS",
     "KINDS",
     "LOADER",
     "OF_VALUES",
@@ -100,7 +103,7 @@ __all__ = [
     "class_of",
     "clip_optax",
     "close",
-    "constant_optax",
+    "constant_rate",
     "cst",
     "dotted",
     "entries_of",
@@ -113,6 +116,7 @@ __all__ = [
     "indexed",
     "insert_behind",
     "is_keras",
+    "keras_made",
     "kind",
     "last_activations",
     "leaves",

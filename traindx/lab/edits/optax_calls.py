@@ -30,6 +30,9 @@ RATES = {"constant_schedule": (("value", 0),), "cosine_decay_schedule": (("init_
          "warmup_cosine_decay_schedule": (("peak_value", 1), ("end_value", 4), ("init_value", 0)),
          "warmup_exponential_decay_schedule": (("peak_value", 1), ("init_value", 0), ("end_value", None)),
          "cosine_onecycle_schedule": (("peak_value", 1),), "linear_onecycle_schedule": (("peak_value", 1),)}  # fmt: skip
+KERAS = "keras.optimizers."
+FALLING = ("ExponentialDecay", "CosineDecay", "CosineDecayRestarts", "PolynomialDecay", "InverseTimeDecay")
+KERAS_RATES = dict.fromkeys(FALLING, (("initial_learning_rate", 0), ("warmup_target", None)))
 CLIPS = ("clip_by_global_norm", "clip", "clip_by_block_rms")
 
 
@@ -69,29 +72,35 @@ def is_schedule(project: Project, source: Source, rate: cst.CSTNode) -> bool:
     return name.startswith("optax.") and name.removeprefix("optax.") in (*RATES, "join_schedules")
 
 
-def constant_optax(project: Project) -> None:
-    """The highest rate of each schedule, where the schedule is used."""
+def constant_rate(project: Project) -> None:
+    """The highest rate of each schedule of optax or Keras, where an optimizer gets the schedule."""
     changed = False
-    for one in optax_made(project):
+    for one in [*optax_made(project), *keras_made(project)]:
         rate = one.given("learning_rate", 0)
-        if rate is None or not is_schedule(project, one.source, rate):
+        home, made = resolve(project, one.source, rate) if rate is not None else (one.source, one.call.func)
+        if rate is None or not isinstance(made, cst.Call):
             continue
-        home, made = resolve(project, one.source, rate)
-        call = Found(home, cst.ensure_type(made, cst.Call))
-        wish, recorded = "a constant learning rate", project.number("lr")
-        nodes = [call.given(name, place) for name, place in RATES.get(call.kind, ())]
+        plan, wish, recorded = Found(home, made), "a constant learning rate", project.number("lr")
+        nodes = [plan.given(*place) for place in (RATES | KERAS_RATES).get(plan.kind, ())]
         peaks = [
             (certain(project, home, node, wish, one.call).value, home.code(node)) for node in nodes if node
         ]
         highest, code = max(peaks, default=(None, ""))
         if highest is None or (recorded is not None and abs(highest - recorded) > 1e-6 * recorded):
-            raise one.doubt(wish, f"cannot tell the highest rate of {call.kind}")
+            raise one.doubt(wish, f"cannot tell the highest rate of {home.code(made.func)}")
         seen = home is one.source and home.function(made) in (None, home.function(one.call))
         code = code if seen else words_of(float(highest))
         one.source.replace(rate, code, f"{one.kind}: {code} in each step", at=one.call)
         changed = True
     if not changed:
         raise project.doubt("a constant learning rate", "no schedule was found")
+
+
+def keras_made(project: Project) -> list[Found]:
+    """The calls that make optimizers of Keras."""
+    calls = [Found(source, call) for source in project.sources for call in source.calls()]
+    names = [(one, one.source.name(one.call.func)) for one in calls]
+    return [one for one, name in names if KERAS in name and ".schedules." not in name]
 
 
 def wrap(one: Found, code: str) -> None:

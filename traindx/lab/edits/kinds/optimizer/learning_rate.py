@@ -10,6 +10,7 @@ Schedules: one that counts epochs but is stepped for each batch is stepped at th
 import re
 
 from traindx.lab.edits.api import (
+    KERAS,
     Change,
     Found,
     Project,
@@ -18,9 +19,10 @@ from traindx.lab.edits.api import (
     Value,
     backwards,
     close,
-    constant_optax,
+    constant_rate,
     cst,
     entries_of,
+    keras_made,
     optax_made,
     optax_rates,
     optimizers,
@@ -41,7 +43,6 @@ IN_SCHEDULES = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("m
                 "LinearLR": (), "ConstantLR": (), "ExponentialLR": (), "PolynomialLR": (),
                 "MultiplicativeLR": (),
                 "SequentialLR": (), "ChainedScheduler": ()}  # fmt: skip
-KERAS = "keras.optimizers."
 ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
 
 
@@ -228,8 +229,8 @@ def steps_of(project: Project, made: list[Found]) -> list[Found]:
 
 def constant(project: Project) -> None:
     """Do not step any schedule."""
-    if optax_made(project):
-        return constant_optax(project)
+    if optax_made(project) or keras_made(project):
+        return constant_rate(project)
     made = schedules(project)
     other = next((one for one in made if one.kind not in STARTING), None)
     if not made or other is not None:

@@ -1,4 +1,4 @@
-"""A schedule of optax that falls too early: the patch for a constant rate, and what is left to a person."""
+"""A schedule of optax or Keras that falls too early: the patch for a constant rate, and what is left to a person."""
 
 from __future__ import annotations
 
@@ -51,3 +51,27 @@ def test_what_is_not_certain_is_left_to_a_person(what: str) -> None:
     found = edit({"train.py": text}, "train.py", "repair-schedule", ["lr=constant"], facts={"lr": 0.003})
     assert isinstance(found, Advice)
     assert "0.5" not in found.write
+
+
+KERAS = """import keras
+
+RATE = 0.003
+{before}model.compile(optimizer=keras.optimizers.{made}, loss="mse")
+model.fit(x, y)
+"""
+DECAY = "keras.optimizers.schedules.ExponentialDecay({}, decay_steps=10, decay_rate=0.5)"
+PIECES = "keras.optimizers.schedules.PiecewiseConstantDecay([5], [0.003, 0.001])"
+
+
+@pytest.mark.parametrize(("before", "made", "new"), [
+    ("", f"Adam({DECAY.format('RATE')})", "Adam(RATE)"),
+    (f"plan = {DECAY.format('0.003')}\n", "SGD(learning_rate=plan)", "SGD(learning_rate=0.003)"),
+    ("", f"Adam({DECAY.format('0.5')})", ""),  # another rate than the recorded one
+    ("", f"Adam({PIECES})", ""),
+    ("", "Adam(RATE)", ""),
+])  # fmt: skip
+def test_a_schedule_of_keras(before: str, made: str, new: str) -> None:
+    text = KERAS.format(before=before, made=made)
+    found = edit({"train.py": text}, "train.py", "repair-schedule", ["lr=constant"], facts={"lr": 0.003})
+    assert isinstance(found, Patch if new else Advice), found
+    assert not isinstance(found, Patch) or found.after == {"train.py": text.replace(made, new)}
