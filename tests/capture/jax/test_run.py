@@ -100,6 +100,7 @@ def test_an_unmodified_script(tmp_path: Path) -> None:
     np.testing.assert_allclose(run.series["val/loss"].values, held, rtol=1e-5)
     at = run.series["lr"].steps - 1
     np.testing.assert_allclose(run.series["lr"].values, 0.005 * (1 + np.cos(np.pi * at / 200)), rtol=1e-4)
+    assert run.setup.lr == pytest.approx(0.01), "the peak of the schedule"
     assert list(run.panels["grad_norm"].modules) == ["first", "second"]
     assert list(run.panels["act_zero_fraction"].modules) == ["relu"]
     assert {"update_ratio", "weight_norm", "grad_zero_fraction", "act_std"} <= set(run.panels)

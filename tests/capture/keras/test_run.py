@@ -63,6 +63,7 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     )
     at = run.series["lr"].steps - 1
     np.testing.assert_allclose(run.series["lr"].values, 1.5e-3 * (1 + np.cos(np.pi * at / 200)), rtol=1e-4)
+    assert run.setup.lr == pytest.approx(3e-3), "the peak of the schedule"
     dense = [name for name in run.panels["update_ratio"].modules if name.startswith("dense")]
     assert len(dense) == 2
     assert {"weight_norm", "grad_zero_fraction", "act_zero_fraction", "act_std", "act_rank"} <= set(

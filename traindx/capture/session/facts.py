@@ -68,6 +68,6 @@ def facts_of(
         facts["not_measured"] = ", ".join(pace.left_out)
     for signal, step in steps.first_bad.items():
         facts[f"nonfinite_first_step/{signal}"] = step
-    if "lr" in steps.latest and "lr" not in facts:
-        facts["lr"] = steps.latest["lr"]
+    if steps.peak_rate and "lr" not in facts:  # a schedule, whose rate at the end may be 0
+        facts["lr"] = steps.peak_rate
     return facts

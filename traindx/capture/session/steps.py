@@ -60,7 +60,7 @@ class Steps:
         self._flight = Flight()
         self._levels = {name: Level() for name in WATCHED}
         self._flights, self._last_flight = 0, -math.inf
-        self.latest: dict[str, float] = {}
+        self.peak_rate = 0.0  # the highest learning rate so far
         self.first_bad: dict[str, int] = {}  # signal -> step at which it was first not finite
         self.seconds = 0.0  # spent on readings of sampled steps since it was last asked
         self.finish: Callable[[Row], None] = self.take
@@ -76,7 +76,7 @@ class Steps:
     def take(self, row: Row) -> None:
         """Write a row whose numbers are all here."""
         scalars: Mapping[str, float] = row.scalars
-        self.latest.update(scalars)
+        self.peak_rate = max(self.peak_rate, scalars.get("lr", 0.0))
         if row.sampled:
             self._write_panels(row)
         bad = [n for n in WATCHED if not math.isfinite(scalars.get(n, 0.0))]
