@@ -225,7 +225,8 @@ def test_what_says_nothing_of_the_setup(words: str) -> None:
     ("words", "symptom"),
     [
         ("I trained for a day, but the loss does not decrease at all", "loss-flat-from-start"),
-        ("Hi, why is my accuracy always 0.1 on the test data?", "loss-flat-from-start"),
+        ("Hi, why is my accuracy always 0.1 on the test data?", "metric-constant-or-impossible"),
+        ("I see that the mAP is still 0 after ten epochs", "metric-constant-or-impossible"),
         ("I think the generator isn't learning anything.", "loss-flat-from-start"),
         ("为什么我的损失一直不下降？", "loss-flat-from-start"),
         ("When I train on the GPU all losses are nan, on the CPU it works", "loss-not-finite"),

@@ -13,7 +13,7 @@ from math import fsum  # gives the same sum in any order
 import numpy as np
 
 from traindx.causes.ranking.distance import Temper
-from traindx.causes.ranking.signs import GRAVITY, Sign
+from traindx.causes.ranking.signs import GRAVITY, GROUP_OF, Sign
 from traindx.features.shared import Features
 from traindx.vocabulary import Floats, Run
 
@@ -175,7 +175,9 @@ LOG, LITTLE = (
     0.9,
     0.3,
 )  # share of the evidence that counts: for a log, and for one where nothing could be judged
-SAID = 1.5  # log-odds of health that are lost where the log agrees with what its author says is wrong
+# Log-odds of health that are lost for what an author says is wrong, where the log does not show the opposite.
+SAID = 2.6
+MEMORIES = ("insufficient-regularization", "too-little-data")  # a net that memorizes does learn
 LEAST = 3  # a curve of the objective with fewer points shows nothing
 
 
@@ -184,9 +186,12 @@ def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]
     added: dict[str, dict[str, float]] = {}
     if run.panels:
         return added
-    reported = run.setup.word("symptoms").split(",")
-    if any(sign.held and sign.key in reported for sign in signs.values()):
-        added["healthy"] = dict.fromkeys((s for s in reported if s in signs), -SAID / len(reported))
+    for slug in run.setup.word("symptoms").replace(",", " ").split():
+        found = (s for s in signs.values() if s.held and "=" not in s.key)
+        related = any(s.group == GROUP_OF.get(slug, slug) for s in found)
+        if slug not in signs or related:
+            for cause in ("healthy", *(MEMORIES if "flat" in slug else ())):
+                added.setdefault(cause, {})[slug] = -SAID
     for key, by_cause in TERMS.items():
         fact = key.startswith("fact:")
         subject, _, aspect = (key, "", "") if fact else key.partition(":")

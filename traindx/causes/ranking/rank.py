@@ -58,6 +58,8 @@ UNEXPLAINED: Mapping[Severity, float] = {
     "info": 0.0,
 }
 EXPLAINS = 0.5
+# Who says that nothing is learned does not say why: such a symptom counts against health only.
+NO_PROGRESS = frozenset({"loss-flat-from-start", "metric-constant-or-impossible"})
 SEVERE = ("critical", "high", "medium")
 # A shape that leaves the cause open: it is kept where no cause reaches a probability of LEADS either.
 UNSEEN, LEADS = "too-short-to-tell", 0.35
@@ -91,7 +93,7 @@ def rank(
     `causes` replaces the catalogue and `fit` the fitted weights (for tests and comparisons)."""
     chosen = tuple(c for c in causes or catalogue() if c.slug in OF_TREES or not run.boosted)
     fit, slugs = fitted() if fit is None else fit, [c.slug for c in chosen]
-    symptoms = run.setup.word("symptoms").replace(",", " ").split()
+    symptoms = set(run.setup.word("symptoms").replace(",", " ").split()) - NO_PROGRESS
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
     values, findings = values_of(signs), findings_of(signs)
     parts = [hand_terms(c, signs, findings) for c in chosen]

@@ -18,6 +18,9 @@ from traindx.vocabulary import Finding, Health, Hypothesis, Run, threshold
 # These cost only time, which is harm only on an accelerator that somebody pays for.
 FOR_NOTHING = frozenset({"data-loader-bottleneck", "step-time-creep", "device-fallback"})
 SLOW = "SYS"
+STILL = frozenset(
+    {"loss-flat-from-start", "metric-constant-or-impossible"}
+)  # what an author says who sees no progress
 KEPT = frozenset({"memory-grows", "out-of-memory"})  # these end a run on any device
 OWN_SCORES = ("outputs_accuracy", "outputs_explained")  # on the training batches
 # Families of findings about causes, which are notes where the model does its task.
@@ -68,7 +71,7 @@ def stuck_as_reported(
     """Whether somebody who asks says that nothing is learned, and the rows show no more than that: a level as at
     the start, or a poor score that has settled."""
     curve = features.objective
-    if "loss-flat-from-start" not in run.setup.word("symptoms") or curve is None or curve.n < least:
+    if not STILL & set(run.setup.word("symptoms").split(",")) or curve is None or curve.n < least:
         return False
     if best_skill(features) >= good:
         return False

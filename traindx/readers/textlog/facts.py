@@ -122,12 +122,15 @@ COMPLAINTS = (
     ("validation-gap-grows", re.compile(
         r"over-?fit|过拟合|\b(?:val\w*|test|eval\w*)\b[^.?!:=]{0,40}\b(?:increas|ris(?:es|ing)|goes? up"
         r"|(?:very|much|so|too) low)", re.I)),
+    ("metric-constant-or-impossible", re.compile(
+        r"\b(?:\w*acc\w*|m?ap|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)\b[^.?!:]{0,40}"
+        r"\b(?:always|constantly|stuck|stays?|remains?|keeps?|(?:is|are) (?:still |only )?(?:zero|0))\b", re.I)),
     ("loss-flat-from-start", re.compile(
         rf"{SUBJECT}[^.?!:=]{{0,60}}\b{NOT} (?:\w+ ){{0,2}}(?:learn|train|converg|improv(?!e from)|decreas|increas|chang|mov"
         rf"|work|go\w* (?:down|up)|drop|reduc)|\b{NOT} (?:learn|converge)\b|\bnot (?:learn|converg|work|train)ing\b"
         r"|\b(?:stuck|stagnat\w+|(?:stay|remain|keep)(?:s|ed|ing)? (?:the same|constant|at|around|unchanged|on))\b"
         r"|\b(?:always|constantly) (?:the same|zero|at|around|\d)|\bconstant (?:value|loss|acc\w*)\b"
-        r"|\b(?:loss|acc\w*|reward|map) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))"
+        r"|\b(?:loss|reward) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))"
         r"|不下降|不收敛|不变|没有下降|没有变化|降不下", re.I)),
     ("loss-diverges", re.compile(
         r"\b(?:loss\w*|error|perplexity|ppl)\b[^.?!:=]{0,40}\b(?:explod|diverg|blow|increas(?:es|ing)|goes up|(?:rise|grow)s)"

@@ -117,9 +117,8 @@ def why_not_shown(
     updates: float = threshold(50, "steps", "convention", "shorter than a warm-up"),
 ) -> str:
     """Why the log does not show whether anything is learned ("" if it does)."""
-    reported = (
-        "loss-flat-from-start" in run.setup.word("symptoms") and np.ptp(curve.values) == 0 and curve.n > 3
-    )
+    said = run.setup.word("symptoms")  # of a loss or a score, by somebody who saw the start
+    reported = ("flat" in said or "constant" in said) and np.ptp(curve.values) == 0 and curve.n > 3
     if any(e.code == "late-start" for e in run.events) and not reported:
         return "the log does not show the start of the run"
     done, planned = run.last_step or 0.0, run.setup.planned_steps or 0
