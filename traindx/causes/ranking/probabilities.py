@@ -176,8 +176,7 @@ LOG, LITTLE = (
     0.3,
 )  # share of the evidence that counts: for a log, and for one where nothing could be judged
 # Log-odds of health that are lost for what an author says is wrong, where the log does not show the opposite.
-SAID = 2.6
-MEMORIES = ("insufficient-regularization", "too-little-data")  # a net that memorizes does learn
+SAID = 1.5
 LEAST = 3  # a curve of the objective with fewer points shows nothing
 
 
@@ -190,8 +189,7 @@ def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]
         found = (s for s in signs.values() if s.held and "=" not in s.key)
         related = any(s.group == GROUP_OF.get(slug, slug) for s in found)
         if slug not in signs or related:
-            for cause in ("healthy", *(MEMORIES if "flat" in slug else ())):
-                added.setdefault(cause, {})[slug] = -SAID
+            added.setdefault("healthy", {})[slug] = -SAID
     for key, by_cause in TERMS.items():
         fact = key.startswith("fact:")
         subject, _, aspect = (key, "", "") if fact else key.partition(":")
