@@ -98,6 +98,7 @@ ACCUMULATIONS = {
         None,
     ),
     "one batch": ("step(i)", None),
+    "one batch twice, as sharpness-aware": ("step(i)\n    optimizer.zero_grad()\n    step(i)", None),
 }
 
 
@@ -108,7 +109,9 @@ def test_whether_accumulated_losses_are_divided(name: str, tmp_path: Path) -> No
         f"for i in range(12):\n    optimizer.zero_grad()\n    {inner}\n    optimizer.step()\n", tmp_path
     )
     assert run.setup.flag("accumulation_loss_scaled") is expected
-    assert run.setup.accumulation == (None if name == "one batch" else 2 if name.startswith("two") else 4)
+    assert run.setup.accumulation == (
+        None if name.startswith("one batch") else 2 if name.startswith("two") else 4
+    )
 
 
 def test_a_closure_that_is_called_again_accumulates_nothing(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ class Loop:
         if self.stream.opened is not None and not self.scene.held_back:
             if "where/zero_grad" not in self.stream.known:
                 self.stream.line("zero_grad")
+            self.passes.clear()  # what came before goes into no step, as the first pass of a sharpness-aware one
             self.stream.tell(GradientsZeroed(owner))
 
     # Steps.
