@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
+from tests.captured import with_facts
 from traindx import pipeline
+from traindx.vocabulary.run import series
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -101,3 +105,14 @@ def test_a_divergence_that_weighs_too_much(tmp_path: Path) -> None:
 def test_preferred_answers_that_lose_their_probability(tmp_path: Path) -> None:
     assert "chosen-answers-become-unlikely" in found(preferences(anchor=0.0), tmp_path)
     assert "chosen-answers-become-unlikely" not in found(preferences(anchor=0.2), tmp_path)
+
+
+def test_batches_of_one_class_are_no_fault_between_two_players() -> None:
+    """A discriminator is given ones, then zeros; a generator has its own optimizer and loss."""
+    run, line = with_facts("sorted"), np.ones(60)
+    steps = np.linspace(run.first_step or 0, run.last_step or 60, 60)
+    players = {"optimizer/1/lr": series(steps, 1e-3 * line), "train/gan.py:31_loss": series(steps, line)}
+    game = msgspec.structs.replace(run, series={**run.series, **players})
+    for judged, expected in ((run, True), (game, False)):
+        findings = pipeline.diagnose(judged).first.findings
+        assert any(f.slug == "batches-sorted-by-class" for f in findings) is expected

@@ -46,7 +46,7 @@ def batches_sorted_by_class(
     ## Sources
     Bottou (2012), Stochastic gradient descent tricks, https://doi.org/10.1007/978-3-642-35289-8_25.
     """
-    if (run.setup.number("optimizers") or one) > one:
+    if features.is_game or (run.setup.number("optimizers") or one) > one:
         raise CannotJudge("several optimizers: adversarial networks get one class at a time on purpose")
     found = run.setup.number("batch_class_purity")
     if found is None or found < purity:
