@@ -162,3 +162,9 @@ class Features(Derived):
 def is_counterpart(name: str) -> bool:
     """Whether a loss without the name of a player is still one side's term (`gan`, `real`, `fake`)."""
     return bool(set(words_of(name)) & TERMS)
+
+
+def favours_rare_classes(run: Run) -> bool:
+    """Whether rare classes count more than their share, in the loss or in how samples are drawn. The model is then
+    asked for less accuracy than always giving the largest class would have."""
+    return bool(run.setup.flag("loss_weighted")) or "weighted" in run.setup.word("sampler")

@@ -8,6 +8,7 @@ import pytest
 from tests import make
 from traindx.features.curves import signal_pairs as p
 from traindx.features.shared import Features
+from traindx.vocabulary.setup import Fact, Setup
 
 
 def features(**signals: object) -> Features:
@@ -29,6 +30,18 @@ def test_without_a_shared_metric_the_training_loss_is_used() -> None:
     assert [(a.train.name, a.val.name, a.same) for a in p.pairs(f, min_points=4)] == [
         ("train/loss", "val/accuracy", False)
     ]
+
+
+@pytest.mark.parametrize("facts", [{"loss_weighted": True}, {"sampler": "WeightedRandomSampler weighted"}])
+def test_accuracy_is_not_compared_with_a_loss_that_favours_rare_classes(facts: dict[str, Fact]) -> None:
+    """It falls while the model learns to find them. Other scores are compared, and accuracy with accuracy."""
+    falls = np.linspace(0.97, 0.86, 9)
+    signals = {"train/loss": np.ones(9), "val/accuracy": falls, "val/f1": np.ones(9)}
+    weighted = Features(make.run(signals, setup=Setup(facts=facts)))
+    assert [a.val.name for a in p.pairs(weighted, min_points=4)] == ["val/f1"]
+    assert len(p.pairs(Features(make.run(signals)), min_points=4)) == 2
+    both = Features(make.run({**signals, "train/accuracy": falls}, setup=Setup(facts=facts)))
+    assert [a.val.name for a in p.pairs(both, min_points=4)] == ["val/accuracy"]
 
 
 def test_short_curves_are_left_out() -> None:

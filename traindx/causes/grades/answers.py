@@ -2,7 +2,7 @@
 
 from traindx.features.comparisons import predictor_gap
 from traindx.features.comparisons.outputs_of_loss import is_language, loss_unit
-from traindx.features.shared import Features
+from traindx.features.shared import Features, favours_rare_classes
 from traindx.features.statistics import median
 from traindx.vocabulary import Run, threshold
 
@@ -45,7 +45,7 @@ def train_skill(run: Run, features: Features) -> float | None:
     majority = run.setup.number("class_majority_share")
     classes = run.setup.number("classes_seen") or run.setup.number("classes")
     usual = majority if majority is not None else 1 / classes if classes and classes > 1 else None
-    if accuracy is None or usual is None or usual >= 1:
+    if accuracy is None or usual is None or usual >= 1 or (accuracy < usual and favours_rare_classes(run)):
         return None
     return (accuracy - usual) / (1 - usual)
 

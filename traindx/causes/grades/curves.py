@@ -9,7 +9,7 @@ from traindx.causes.grades.setup import Measure
 from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curve import Curve
 from traindx.features.performance.level_shifts import growth, start_up
-from traindx.features.shared import Features
+from traindx.features.shared import Features, favours_rare_classes
 from traindx.features.statistics import median
 from traindx.vocabulary import Floats, Run, threshold
 
@@ -214,6 +214,8 @@ def val_skill(run: Run, features: Features) -> float | None:
     if level is None or not classes or classes < 2:
         return None
     chance = max(1 / classes, run.setup.number("class_majority_share") or 0.0)
+    if level < chance and favours_rare_classes(run):
+        return None
     return (level - chance) / max(1 - chance, TINY)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, updates
 from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.curves.progress import searches_within_steps
-from traindx.features.shared import Features
+from traindx.features.shared import Features, favours_rare_classes
 from traindx.vocabulary import Run, threshold
 
 KINDS = (
@@ -231,7 +231,7 @@ def reduction(run: Run, features: Features) -> str | None:
 
 def class_weights(run: Run, features: Features) -> str | None:
     """Whether rare classes count more, in the loss or in how samples are drawn."""
-    if "weighted" in run.setup.word("sampler"):
+    if favours_rare_classes(run):
         return "yes"
     return flag_in_words("loss_weighted", "yes", "no")(run, features)
 

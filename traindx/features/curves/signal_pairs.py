@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.shared import Features
+from traindx.features.shared import Features, favours_rare_classes
 from traindx.features.statistics import median
 from traindx.vocabulary import Floats, Series, direction_of, threshold
 
@@ -79,9 +79,12 @@ def pairs(features: Features, *, min_points: int) -> list[Pair]:
     series = features.run.series
     train, val = metrics(series, "train/"), metrics(series, "val/")
     shared = [(n, n) for n in val if n in train]
-    named = shared if shared else [("loss", n) for n in val if "loss" in train]
+    if "loss" in train and not shared:
+        # Accuracy is given up for recall while such a loss falls.
+        traded = ("acc", "top") if favours_rare_classes(features.run) else ()
+        shared = [("loss", n) for n in val if not n.startswith(traded)]
     found = []
-    for t, v in named:
+    for t, v in shared:
         pair = Pair(features.curve("train/" + t), features.curve("val/" + v), t == v)  # type: ignore[arg-type]
         if pair.train is not None and pair.val is not None and min(pair.train.n, pair.val.n) >= min_points:
             found.append(pair)
