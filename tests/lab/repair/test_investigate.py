@@ -5,14 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.lab.repair.descent import Descent
 from traindx.causes.experiments.belief import CHANCES
 from traindx.config import Config
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.repair.bench import Bench
-from traindx.lab.repair.investigate import Investigation, experiments, investigate, judge_two
+from traindx.lab.repair.investigate import (
+    Experiment,
+    Investigation,
+    after_trial,
+    experiments,
+    investigate,
+    judge_two,
+)
 from traindx.vocabulary.diagnosis import Hypothesis
+from traindx.vocabulary.trial import Trial
+
+TRIAL = Trial(
+    fix=None, experiment="", cause="learning-rate-too-high", interventions=("lr=*0.1",), verdict="confirmed"
+)
 
 
 def looked(folder: Path, script: Descent, budget: float = 1e6) -> Investigation:
@@ -47,6 +60,18 @@ def test_the_most_informative_experiment_comes_first_and_none_twice() -> None:
     assert [e.bits for e in plan] == sorted((e.bits for e in plan), reverse=True)
     assert ("lr=*0.1",) not in [e.interventions for e in experiments(belief, {("lr=*0.1",)})]
     assert experiments(believed(healthy=0.5, label_noise=0.5), set()) == []
+
+
+def test_a_large_gain_says_more_than_a_small_one() -> None:
+    belief = believed(too_little_data=0.6, misaligned_labels=0.2, learning_rate_too_high=0.2)
+    one = Experiment(("learning-rate-too-high",), "", ("lr=*0.1",), 0.1)
+    share = [
+        {h.cause: h.probability for h in after_trial(belief, one, replace(TRIAL, gains=gains))}[
+            "learning-rate-too-high"
+        ]
+        for gains in ((0.2, 0.3), (0.9, 0.2), (0.9, 0.8))
+    ]
+    assert share[0] == share[1] < 0.6 < 0.8 < share[2]
 
 
 def test_two_seeds_must_agree() -> None:
