@@ -181,13 +181,17 @@ def header_names(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
     if len(names) == width - 1:
         names.insert(0, "index")
     names = [name or ("index" if i == 0 else f"c{i}") for i, name in enumerate(names[:width])]
-    names += [f"c{i}" for i in range(len(names), width)]
+    return unique([*names, *(f"c{i}" for i in range(len(names), width))])
+
+
+def unique(names: Sequence[str]) -> tuple[str, ...]:
+    """Names made different where they repeat."""
     counts: Counter[str] = Counter()
-    unique = []
+    made = []
     for name in names:
         counts[name] += 1
-        unique.append(name if counts[name] == 1 else f"{name}.{counts[name] - 1}")
-    return tuple(unique)
+        made.append(name if counts[name] == 1 else f"{name}.{counts[name] - 1}")
+    return tuple(made)
 
 
 def _from_comment(comments: list[str], delimiter: str, width: int) -> tuple[str, ...]:

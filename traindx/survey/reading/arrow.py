@@ -6,6 +6,7 @@ import re
 import zlib
 from pathlib import Path
 
+from traindx.readers.tables.layout import is_number, unique
 from traindx.survey.api import Any, Iterator, ReadError, Table, Wanted, rows_a_chunk
 from traindx.survey.tabular import table
 
@@ -91,9 +92,9 @@ class Layout:
         rows = list(csv.reader(lines[:20], delimiter=self.delimiter))
         comma = self.delimiter == ";" and any(re.fullmatch(r"-?\d+,\d+", c) for row in rows for c in row)
         self.decimal = "," if comma else "."
-        self.header = not all(is_number(c.strip(), self.decimal) for c in rows[0])
-        given = [c.strip().lstrip("\ufeff") for c in rows[0]]
-        self.names = unique(given if self.header else [f"column {i}" for i in range(len(rows[0]))])
+        self.header = not all(is_number(c.strip(), comma) for c in rows[0])
+        given = (c.strip().lstrip("\ufeff") if self.header else "" for c in rows[0])
+        self.names = list(unique([name or f"column {i}" for i, name in enumerate(given)]))
 
     def batches(self, path: Path, encoding: str, ragged: list[int]) -> Iterator[Any]:
         import pyarrow as pa
@@ -161,25 +162,6 @@ def consistent(lines: list[str], delimiter: str) -> float:
     counts = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
     same = counts.count(counts[0]) / len(counts)
     return same * (counts[0] > 1) + 1e-3 * counts[0] * (counts[0] > 1)
-
-
-def is_number(cell: str, decimal: str) -> bool:
-    try:
-        float(cell.replace(decimal, "."))
-    except ValueError:
-        return False
-    return True
-
-
-def unique(names: list[str]) -> list[str]:
-    """Names made different where they repeat or are empty."""
-    seen: dict[str, int] = {}
-    made = []
-    for i, name in enumerate(names):
-        name = name or f"column {i}"
-        seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name}.{seen[name] - 1}")
-    return made
 
 
 def first_line(error: Exception) -> str:
