@@ -29,11 +29,11 @@ TREES = ("catboost", "xgboost", "lightgbm", "boosting")
 NETS = re.compile(
     r"\b(adamw?|sgd|momentum|dropout|warm-?up|gradient norm|clip_grad_norm_|hidden layers?|softmax)\b", re.I
 )
-JARGON = re.compile(r"\bbits\b|\ba minute\b|log-odds|posterior|entropy of| \+\d\.\d(?!\d)")
+JARGON = re.compile(r"(?<!free )\bbits\b|\ba minute\b|log-odds|posterior|entropy of| \+\d\.\d(?!\d)")
 FALLING = re.compile(r"\bthe loss (goes on|was still|is still|keeps|falls)", re.I)
 LEVEL = re.compile(r"level(led|s) off", re.I)
 NONSENSE = re.compile(
-    r"\b[Ll]ower the [\w ]+ below 0(?!\.?\d)|\b(from|to) (nan|inf)\b|from (\S+) to \3(?=[ .;,(]|$)|\(0 %|\bNone\b"
+    r"\b[Ll]ower the [\w ]+ below 0(?!\.?\d)|\b(from|to) (nan|inf)\b|from (\S+) to \3(?=[ ;,(]|\.?(?: |$))|\(0 %|\bNone\b"
 )
 UNTOLD = "Cannot tell the cause from this log"
 LEADING = re.compile(r"(Almost certain|Probable|Possible) cause")

@@ -186,7 +186,7 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
         ):
             said.setdefault(slug, dated(diagnosis, finding))
     reason = labels.sentence(diagnosis.decision.reason, 400)  # in the words of the findings
-    found = [sentence for sentence in said.values() if sentence[:40].lower() not in reason.lower()]
+    found = [sentence for sentence in said.values() if not repeats_reason(sentence, reason)]
     quiet = not said or (
         leading is not None and leading.cause == "healthy"
     )  # else the findings speak for themselves
@@ -197,6 +197,12 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
         ]
     read = [f"{e['message']}." for e in diagnosis.run.events if e.get("code") == "doubtful-loss"]
     return (*found[:FACTS], *(labels.sentence(words, 240) for words in read[:1]))
+
+
+def repeats_reason(sentence: str, reason: str) -> bool:
+    """Whether the reason of the decision already has this sentence, or the error message that it quotes."""
+    quoted = sentence.partition(": ")[2] or sentence
+    return any(part[:40].lower() in reason.lower() for part in (sentence, quoted))
 
 
 def notes(diagnosis: RunDiagnosis) -> list[str]:
