@@ -86,7 +86,7 @@ def test_the_first_offer_is_the_cure(cause: str, first: str) -> None:
         ("lower-momentum", {"momentum": 0.9}, "lower the momentum below 0.9"),
         ("clip-gradients", {"clip_norm": 5.0}, "lower the clip norm from 5 to 2.5"),
         ("clip-gradients", {"clip_norm": 0}, "clip the global gradient norm at 1.0"),
-        ("train-longer", {"planned_steps": 1000}, "plan 2000 instead of 1000, and stretch the schedule"),
+        ("train-longer", {"planned_steps": 1000}, "plan 2,000 instead of 1,000, and stretch the schedule"),
         ("scale-accumulated-loss", {"accumulation": 8}, "divide each loss by 8 before backward"),
         (
             "weight-loss-terms",

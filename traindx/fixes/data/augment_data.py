@@ -15,7 +15,7 @@ FIX = fix(
     __name__,
     __doc__,
     propose=(
-        "augment the {dataset_size:g} training samples, or collect more",
+        "augment the {dataset_size:,.0f} training samples, or collect more",
         "augment the training data, or collect more",
     ),
     applicability="advice",

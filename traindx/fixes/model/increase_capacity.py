@@ -14,7 +14,7 @@ FIX = fix(
     __name__,
     __doc__,
     propose=(
-        "double the width (about 4 x the {parameters:g} parameters)",
+        "double the width (about 4 x the {parameters:,.0f} parameters)",
         "double the width of the hidden layers (then the depth)",
     ),
     applicability="advice",

@@ -15,7 +15,7 @@ def propose(setup: Setup) -> str:
         return f"grow shallower trees: max_depth {depth // 2:g} instead of {depth:g}"
     size, samples = setup.number("parameters"), setup.number("dataset_size")
     if size and samples:
-        ratio = f"{size:g} parameters for {samples:g} samples ({size / samples:.3g} to 1)"
+        ratio = f"{size:,.0f} parameters for {samples:,.0f} samples ({size / samples:.3g} to 1)"
         return f"make the model smaller: it has {ratio}"
     return "halve the width of the model"
 

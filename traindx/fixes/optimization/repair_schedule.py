@@ -16,7 +16,7 @@ FIX = fix(
     __name__,
     __doc__,
     propose=(
-        "let the rate follow one schedule over the {planned_steps:g} planned steps, stepped once per optimizer step",
+        "let the rate follow one schedule over the {planned_steps:,.0f} planned steps, stepped once per optimizer step",
         "let the rate follow one schedule over the planned optimizer steps, stepped once per optimizer step",
     ),
     applicability="patch",

@@ -12,7 +12,7 @@ from traindx.fixes.api import Setup, fix
 def propose(setup: Setup) -> str:
     planned = setup.number("planned_steps") or setup.number("planned_epochs")
     if planned:
-        return f"plan {2 * planned:g} instead of {planned:g}, and stretch the schedule"
+        return f"plan {2 * planned:,.0f} instead of {planned:,.0f}, and stretch the schedule"
     return "train twice as long, and stretch the schedule"
 
 

@@ -155,12 +155,21 @@ def exploring(
     )
 
 
-def evidence(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
+def evidence(
+    curve: Curve,
+    marks: tuple[str, ...],
+    *,
+    sure: bool,
+    short: bool,
+    ends: float = threshold(
+        0.1, "of the points", "convention", "a reward begins and ends with odd episodes"
+    ),
+) -> Evidence:
     """The evidence of a curve that ends where it began."""
     start, end = curve.start, curve.end
-    if "score" in marks and curve.n >= TREND_PARTS:  # a reward begins and ends with a few odd episodes
-        tenth = curve.n // 10
-        start, end = float(median(curve.oriented[:tenth])), float(median(curve.oriented[-tenth:]))
+    if "score" in marks and curve.n >= TREND_PARTS:
+        few = int(ends * curve.n)
+        start, end = float(median(curve.oriented[:few])), float(median(curve.oriented[-few:]))
     return Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
