@@ -1,17 +1,8 @@
 """ACT004 activations-collapse."""
 
 from traindx.features.per_module.panels import at_end, before_break, named, panel, typical
-from traindx.rules.api import (
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    is_learning,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, Features, Iterator, Run, by_progress, np, rule, threshold
 
 
 @rule(
@@ -67,7 +58,7 @@ def activations_collapse(
     first = int(np.argmax(flat))
     rows = np.flatnonzero(np.nan_to_num(found.values[:, first], nan=1.0) >= rank)
     begin = min(int(rows[-1]) + 1 if len(rows) else 0, len(found.steps) - 1)
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     following = len(flat) - int(np.argmax(flat[::-1]))  # the module after the last constant one
     passed_by = (
         following < len(flat) and bool(np.isfinite(level[[following, -1]]).all()) and not bool(flat[-1])

@@ -1,17 +1,8 @@
 """ACT002 activations-saturate."""
 
 from traindx.features.per_module.panels import after_warm_up, at_end, first_known, named, panel, typical
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -62,7 +53,7 @@ def activations_saturate(
     if not np.isfinite(level).any():
         raise CannotJudge("only the output layer was measured, and a confident output is saturated")
     high = np.nan_to_num(level) >= share
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     if learning or not high.any():
         return
     worst = int(np.nanargmax(level))

@@ -1,20 +1,7 @@
 """ACT005 predictions-collapse."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-    young,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 NAMES = ("val_outputs_majority_share", "outputs_majority_share")
 
@@ -75,7 +62,7 @@ def predictions_collapse(
     otherwise.
     """
     name = next(n for n in NAMES if n in run.series)
-    if features.is_game or young(run):
+    if features.is_game or api.young(run):
         raise CannotJudge(
             "several networks play against each other" if features.is_game else "needs 100 steps"
         )
@@ -94,9 +81,9 @@ def predictions_collapse(
     yield Evidence(
         onset=curve.step_at(begin),
         last=curve.step_at(curve.n - 1),
-        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
-        strength=1.0 if is_learning(features) is False else 0.5,
+        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
+        strength=1.0 if api.is_learning(features) is False else 0.5,
         aspects=("from-start" if begin == 0 else "later",),
         values={"share": share, "usual": usual},
-        points=(EvidencePoint(name, curve.step_at(curve.n - 1), share, usual, "0..1"),),
+        points=(api.EvidencePoint(name, curve.step_at(curve.n - 1), share, usual, "0..1"),),
     )

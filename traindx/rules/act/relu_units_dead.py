@@ -1,19 +1,8 @@
 """ACT001 relu-units-dead."""
 
 from traindx.features.per_module.panels import at_end, before_break, first_known, least, named, panel
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    by_progress,
-    is_learning,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -66,13 +55,13 @@ def relu_units_dead(
     worst = int(np.nanargmax(share))
     begin = onset_row(found.values[:, worst], dead)
     start = begin <= head and first_known(found.values, len(found.values))[worst] >= dead
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     yield Evidence(
         onset=float(found.steps[begin]),
         last=float(found.steps[-1]),
         where=found.modules[worst],
         strength=1.0 if learning is False else 0.5,
-        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
         aspects=(
             "from-start" if start else "later",
             *("whole-layer",) * bool(share[worst] >= gone),

@@ -2,17 +2,8 @@
 
 from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curves.chance_level import chance_loss
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -75,7 +66,7 @@ def first_loss_far_from_guessing(
         return
     yield Evidence(
         onset=float(curve.steps[0]),
-        severity=by_progress(features, stuck="medium", unknown="low", learns="info"),
+        severity=api.by_progress(features, stuck="medium", unknown="low", learns="info"),
         strength=0.5,
         values={"first": first, "theory": theory, "which": which},
         points=(EvidencePoint("train/loss", float(curve.steps[0]), first, theory, "loss"),),

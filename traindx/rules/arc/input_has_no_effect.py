@@ -1,18 +1,8 @@
 """ARC007 input-has-no-effect."""
 
 from traindx.features.per_module.panels import panel
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -78,9 +68,11 @@ def input_has_no_effect(
         onset=float(ranks.steps[0]),
         last=float(ranks.steps[-1]),
         where=ranks.modules[-1],
-        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
         points=(
-            EvidencePoint(f"act_rank/{ranks.modules[-1]}", float(ranks.steps[-1]), float(known[-1]), rank),
+            api.EvidencePoint(
+                f"act_rank/{ranks.modules[-1]}", float(ranks.steps[-1]), float(known[-1]), rank
+            ),
         ),
     )
 
@@ -102,5 +94,5 @@ def no_better_than_blank(run: Run, better: float, moved: float, alike: float) ->
     yield Evidence(
         aspects=("blank",),
         message=f"on one batch the loss ends at {real:.3g}, and at {blank:.3g} with blank inputs",
-        points=(EvidencePoint("one_batch_end", None, real, (1 - better) * blank, "loss"),),
+        points=(api.EvidencePoint("one_batch_end", None, real, (1 - better) * blank, "loss"),),
     )

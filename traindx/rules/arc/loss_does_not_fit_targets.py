@@ -1,16 +1,7 @@
 """ARC006 loss-does-not-fit-targets."""
 
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    is_learning,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, rule, threshold
 
 
 @rule(
@@ -60,7 +51,7 @@ def loss_does_not_fit_targets(
     squared = any(word in loss for word in ("mse", "l1_loss", "huber"))
     width = setup.number("outputs_width")
     scores = classes_of(given) if given else width
-    severity: Severity = "medium" if is_learning(features) is False else "low"
+    severity: Severity = "medium" if api.is_learning(features) is False else "low"
     if squared and given and wanted and given != wanted and broadcast(given, wanted):
         what, aspect = f"{loss} compares outputs of {given} with targets of {wanted}", "broadcast"
         severity = "high"

@@ -2,17 +2,8 @@
 
 import math
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -83,7 +74,7 @@ def output_cannot_reach_targets(
             return
         what, aspect = f"outputs range from {low:.3g} to {high:.3g}, targets {outside}", "range"
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
+        severity=api.by_progress(features, stuck="high", unknown="medium", learns="low"),
         strength=1.0,
         aspects=(aspect,),
         values={"what": what},

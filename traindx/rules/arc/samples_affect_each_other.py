@@ -1,16 +1,7 @@
 """ARC010 samples-affect-each-other."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -58,7 +49,7 @@ def samples_affect_each_other(
     if found <= any_at_all:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="high", learns="medium"),
+        severity=api.by_progress(features, stuck="high", unknown="high", learns="medium"),
         values={"found": found, "checked": checked},
         points=(EvidencePoint("leak_pairs", None, found, 0.0, "pairs"),),
     )

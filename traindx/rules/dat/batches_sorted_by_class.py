@@ -1,16 +1,7 @@
 """DAT012 batches-sorted-by-class."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -52,7 +43,7 @@ def batches_sorted_by_class(
     if found is None or found < purity:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="medium", learns="medium"),
+        severity=api.by_progress(features, stuck="high", unknown="medium", learns="medium"),
         values={"purity": found},
         points=(EvidencePoint("batch_class_purity", None, found, 0.0, "0..1"),),
     )

@@ -1,17 +1,8 @@
 """DAT007 classes-imbalanced."""
 
 from traindx.features.comparisons.outputs_of_loss import is_language
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -65,7 +56,9 @@ def classes_imbalanced(
         return
     weighted = bool(setup.flag("loss_weighted"))
     yield Evidence(
-        severity="info" if weighted else by_progress(features, stuck="medium", unknown="low", learns="low"),
+        severity="info"
+        if weighted
+        else api.by_progress(features, stuck="medium", unknown="low", learns="low"),
         strength=1 / 4 if weighted else 1.0,
         aspects=("weighted",) if weighted else (),
         values={"ratio": times},

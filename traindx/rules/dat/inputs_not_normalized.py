@@ -1,18 +1,7 @@
 """DAT002 inputs-not-normalized."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    by_progress,
-    is_learning,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -76,8 +65,8 @@ def inputs_not_normalized(
     if not how:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown=severity_unknown(run), learns="info"),
-        strength=1.0 if is_learning(features) is False else 0.5,
+        severity=api.by_progress(features, stuck="high", unknown=severity_unknown(run), learns="info"),
+        strength=1.0 if api.is_learning(features) is False else 0.5,
         aspects=(how.split()[0],),
         values={"how": how, "mean": mean, "spread": spread},
         points=(
@@ -87,6 +76,6 @@ def inputs_not_normalized(
     )
 
 
-def severity_unknown(run: Run) -> Severity:
+def severity_unknown(run: Run) -> api.Severity:
     """The severity where it is unknown whether the run learns: the script may still scale a file."""
     return "info" if run.setup.flag("data_is_raw") else "medium"

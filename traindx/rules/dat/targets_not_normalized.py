@@ -1,16 +1,7 @@
 """DAT005 targets-not-normalized."""
 
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    is_learning,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
 
 
 @rule(
@@ -60,7 +51,7 @@ def targets_not_normalized(
         severity=by_progress(
             features, stuck="high", unknown="info" if setup.flag("data_is_raw") else "medium", learns="info"
         ),
-        strength=1.0 if is_learning(features) is False else 0.5,
+        strength=1.0 if api.is_learning(features) is False else 0.5,
         aspects=("large",) if big else ("tiny",),
         values={"mean": mean, "spread": spread},
         points=(

@@ -10,17 +10,8 @@ from traindx.features.performance.processes import (
     is_scale_free,
     ranks_of,
 )
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -69,7 +60,7 @@ def batch_grows_with_ranks(
     if losses is not None and len(losses.steps) and float((apart(losses.values) == 0).mean()) >= alike:
         return  # they read the same samples, so the batch does not grow
     sizes, rates = features.curve("batch_size"), features.curve("lr")
-    own = float(median(sizes.values)) if sizes is not None and sizes.n else setup.number("batch_size")
+    own = float(api.median(sizes.values)) if sizes is not None and sizes.n else setup.number("batch_size")
     rate = float(rates.values.max()) if rates is not None and rates.n else setup.number("lr")
     if not own or rate is None:
         raise CannotJudge("the batch size or the learning rate is not known")

@@ -1,17 +1,8 @@
 """DST005 gradients-are-not-averaged."""
 
 from traindx.features.performance.processes import exchanged, is_scale_free
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 WAYS = {
     "summed": ": they are summed, not averaged",
@@ -87,7 +78,7 @@ def gradients_are_not_averaged(
         strength=0.5 if free else 1.0,
         aspects=(way, *("scale-free",) * free),
         values={"ratio": ratio, "ranks": ranks, "how": WAYS[way]},
-        points=(EvidencePoint("exchange/used", last, ratio, 1.0, "x the mean"),),
+        points=(api.EvidencePoint("exchange/used", last, ratio, 1.0, "x the mean"),),
     )
 
 

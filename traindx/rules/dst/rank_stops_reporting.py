@@ -1,17 +1,8 @@
 """DST003 rank-stops-reporting."""
 
 from traindx.features.performance.processes import reports_of
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -69,5 +60,5 @@ def rank_stops_reporting(
         last=end,
         where=f"rank {rank}",
         values={"rank": rank, "step": stopped, "end": end},
-        points=(EvidencePoint("last step", stopped, stopped, end, "step"),),
+        points=(api.EvidencePoint("last step", stopped, stopped, end, "step"),),
     )

@@ -12,18 +12,8 @@ from traindx.features.performance.processes import (
     count_apart,
     longest_stretch,
 )
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 PARTS = 8  # the run is judged in eighths
 WORDS = {
@@ -100,7 +90,7 @@ def rank_straggles(
         strength=0.5 if slight else 1.0,
         aspects=("slight",) if slight else (),
         values={"rank": lag.rank, "works": WORDS[lag.signal], "seconds": lag.seconds, "share": lag.share},
-        points=(EvidencePoint(lag.signal, lag.last, lag.seconds + lag.others, lag.others, "s"),),
+        points=(api.EvidencePoint(lag.signal, lag.last, lag.seconds + lag.others, lag.others, "s"),),
     )
 
 

@@ -3,19 +3,8 @@
 import msgspec
 
 from traindx.features.performance.processes import Count, apart, by_rank, count_apart, panels_by_rank
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
 
 STEPS = "rank {rank} has made {own:g} steps while another has made {other:g}"
 
@@ -80,14 +69,14 @@ def ranks_disagree(
         differ, checked = np.flatnonzero(difference.share > limit), len(difference.steps)
         if len(differ) < max(least, often * checked):
             continue
-        share = float(median(difference.share[differ]))
+        share = float(api.median(difference.share[differ]))
         last, at_last = float(difference.steps[differ[-1]]), float(difference.share[differ[-1]])
         yield Evidence(
             onset=float(difference.steps[differ[0]]),
             last=last,
             aspects=(difference.what,),
             values={"what": difference.what, "share": share, "count": len(differ), "checked": checked},
-            points=(EvidencePoint(difference.signal, last, at_last, limit, "of the norm"),),
+            points=(api.EvidencePoint(difference.signal, last, at_last, limit, "of the norm"),),
         )
         return
 
@@ -100,7 +89,7 @@ def fewer_steps(run: Run, count: Count) -> Evidence:
         aspects=("steps",),
         message=STEPS,
         values={"rank": count.rank, "own": count.own, "other": count.other},
-        points=(EvidencePoint("last step", count.own, count.own, count.other, "step"),),
+        points=(api.EvidencePoint("last step", count.own, count.own, count.other, "step"),),
     )
 
 

@@ -3,23 +3,8 @@
 import msgspec
 
 from traindx.features.curves.generalization import reached
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    Severity,
-    accuracy,
-    median,
-    np,
-    rule,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, accuracy, median, np, rule, threshold
 
 HELD_OUT = 12  # evaluations that show the trend of a validation loss
 
@@ -97,7 +82,7 @@ def losses_stay_high(
     """
     curve = features.curve("train/loss") or features.curve("val/loss")
     if features.is_reinforcement or curve is None or curve.n < 4 or median(curve.values[:3]) <= 0:
-        raise CannotJudge("needs a loss that begins above zero")
+        raise api.CannotJudge("needs a loss that begins above zero")
     state = measured_state(curve, [accuracy(features, split) for split in ("train/", "val/")])
     if state.late > slow or held_out_is_worse(features, state, gap):
         return
@@ -108,7 +93,7 @@ def losses_stay_high(
         yield evidence(state, kind)
 
 
-def measured_state(curve: Curve, accuracies: list[Floats | None]) -> State:
+def measured_state(curve: Curve, accuracies: list[api.Floats | None]) -> State:
     """The loss, and the better of the accuracies. Noisy labels and augmentation lower that of training."""
     start, half = float(median(curve.values[:3])), curve.n // 2
     width = max(3, half // 4)
@@ -135,11 +120,11 @@ def held_out_is_worse(features: Features, state: State, gap: float) -> bool:
 def still_falls(state: State, share: float) -> bool:
     """Whether the last half still makes a large part of the gain, beyond noise, so that nothing has leveled
     off."""
-    late = slope(state.curve.oriented[state.curve.n // 2 :])
+    late = api.slope(state.curve.oriented[state.curve.n // 2 :])
     return bool(-late.change > share * (state.start - state.end) > 0 and late.z < -2)
 
 
-def no_progress(features: Features, state: State, nothing: float) -> tuple[str, Severity] | None:
+def no_progress(features: Features, state: State, nothing: float) -> tuple[str, api.Severity] | None:
     """Whether neither loss improved: hardly less in training, and no better in validation."""
     val = features.curve("val/loss")
     if val is None or val is state.curve or val.n < HELD_OUT or not 0 <= state.progress < nothing:
@@ -159,7 +144,7 @@ def kind_of_level(
     chance: float,
     *,
     quarter: float = threshold(0.25, "of the answers", "convention", "most of them are ruled out"),
-) -> tuple[str, Severity] | None:
+) -> tuple[str, api.Severity] | None:
     """Which of the first three forms on the page this is, if any, with its severity."""
     if state.accuracy is not None and state.skill is not None:
         if state.accuracy >= poor or state.skill >= 0.5:
@@ -175,7 +160,7 @@ def kind_of_level(
     return ("from-chance", "medium") if near and state.progress < little and fewer > quarter else None
 
 
-def evidence(state: State, kind: tuple[str, Severity]) -> Evidence:
+def evidence(state: State, kind: tuple[str, api.Severity]) -> Evidence:
     aspect, severity = kind
     curve, last = state.curve, state.curve.step_at(state.curve.n - 1)
     points = [
@@ -183,7 +168,7 @@ def evidence(state: State, kind: tuple[str, Severity]) -> Evidence:
         curve.point(-1, state.end, state.start),
     ]
     if state.accuracy is not None:
-        points.append(EvidencePoint("accuracy", last, state.accuracy))
+        points.append(api.EvidencePoint("accuracy", last, state.accuracy))
     return Evidence(
         onset=curve.step_at(reached(curve.trend, 0.5)),
         last=last,

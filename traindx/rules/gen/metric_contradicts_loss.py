@@ -2,21 +2,8 @@
 
 import msgspec
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    np,
-    rule,
-    score,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 MIN_POINTS = 8
 
@@ -73,7 +60,7 @@ def metric_contradicts_loss(
     """
     found = False
     for split in ("val/", "train/"):
-        loss, metric = features.curve(split + "loss"), score(features, split)
+        loss, metric = features.curve(split + "loss"), api.score(features, split)
         if loss is None or metric is None or min(loss.n, metric.n) < MIN_POINTS or features.is_reinforcement:
             continue
         found = True
@@ -83,7 +70,7 @@ def metric_contradicts_loss(
                 yield evidence(apart, split)
                 return
     if not found:
-        raise CannotJudge(
+        raise api.CannotJudge(
             f"needs the loss and a score of the same split, with at least {MIN_POINTS} points of each"
         )
 
@@ -93,8 +80,8 @@ def changes_since(loss: Curve, metric: Curve, start: int, sure: float) -> Apart 
     since = int(np.searchsorted(metric.steps, loss.step_at(start)))
     if min(loss.n - start, metric.n - since) < 4 or not loss.span or not metric.span:
         return None
-    a = slope(loss.oriented[start:])
-    b = slope(metric.oriented[since:]) if abs(a.z) >= sure else a
+    a = api.slope(loss.oriented[start:])
+    b = api.slope(metric.oriented[since:]) if abs(a.z) >= sure else a
     if min(abs(a.z), abs(b.z)) < sure:
         return None
     return Apart(loss, metric, start, a.change / loss.span, b.change / metric.span)
@@ -111,7 +98,7 @@ def evidence(apart: Apart, split: str) -> Evidence:
     at, last = loss.step_at(apart.start), loss.step_at(loss.n - 1)
     since = int(np.searchsorted(metric.steps, at))
     confident = apart.loss_change > 0
-    severity: Severity = "low" if confident else "medium"
+    severity: api.Severity = "low" if confident else "medium"
     aspects = ("overconfidence" if confident else "metric-worsens", split.strip("/"))
     then, now = float(metric.trend[since]) * metric.sign, metric.end * metric.sign
     loss_then, loss_now = float(loss.trend[apart.start]), loss.end

@@ -1,17 +1,8 @@
 """GEN010 simple-model-does-better."""
 
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    rule,
-    threshold,
-    young,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 NOTHING = "no-better-than-trivial"
 WORDS = {
@@ -80,7 +71,7 @@ def simple_model_does_better(
         return  # the training data are made harder on purpose
     named = aspects(found)
     yield Evidence(
-        severity="medium" if NOTHING in named and not young(run) else "low",
+        severity="medium" if NOTHING in named and not api.young(run) else "low",
         strength=1.0 if found.share < half else 1 / 2,
         aspects=named,
         values={"which": WORDS[found.which], "samples": "the training samples", "simple": found.simple,

@@ -1,19 +1,7 @@
 """GEN005 validation-beats-training."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Pair,
-    Run,
-    median,
-    np,
-    pairs,
-    robust_sigma,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 MIN_POINTS = 6
 
@@ -61,7 +49,7 @@ def validation_beats_training(
     Srivastava et al. (2014), Dropout, https://jmlr.org/papers/v15/srivastava14a.html. Szegedy et al. (2016),
     Rethinking the Inception architecture for computer vision (label smoothing), arXiv:1512.00567.
     """
-    candidates = [p for p in pairs(features, min_points=MIN_POINTS) if p.same]
+    candidates = [p for p in api.pairs(features, min_points=MIN_POINTS) if p.same]
     if features.is_reinforcement or not candidates:
         raise CannotJudge(
             f"needs the same metric on training and validation data, {MIN_POINTS} points of each"
@@ -71,13 +59,13 @@ def validation_beats_training(
         gap = (pair.train_at_val() - pair.val.oriented)[half:]
         level = float(median(gap))
         share = level / max(float(pair.train.span), float(np.finfo(np.float64).tiny))
-        if level > noise * robust_sigma(gap) and share >= size and pair.train.span > 0:
+        if level > noise * api.robust_sigma(gap) and share >= size and pair.train.span > 0:
             visible = level >= size * abs(float(median(pair.val.oriented[half:])))
             dropped = (run.setup.number("dropout") or 0.0) >= much
             yield evidence(pair, half, level, share >= large and visible, weak if dropped else 1.0)
 
 
-def evidence(pair: Pair, half: int, gap: float, large: bool, strength: float) -> Evidence:
+def evidence(pair: api.Pair, half: int, gap: float, large: bool, strength: float) -> Evidence:
     onset, last = pair.val.step_at(half), pair.val.step_at(pair.val.n - 1)
     val = float(median(pair.val.values[half:]))
     train = val + gap * pair.val.sign

@@ -3,21 +3,8 @@
 import msgspec
 
 from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Pair,
-    Run,
-    block_medians,
-    np,
-    pairs,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Pair, Run, np, rule, threshold
 
 MIN_POINTS = 10
 
@@ -73,7 +60,7 @@ def validation_drops_late(
     Power et al. (2022), Grokking: generalization beyond overfitting on small algorithmic datasets,
     arXiv:2201.02177. Liu et al. (2023), Omnigrok: grokking beyond algorithmic data, arXiv:2210.01117.
     """
-    candidates = pairs(features, min_points=MIN_POINTS)
+    candidates = api.pairs(features, min_points=MIN_POINTS)
     if features.is_reinforcement or not candidates:
         raise CannotJudge(
             f"needs a metric on training and validation data, with at least {MIN_POINTS} points of each"
@@ -91,7 +78,7 @@ def validation_drops_late(
             return
 
 
-def training_lasts(train: Curve, progress: float) -> bool:
+def training_lasts(train: api.Curve, progress: float) -> bool:
     """Whether training kept what it had learned all the time. Otherwise both only recovered from a
     setback."""
     since = train.trend[reached(train.trend, progress) :]
@@ -110,7 +97,7 @@ def largest_fall(pair: Pair, progress: float) -> Drop:
     halfway = min(reached_again(y, (float(y[top]) + end) / 2, top), curve.n - 1)
     # The trend smooths away a fall at the first point.
     whole = max(float(np.ptp(y)), float(curve.oriented[0]) - end)
-    coarse = block_medians(curve.oriented[top:], BLOCKS)
+    coarse = api.block_medians(curve.oriented[top:], BLOCKS)
     return Drop(
         done=done,
         halfway=curve.step_at(halfway),
@@ -138,7 +125,9 @@ def evidence(pair: Pair, drop: Drop) -> Evidence:
             "done": drop.done,
         },
         points=(
-            EvidencePoint(pair.train.name, drop.done, float(pair.train.at_steps(np.array([drop.done]))[0])),
+            api.EvidencePoint(
+                pair.train.name, drop.done, float(pair.train.at_steps(np.array([drop.done]))[0])
+            ),
             curve.point(int(np.searchsorted(curve.steps, drop.done)), drop.high),
             curve.point(-1, drop.end, drop.high),
         ),

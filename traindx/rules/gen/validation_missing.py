@@ -2,17 +2,8 @@
 
 import re
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 HELD_OUT = {
     "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout",
@@ -70,7 +61,7 @@ def validation_missing(
             last=last,
             values={"passes": seen},
             points=(
-                EvidencePoint(
+                api.EvidencePoint(
                     objective.name, last, float(objective.values[-1]), unit="without a held-out value"
                 ),
             ),

@@ -1,19 +1,8 @@
 """GEN003 validation-rises-then-falls."""
 
 from traindx.features.curves.generalization import Hump, hump
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Pair,
-    Run,
-    median,
-    pairs,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Pair, Run, median, rule, threshold
 
 MIN_POINTS = 8
 
@@ -59,9 +48,9 @@ def validation_rises_then_falls(
     Nakkiran et al. (2020), Deep double descent, arXiv:1912.02292. Belkin et al. (2019), Reconciling modern
     machine learning practice and the bias-variance trade-off, arXiv:1812.11118.
     """
-    candidates = pairs(features, min_points=MIN_POINTS)
+    candidates = api.pairs(features, min_points=MIN_POINTS)
     if features.is_reinforcement or not candidates:
-        raise CannotJudge(
+        raise api.CannotJudge(
             f"needs a metric on training and validation data, with at least {MIN_POINTS} points of each"
         )
     for pair in candidates:

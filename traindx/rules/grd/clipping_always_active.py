@@ -1,19 +1,7 @@
 """GRD009 clipping-always-active."""
 
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    clip_ratios,
-    median,
-    np,
-    rule,
-    start_up,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, np, rule, threshold
 
 
 @rule(
@@ -52,10 +40,10 @@ def clipping_always_active(
     Pascanu et al. (2013), On the difficulty of training recurrent neural networks, arXiv:1211.5063. Zhang et
     al. (2020), Why gradient clipping accelerates training, arXiv:1905.11881.
     """
-    steps, ratios = clip_ratios(features)
-    skip = start_up(len(ratios), start)
+    steps, ratios = api.clip_ratios(features)
+    skip = api.start_up(len(ratios), start)
     steps, ratios = steps[skip:], ratios[skip:]
-    share, typical = float(np.mean(ratios < 1)), float(median(ratios))
+    share, typical = float(np.mean(ratios < 1)), float(api.median(ratios))
     if share < always:
         return
     strong = typical < tight

@@ -1,16 +1,7 @@
 """GRD010 clipping-never-active."""
 
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    clip_ratios,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -46,7 +37,7 @@ def clipping_never_active(
     Pascanu et al. (2013), section 3.2: a clipping norm of half to ten times the average norm,
     arXiv:1211.5063.
     """
-    steps, ratios = clip_ratios(features)
+    steps, ratios = api.clip_ratios(features)
     if float(np.min(ratios)) < untouched:
         return
     yield Evidence(

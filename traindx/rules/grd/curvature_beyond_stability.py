@@ -1,21 +1,7 @@
 """GRD012 curvature-beyond-stability."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    by_progress,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -76,8 +62,8 @@ def curvature_beyond_stability(
     yield Evidence(
         onset=curve.step_at(over),
         last=curve.step_at(curve.n - 1),
-        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
-        strength=1.0 if is_learning(features) is False else 0.5,
+        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
+        strength=1.0 if api.is_learning(features) is False else 0.5,
         values={
             "rate": float(median(rate)),
             "times": times,
@@ -85,14 +71,14 @@ def curvature_beyond_stability(
             "limit": stable / curvature,
         },
         points=(
-            EvidencePoint(
+            api.EvidencePoint(
                 "curvature/max", curve.step_at(over), float(curve.values[over]), stable / float(rate[over])
             ),
         ),
     )
 
 
-def at_steps(rates: Curve, steps: Floats) -> Floats:
+def at_steps(rates: api.Curve, steps: api.Floats) -> api.Floats:
     """The learning rate of the optimizer step that follows each of `steps`."""
     places = np.clip(np.searchsorted(rates.steps, steps, side="right"), 0, rates.n - 1)
     return np.asarray(rates.values[places], np.float64)

@@ -1,27 +1,13 @@
 """GRD007 gradient-is-zero."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    improved,
-    median,
-    printed_step,
-    rule,
-    shed,
-    stretches,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
-def usual(values: Floats, start: int, stop: int, rows: int) -> float:
+def usual(values: api.Floats, start: int, stop: int, rows: int) -> float:
     """The level of the norm before the zeros from `start` to `stop`, or after them if they come first."""
     around = values[max(0, start - rows) : start] if start else values[stop : stop + rows]
-    return float(median(around)) if len(around) else 0.0
+    return float(api.median(around)) if len(around) else 0.0
 
 
 @rule(
@@ -66,16 +52,16 @@ def gradient_is_zero(
     norm, objective = features.needed_curve("grad_norm"), features.objective
     values, positive = norm.values, norm.values[norm.values > 0]
     absent = len(positive) == 0
-    if absent and (objective is None or improved(objective, share=learnt, score=score)):
+    if absent and (objective is None or api.improved(objective, share=learnt, score=score)):
         raise CannotJudge(
             "the gradient norm is 0 in every row although the loss moves, so it was not recorded"
         )
-    if objective is not None and shed(objective) >= done:
+    if objective is not None and api.shed(objective) >= done:
         return
-    least = printed * printed_step(positive)
+    least = printed * api.printed_step(positive)
     found = [
         (a, b)
-        for a, b in stretches(values == 0, int(rows))
+        for a, b in api.stretches(values == 0, int(rows))
         if absent or usual(values, a, b, int(rows)) > least
     ]
     if not found:

@@ -1,18 +1,7 @@
 """GRD011 gradient-noise-dominates."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    rule,
-    start_up,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, rule, threshold
 
 
 @rule(
@@ -57,9 +46,9 @@ def gradient_noise_dominates(
     batch = float(median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")
     if not batch or batch <= 0:
         raise CannotJudge("the batch size is not known")
-    skip = start_up(scale.n, warm)
+    skip = api.start_up(scale.n, warm)
     level = float(median(scale.values[skip:]))
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     if learning or level < factor * batch:
         return
     yield Evidence(
@@ -68,5 +57,5 @@ def gradient_noise_dominates(
         strength=1.0 if learning is False else 0.5,
         severity="medium" if learning is False else "low",
         values={"scale": level, "batch": batch},
-        points=(EvidencePoint("grad_noise_scale", scale.step_at(scale.n - 1), level, batch, "samples"),),
+        points=(api.EvidencePoint("grad_noise_scale", scale.step_at(scale.n - 1), level, batch, "samples"),),
     )

@@ -1,18 +1,7 @@
 """GRD002 gradient-norm-explodes."""
 
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    early_level,
-    far_above,
-    np,
-    rule,
-    threshold,
-    worsened_after,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -65,12 +54,14 @@ def gradient_norm_explodes(
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= rows:
         return
-    level = early_level(values, share=early)
+    level = api.early_level(values, share=early)
     ended = not np.isfinite(norm.raw.values[-1])
-    for start, stop in far_above(values, level, factor=factor, rows=int(rows), ended=ended):
+    for start, stop in api.far_above(values, level, factor=factor, rows=int(rows), ended=ended):
         peak = start + int(np.argmax(values[start:stop]))
         times, at_end = float(values[peak]) / level, stop == len(values)
-        lost = judged is not None and worsened_after(judged, float(steps[start]), share=worse, score=score)
+        lost = judged is not None and api.worsened_after(
+            judged, float(steps[start]), share=worse, score=score
+        )
         if lost or (at_end and (ended or (objective is None and times >= alone))):
             yield Evidence(
                 onset=float(steps[start]),

@@ -1,21 +1,7 @@
 """GRD003 gradient-norm-grows."""
 
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    growth,
-    np,
-    rule,
-    slope,
-    start_up,
-    threshold,
-    usual_level,
-    worsened_after,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, np, rule, threshold
 
 
 @rule(
@@ -62,16 +48,16 @@ def gradient_norm_grows(
     Merrill et al. (2021), Effects of parameter norm growth during transformer training, arXiv:2010.09697.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
-    skip = start_up(norm.n, warm)
+    skip = api.start_up(norm.n, warm)
     steps, values = norm.steps[skip:][norm.values[skip:] > 0], norm.values[skip:][norm.values[skip:] > 0]
     if len(values) < max(norm.n // 2, 3):
         return
-    level = usual_level(values, share=early)
-    seen = growth(values)
+    level = api.usual_level(values, share=early)
+    seen = api.growth(values)
     times = seen.last / level
-    if times < ratio or seen.correlation < steady or slope(np.log(values)).z < significant:
+    if times < ratio or seen.correlation < steady or api.slope(np.log(values)).z < significant:
         return
-    lost = objective is not None and worsened_after(objective, float(steps[0]), share=worse, score=score)
+    lost = objective is not None and api.worsened_after(objective, float(steps[0]), share=worse, score=score)
     if lost and times >= explodes:
         return
     better = objective is not None and objective.start - objective.end > score * objective.noise

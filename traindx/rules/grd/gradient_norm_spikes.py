@@ -1,21 +1,8 @@
 """GRD004 gradient-norm-spikes."""
 
 from traindx.features.curves.gradient_norms import Excursion
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    Severity,
-    excursions,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 def loss_answers(objective: Curve | None, first: float, last: float, jump: float) -> bool:
@@ -96,7 +83,7 @@ def gradient_norm_spikes(
     """
     norm = features.needed_curve("grad_norm")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
-    found = excursions(values, factor=factor, score=score) if len(values) > 2 else []
+    found = api.excursions(values, factor=factor, score=score) if len(values) > 2 else []
     answered = [
         e for e in found if loss_answers(features.objective, steps[e.start], steps[e.stop - 1], jump)
     ]
@@ -104,7 +91,7 @@ def gradient_norm_spikes(
     if not found:
         return
     often = len(found) >= many
-    early = float(median(values[: max(3, int(begun * len(values)))]))
+    early = float(api.median(values[: max(3, int(begun * len(values)))]))
     beyond = max(float(values[e.peak]) for e in found) > usual * early
     marks = ("loss-answers",) * bool(answered) + ("recurrent",) * often
     yield Evidence(
@@ -118,13 +105,13 @@ def gradient_norm_spikes(
     )
 
 
-def spike_point(spike: Excursion, steps: Floats, values: Floats) -> EvidencePoint:
+def spike_point(spike: Excursion, steps: api.Floats, values: api.Floats) -> EvidencePoint:
     """The peak of a spike, compared with the level around it."""
     peak = float(values[spike.peak])
     return EvidencePoint("grad_norm", float(steps[spike.peak]), peak, peak / spike.factor, "L2")
 
 
-def severity(answered: bool, often: bool, harmful: bool) -> Severity:
+def severity(answered: bool, often: bool, harmful: bool) -> api.Severity:
     """By whether the loss rises too or the spikes recur, and whether harm remains."""
     if not (answered or often):
         return "info"

@@ -1,21 +1,7 @@
 """GRD005 gradient-norm-vanishes."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    improved,
-    median,
-    np,
-    rule,
-    shed,
-    threshold,
-    trend,
-    usual_level,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, Features, Iterator, Run, improved, median, np, rule, shed, threshold
 
 
 @rule(
@@ -61,13 +47,13 @@ def gradient_norm_vanishes(
     norm, objective = features.needed_curve("grad_norm"), features.needed_curve("objective")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= norm.n // 2:
-        raise CannotJudge("most gradient norms are exactly zero")
+        raise api.CannotJudge("most gradient norms are exactly zero")
     gone = shed(objective)
     if gone >= learnt or (gone >= little and improved(objective, share=learnt, score=score)):
         return
     gains = gone > 0 and improved(objective, share=learnt, score=score)
-    level = usual_level(values, share=early)
-    smooth = np.exp(trend(np.log(values)))
+    level = api.usual_level(values, share=early)
+    smooth = np.exp(api.trend(np.log(values)))
     end = float(median(smooth[-3:]))
     throughout = float(median(values)) <= tiny
     if not throughout and end > fall * level:
@@ -80,5 +66,5 @@ def gradient_norm_vanishes(
         aspects=("from-start",) if throughout else ("later",),
         severity="medium" if gains else None,
         values={"norm": end, "what": f"fell by only {gone:.0%}" if gains else "did not fall"},
-        points=(EvidencePoint("grad_norm", float(steps[-1]), end, level, "L2"),),
+        points=(api.EvidencePoint("grad_norm", float(steps[-1]), end, level, "L2"),),
     )

@@ -1,19 +1,7 @@
 """GRD006 gradient-not-finite."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    np,
-    rule,
-    stretches,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -62,7 +50,7 @@ def gradient_not_finite(
     raw, n = curve.raw, len(curve.raw)
     if n < 2:
         raise CannotJudge("a single gradient norm may be from the first steps of mixed precision")
-    found = stretches(~np.isfinite(raw.values))
+    found = api.stretches(~np.isfinite(raw.values))
     if found and is_scale_search(*found[0], n, max(min(search, n // 3), opening * n, 1)):
         found = found[1:]
     if not found:
@@ -72,7 +60,7 @@ def gradient_not_finite(
     lasting = to_end or longest > isolated or (count > often * n and len(found) > isolated)
     searching = count == n <= search and moves(features.curve("train/loss"))
     repeated = len(found) >= isolated and count >= many * n
-    severity: Severity = (
+    severity: api.Severity = (
         "high" if lasting and not searching else "medium" if searching or repeated else "low"
     )
     first = found[-1][0] if to_end else found[0][0]
@@ -85,7 +73,7 @@ def gradient_not_finite(
         aspects=("persistent" if to_end else "recurrent" if lasting else "isolated",)
         + ("from-start",) * (first == 0),
         values={"count": count, "rows": n, "step": step},
-        points=(EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
+        points=(api.EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
 
 

@@ -1,17 +1,8 @@
 """GRD008 gradients-imbalanced."""
 
 from traindx.features.per_module.panels import after_warm_up, at_end, panel, typical
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -63,7 +54,7 @@ def gradients_imbalanced(
             f"needs {few:.0f} modules with a gradient, there are {int(np.isfinite(level).sum())}"
         )
     high, low = int(np.nanargmax(level)), int(np.nanargmin(level))
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     times = float(level[high] / level[low])
     if learning or times < ratio:
         return

@@ -2,19 +2,8 @@
 
 from traindx.features.per_module.panels import panel, typical
 from traindx.features.statistics.trends import rank_correlation
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -61,7 +50,7 @@ def gradients_vanish_with_depth(
     doi:10.1109/ICSE43902.2021.00043. The bound is measured: at least 11 % in 279 healthy runs.
     """
     found = panel(features, "grad_norm")
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     level = typical(np.where(found.values > 0, found.values, np.nan))
     known = np.isfinite(level)
     level, names = level[known], [m for m, k in zip(found.modules, known, strict=True) if k]
@@ -86,5 +75,5 @@ def gradients_vanish_with_depth(
             "last": ", ".join(names[-part:][-2:]),
             "ratio": front / back,
         },
-        points=(EvidencePoint(f"grad_norm/{names[0]}", float(found.steps[-1]), front, back, "L2"),),
+        points=(api.EvidencePoint(f"grad_norm/{names[0]}", float(found.steps[-1]), front, back, "L2"),),
     )

@@ -1,16 +1,7 @@
 """LOP001 gradients-accumulate-across-steps."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -58,7 +49,7 @@ def gradients_accumulate_across_steps(
     if missing < share * checked:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="critical", unknown="high", learns="medium"),
+        severity=api.by_progress(features, stuck="critical", unknown="high", learns="medium"),
         aspects=("always",) if missing >= checked else ("often",),
         values={"share": missing / checked},
         points=(EvidencePoint("zero_grad_missing_steps", None, missing, 0.0, "steps"),),

@@ -1,17 +1,7 @@
 """LOP004 graph-detached."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -85,11 +75,11 @@ def graph_detached(
     )
 
 
-def severity_of(features: Features, used: bool, partly: bool) -> Severity:
+def severity_of(features: Features, used: bool, partly: bool) -> api.Severity:
     """By whether the run learns; low for an agent with a gradient in part of its parameters."""
     if features.is_reinforcement and partly:
         return "low"  # target networks of an agent only follow
-    return by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
+    return api.by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
 
 
 def ran_forward(run: Run, names: str) -> bool:

@@ -1,17 +1,7 @@
 """LOP014 loss-has-no-floor."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -69,5 +59,5 @@ def loss_has_no_floor(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
         values={"start": float(y[0]), "end": float(y[-1])},
-        points=(EvidencePoint("train/loss", float(curve.steps[-1]), float(y[-1]), -far * size, "loss"),),
+        points=(api.EvidencePoint("train/loss", float(curve.steps[-1]), float(y[-1]), -far * size, "loss"),),
     )

@@ -1,16 +1,7 @@
 """LOP012 loss-sums-over-batch."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -56,7 +47,7 @@ def loss_sums_over_batch(
     if growth < grows:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="low", learns="info"),
+        severity=api.by_progress(features, stuck="high", unknown="low", learns="info"),
         values={"growth": growth},
         points=(EvidencePoint("loss_batch_growth", None, growth, 1.0, "x"),),
     )

@@ -1,16 +1,7 @@
 """LOP011 parameters-not-registered."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    by_progress,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -54,7 +45,7 @@ def parameters_not_registered(
     if count <= any_at_all:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="high", learns="medium"),
+        severity=api.by_progress(features, stuck="high", unknown="high", learns="medium"),
         values={"count": count, "names": run.setup.known("parameters_unregistered_names") or ""},
         points=(EvidencePoint("parameters_unregistered", None, count, 0.0, "values"),),
     )

@@ -1,16 +1,7 @@
 """LOS023 chosen-answers-become-unlikely."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, rule, threshold
 
 
 @rule(
@@ -76,5 +67,5 @@ def chosen_answers_become_unlikely(
                 severity="high" if fallen >= ruin else "medium" if fallen >= most else "low",
                 values={"name": curve.name, "first": first, "last": last, "margin": margin.name,
                         "before": float(margin.values[0]), "now": float(margin.values[-1])},
-                points=(EvidencePoint(curve.name, float(curve.steps[-1]), last, first),),
+                points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), last, first),),
             )  # fmt: skip

@@ -2,21 +2,8 @@
 
 from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    robust_sigma,
-    rule,
-    slope,
-    threshold,
-    words_of,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, slope, threshold
 
 OF_LABELS = ("cross_entropy", "nll_loss")
 
@@ -81,7 +68,7 @@ def loss_at_chance(
     classes = run.setup.classes or guessed_by_accuracy(features, level, near)
     yield from frequencies_alone(curve, run, level)
     found = chance_classes(level, classes, tolerance=near if classes else exact)
-    if found is None or robust_sigma(tail) > steady * level or knows_better(features, found, better):
+    if found is None or api.robust_sigma(tail) > steady * level or knows_better(features, found, better):
         return
     early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
     to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
@@ -95,7 +82,7 @@ def loss_at_chance(
         strength=1.0 if classes else 0.5,
         aspects=("known-classes",) * bool(run.setup.classes) + ("frozen",) * frozen,
         values={"name": curve.name, "level": level, "classes": found, "chance": chance_loss(found)},
-        points=(EvidencePoint(curve.name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
+        points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
     )
 
 
@@ -137,7 +124,7 @@ def frequencies_alone(
             aspects=("frequencies",),
             message=f"the median of {curve.name} at the end is {level:.4g}, and the labels have an entropy of "
             f"{entropy:.4g}: the model knows only how often each occurs",
-            points=(EvidencePoint(curve.name, last, level, entropy, "nats"),),
+            points=(api.EvidencePoint(curve.name, last, level, entropy, "nats"),),
         )
 
 
@@ -230,7 +217,7 @@ def accuracies(features: Features) -> Iterator[float]:
     detector's classes), as a share."""
     for curve in (c for split in ("train/", "val/") for c in scores(features, split, 1)):
         scale = scale_of(curve.name, curve.values)
-        words = words_of(curve.name)
+        words = api.words_of(curve.name)
         if scale is not None and words & {"accuracy", "acc", "acc1", "top1"} and not words & {"5", "top5"}:
             yield float(median(curve.values[-3:])) / scale.perfect
 

@@ -1,18 +1,7 @@
 """LOS010 loss-drops-late."""
 
-from traindx.rules.api import (
-    TREND_PARTS,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    late_drop,
-    median,
-    median_error,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import TREND_PARTS, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 BLOCKS = 60  # how finely the run is cut in the search for the drop
 
@@ -58,12 +47,12 @@ def loss_drops_late(
     computational limit, arXiv:2207.08799.
     """
     curve = features.needed_curve("objective")
-    drop = late_drop(curve.oriented, blocks=BLOCKS)
+    drop = api.late_drop(curve.oriented, blocks=BLOCKS)
     if drop is None:
         return
     y = curve.oriented
-    first_level = float(median(y[: max(3, curve.n // TREND_PARTS)]))
-    error = median_error(curve.noise, curve.n / BLOCKS / 2)
+    first_level = float(api.median(y[: max(3, curve.n // TREND_PARTS)]))
+    error = api.median_error(curve.noise, curve.n / BLOCKS / 2)
     if drop.wait < waited or drop.size < most * (first_level - curve.best) or drop.size < surely * error:
         return
     if drop.early > drop.size or curve.end > curve.best + kept * drop.size:

@@ -1,18 +1,7 @@
 """LOS005 loss-falls-slowly."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    improvement,
-    median,
-    rule,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, rule, slope, threshold
 
 
 @rule(
@@ -67,7 +56,7 @@ def loss_falls_slowly(
         raise CannotJudge("the learning rate decays before the end, and the loss follows it")
     skip = int(transient * n)
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
-    fall, error = curve.start - curve.end, improvement(curve)[1]
+    fall, error = curve.start - curve.end, api.improvement(curve)[1]
     fraction = fall / curve.start
     later = any(e.code == "late-start" for e in run.events)  # most of the fall may come before the excerpt
     if later or not least < fraction < slow or fall < surely * error:
@@ -87,7 +76,7 @@ def loss_falls_slowly(
     )
 
 
-def cut_short(features: Features, curve: Curve) -> bool:
+def cut_short(features: Features, curve: api.Curve) -> bool:
     """Whether the learning rate decays to less than half of its peak over the second half of the points. The
     loss then follows the schedule. (A linear schedule is at one half there.)"""
     lr = features.curve("lr")

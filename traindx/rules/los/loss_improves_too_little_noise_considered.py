@@ -1,5 +1,6 @@
 """LOS016 loss-improves-too-little-noise-considered."""
 
+from traindx.rules import api
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -7,7 +8,6 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
-    improvement,
     np,
     rule,
     threshold,
@@ -54,7 +54,7 @@ def loss_improves_too_little_noise_considered(
     second = curve.oriented[curve.n // 2 :]
     if curve.oriented[0] - second.max() > clear * np.ptp(second):
         return  # most of the change came within the first few points
-    fall, error = improvement(curve)
+    fall, error = api.improvement(curve)
     if abs(fall) > doubtful * error:
         return
     yield Evidence(

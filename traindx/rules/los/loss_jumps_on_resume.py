@@ -1,18 +1,7 @@
 """LOS013 loss-jumps-on-resume."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    median_error,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -79,7 +68,7 @@ def loss_jumps_on_resume(
             continue
         judged += 1
         a, b = float(median(before)), float(median(after))
-        error = median_error(curve.noise, 1 / (1 / len(before) + 1 / len(after)))
+        error = api.median_error(curve.noise, 1 / (1 / len(before) + 1 / len(after)))
         if abs(b - a) < max(surely * error, visible * curve.span) or b == a:
             continue
         yield evidence(event.step, a, b)
@@ -95,5 +84,5 @@ def evidence(step: float, before: float, after: float) -> Evidence:
         severity="medium" if way == "up" else "low",
         aspects=(way,),
         values={"direction": way, "onset": step, "before": before, "after": after},
-        points=(EvidencePoint("train/loss", step, after, before),),
+        points=(api.EvidencePoint("train/loss", step, after, before),),
     )

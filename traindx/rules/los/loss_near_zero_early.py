@@ -1,18 +1,7 @@
 """LOS012 loss-near-zero-early."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    searches_within_steps,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -55,12 +44,12 @@ def loss_near_zero_early(
     """
     curve = features.needed_curve("train/loss")
     if not curve.start > 0 or float(curve.values.min()) < 0:
-        raise CannotJudge("needs a positive loss")
+        raise api.CannotJudge("needs a positive loss")
     below = np.flatnonzero(curve.trend <= near * curve.start)
     if (
         not len(below)
         or below[0] > early * curve.n
-        or searches_within_steps(run)
+        or api.searches_within_steps(run)
         or float(median(curve.values[below[0] :])) > near * curve.start
     ):
         return

@@ -1,24 +1,8 @@
 """LOS006 loss-oscillates."""
 
 from traindx.features.curves.oscillation import Swing, clipped, detrended, swing, tosses
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    autocorrelation,
-    best_skill,
-    difference_noise,
-    improvement,
-    median,
-    np,
-    rule,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 MEANS = ("mean", "avg", "average")
 
@@ -94,7 +78,7 @@ def loss_oscillates(
     elif curve.n >= few:
         yield from regular_oscillation(features, curve, (chance, explained, large, growing))
     elif not held_out:
-        raise CannotJudge("too few points to exclude an oscillation")
+        raise api.CannotJudge("too few points to exclude an oscillation")
 
 
 def regular_oscillation(
@@ -105,12 +89,12 @@ def regular_oscillation(
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
     if found is None or found.amplitude == 0:
-        raise CannotJudge("too few points, or points that do not vary")
-    scale = max(improvement(curve)[0], 2 * found.amplitude)
+        raise api.CannotJudge("too few points, or points that do not vary")
+    scale = max(api.improvement(curve)[0], 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
     # A reward also swings with what the agent explores; without any gain `tossed` reports it.
-    stuck = slope(y).change > -2 * found.amplitude and not features.is_reinforcement
+    stuck = api.slope(y).change > -2 * found.amplitude and not features.is_reinforcement
     if found.kind == "periodic" and (
         is_epoch(features, curve, found.period) or is_part_of_longer(y, found.period)
     ):
@@ -125,7 +109,7 @@ def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> b
     better than an earlier one, by `sigmas` standard errors, the pattern is longer."""
     residual = clipped(detrended(y))
     lags = [round(k * period) for k in range(1, int(len(y) / 2 / period) + 1)]
-    similar = np.array([autocorrelation(residual, lag) for lag in lags])
+    similar = np.array([api.autocorrelation(residual, lag) for lag in lags])
     return bool(
         len(similar) > 1 and (similar - np.minimum.accumulate(similar)).max() > sigmas / len(y) ** 0.5
     )
@@ -170,8 +154,10 @@ def tossed_mean(features: Features, curve: Curve, few: float, wild: float, often
     averaged = means or features.run.axis == "epoch"
     found, half = tosses(curve.values), curve.n // 2
     size = found.high - found.low
-    gained = max(curve.start, float(median(curve.oriented[:half]))) - float(median(curve.oriented[half:]))
-    if found.times < often or size < wild * float(median(np.abs(curve.values))) or gained > size / 4:
+    gained = max(curve.start, float(api.median(curve.oriented[:half]))) - float(
+        api.median(curve.oriented[half:])
+    )
+    if found.times < often or size < wild * float(api.median(np.abs(curve.values))) or gained > size / 4:
         return None
     return Evidence(
         onset=curve.step_at(0),
@@ -192,9 +178,9 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
         curve = features.curve(name)
         if curve is None or curve.n < enough:
             continue
-        scatter = difference_noise(curve.oriented[curve.n // 2 :])
+        scatter = api.difference_noise(curve.oriented[curve.n // 2 :])
         gained = curve.start - curve.best
-        seen = scatter > visible * float(median(np.abs(curve.values)))
+        seen = scatter > visible * float(api.median(np.abs(curve.values)))
         if gained <= 0 or not seen or scatter < share * gained or curve.end > curve.best + 3 * scatter:
             continue
         evidence = Evidence(
@@ -237,7 +223,7 @@ def up_and_down(
             last=last,
             aspects=("erratic",),
             severity="low"
-            if y[-1] < twice * y.min() or best_skill(features, ("val/",)) >= solved
+            if y[-1] < twice * y.min() or api.best_skill(features, ("val/",)) >= solved
             else "medium",
             strength=0.5,
             message=f"{curve.name} doubles {rises} times and halves {falls} times between "
@@ -256,7 +242,7 @@ def is_epoch(
 ) -> bool:
     """Whether a period (points) is the length of an epoch, or of a fixed order of the same batches."""
     known = (features.run.setup.number(name) for name in ("steps_per_epoch", "batches_distinct"))
-    lengths = (period, period * float(median(np.diff(curve.steps))))  # a point may be several steps
+    lengths = (period, period * float(api.median(np.diff(curve.steps))))  # a point may be several steps
     if any(whole and abs(length / whole - 1) < close for whole in known for length in lengths):
         return True
     epoch = features.curve("epoch")

@@ -1,21 +1,8 @@
 """LOS014 loss-repeats-each-epoch."""
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    running_median,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -64,12 +51,12 @@ def loss_repeats_each_epoch(
     curve = features.needed_curve("train/loss")
     period = points_per_epoch(features, curve)
     if period is None or curve.n < epochs * period or period < per_epoch:
-        raise CannotJudge("needs three epochs of six points each, with the epoch known")
+        raise api.CannotJudge("needs three epochs of six points each, with the epoch known")
     if any(e.code == "running-mean" for e in run.events):
-        raise CannotJudge("the log prints running means, which restart in each epoch")
+        raise api.CannotJudge("the log prints running means, which restart in each epoch")
     skip = int(period)  # the first epoch is learning, not order
     y = curve.values[skip:] if curve.n >= (epochs + 1) * period else curve.values
-    y = running_median(y, 3)  # a smaller last batch has another level, which is not a pattern
+    y = api.running_median(y, 3)  # a smaller last batch has another level, which is not a pattern
     skewed = is_skewed(y)
     profile, share = epoch_profile(np.log(np.maximum(y, y[y > 0].min())) if skewed else y, period)
     swing = float(np.ptp(profile))
@@ -97,7 +84,7 @@ def usual_batch(run: Run, *, unknown: float = 32.0) -> float:
 
 
 def is_mixed(
-    values: Floats,
+    values: api.Floats,
     period: int,
     batch: float,
     *,
@@ -128,7 +115,7 @@ def is_mixed(
     return bool(ratio > 1 - similar * ((period - 2) / (period**2 - 1)) ** 0.5)
 
 
-def points_per_epoch(features: Features, curve: Curve) -> float | None:
+def points_per_epoch(features: Features, curve: api.Curve) -> float | None:
     """Logged points in an epoch, from the epoch signal or a known number of steps; None if unknown or
     if the points are not evenly spaced."""
     spacing = np.diff(curve.steps)
@@ -144,7 +131,7 @@ def points_per_epoch(features: Features, curve: Curve) -> float | None:
     return steps_per_epoch(epoch) / usual
 
 
-def steps_per_epoch(epoch: Curve) -> float:
+def steps_per_epoch(epoch: api.Curve) -> float:
     """Steps per epoch: where a whole counter changes, or else by its slope."""
     moves = epoch.steps[1:][np.diff(epoch.values) > 0]
     if np.array_equal(epoch.values, np.floor(epoch.values)) and len(moves) > 2:
@@ -152,7 +139,7 @@ def steps_per_epoch(epoch: Curve) -> float:
     return float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
 
 
-def is_skewed(y: Floats) -> bool:
+def is_skewed(y: api.Floats) -> bool:
     """Whether a loss spans orders of magnitude, so that its pattern consists of factors: it is not below
     zero, and its mean is far above its median."""
     return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(median(y)))

@@ -1,17 +1,7 @@
 """LOS017 loss-stands-at-saddle."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, rule, threshold
 
 
 @rule(
@@ -56,7 +46,7 @@ def loss_stands_at_saddle(
     optimization, arXiv:1406.2572. Ghorbani et al. (2019), An investigation into neural net optimization via
     Hessian eigenvalue density, arXiv:1901.10159.
     """
-    if is_learning(features) is not False:
+    if api.is_learning(features) is not False:
         raise CannotJudge("only a run that does not learn is judged")
     low, high = features.needed_curve("curvature/min"), features.needed_curve("curvature/max")
     if not low.n or not high.n:
@@ -69,5 +59,5 @@ def loss_stands_at_saddle(
         onset=low.step_at(first),
         last=low.step_at(low.n - 1),
         values={"low": bottom, "high": top},
-        points=(EvidencePoint("curvature/min", low.step_at(low.n - 1), bottom, 0.0),),
+        points=(api.EvidencePoint("curvature/min", low.step_at(low.n - 1), bottom, 0.0),),
     )

@@ -1,17 +1,7 @@
 """LOS019 policy-moves-too-far."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -66,6 +56,8 @@ def policy_moves_too_far(
                 where=name,
                 severity="high" if level >= beyond else "medium",
                 values={"name": name, "level": level},
-                points=(EvidencePoint(name, float(curve.steps[-1]), float(curve.values[-1]), far, "nats"),),
+                points=(
+                    api.EvidencePoint(name, float(curve.steps[-1]), float(curve.values[-1]), far, "nats"),
+                ),
             )
             return

@@ -1,19 +1,7 @@
 """LOS020 policy-stops-exploring."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    running_median,
-    threshold,
-    words_of,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 # A name with one of these words is not the entropy of a policy.
 OTHERS = {"cross", "target", "coef", "coefficient", "alpha"}
@@ -59,13 +47,13 @@ def policy_stops_exploring(
     reward = features.objective
     if not features.is_reinforcement or reward is None or reward.n < least or reward.sign > 0:
         raise CannotJudge("needs the rewards of an agent")
-    level = running_median(reward.values, 3)
+    level = api.running_median(reward.values, 3)
     best, now = float(level.max()), float(median(reward.values[-(reward.n // 3) :]))
     if best - now < lost * (best - float(level[0])):
         return
     for name in run.series:
         curve = features.curve(name)
-        words = words_of(name)
+        words = api.words_of(name)
         if "entropy" not in words or words & OTHERS or curve is None or curve.n < least:
             continue
         size = np.abs(curve.values)
@@ -80,6 +68,6 @@ def policy_stops_exploring(
                 onset=curve.step_at(int(np.argmax(size <= gone * size[0]))),
                 where=name,
                 values={"name": name, "reward": reward.name, **values},
-                points=(EvidencePoint(name, float(curve.steps[-1]), values["last"], values["first"]),),
+                points=(api.EvidencePoint(name, float(curve.steps[-1]), values["last"], values["first"]),),
             )
             return

@@ -1,19 +1,7 @@
 """LOS022 posterior-collapses."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-    words_of,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold, words_of
 
 DIVERGENCES = frozenset({"kl", "kld", "kldiv"})
 RECONSTRUCTIONS = frozenset(
@@ -68,12 +56,12 @@ def posterior_collapses(
         raise CannotJudge("needs a reconstruction loss next to the divergence")
     if any(weighs_less(features, name, full) for name in run.series):
         return
-    level = float(median(np.abs(other.values[-(other.n // 3) :])))
+    level = float(api.median(np.abs(other.values[-(other.n // 3) :])))
     curve = named(run, features, DIVERGENCES, frozenset(WEIGHTS))
     if curve is None or curve.n < least:
         raise CannotJudge("needs the divergence")
-    late, first = curve.values[-(curve.n // 3) :], float(median(curve.values[: curve.n // 3]))
-    if late.min() >= 0 and late.max() <= little * level and median(late) <= rising * first:
+    late, first = curve.values[-(curve.n // 3) :], float(api.median(curve.values[: curve.n // 3]))
+    if late.min() >= 0 and late.max() <= little * level and api.median(late) <= rising * first:
         last, limit = float(curve.values[-1]), little * level
         most = float(curve.values.max())
         course = f"fell from {most:.4g} to {last:.4g}" if most > limit else f"has never exceeded {most:.4g}"
@@ -88,7 +76,7 @@ def posterior_collapses(
                 "other": other.name,
                 "level": level,
             },
-            points=(EvidencePoint(curve.name, float(curve.steps[-1]), last, limit),),
+            points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), last, limit),),
         )
 
 
@@ -100,7 +88,7 @@ def weighs_less(features: Features, name: str, full: float) -> bool:
     return curve is None or not curve.n or bool(np.min(curve.values[-(curve.n + 2) // 3 :]) < full)
 
 
-def named(run: Run, features: Features, words: frozenset[str], without: frozenset[str]) -> Curve | None:
+def named(run: Run, features: Features, words: frozenset[str], without: frozenset[str]) -> api.Curve | None:
     """The first training curve whose name has one of `words` and none of those `without`."""
     names = (
         n

@@ -1,18 +1,7 @@
 """LOS021 q-values-explode."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-    words_of,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 NAMES = {"q", "q1", "q2", "qf", "qf1", "qf2", "qvalue", "qvalues", "qval", "qs"}
 EPISODE = ("return", "episode", "episodic", "ep_rew")  # in names of rewards that are summed over an episode
@@ -67,7 +56,7 @@ def q_values_explode(
     summed = any(word in logged.lower() for word in EPISODE)
     limit = most * beyond * (1.0 if summed else steps)
     for name in run.series:
-        curve, words = features.curve(name), words_of(name)
+        curve, words = features.curve(name), api.words_of(name)
         if not words & NAMES or "loss" in words or curve is None or curve.n < least:
             continue
         size = np.abs(curve.values)
@@ -78,6 +67,6 @@ def q_values_explode(
                 where=name,
                 severity="high" if last > beyond**2 * limit else "medium",
                 values={"name": name, "first": first, "last": last, "reward": reward.name, "most": most},
-                points=(EvidencePoint(name, float(curve.steps[-1]), float(curve.values[-1]), limit),),
+                points=(api.EvidencePoint(name, float(curve.steps[-1]), float(curve.values[-1]), limit),),
             )
             return

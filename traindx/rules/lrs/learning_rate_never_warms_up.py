@@ -1,19 +1,8 @@
 """LRS003 learning-rate-never-warms-up."""
 
 from traindx.features.curves.schedule import traces
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -60,9 +49,9 @@ def learning_rate_never_warms_up(
     objective = features.objective
     curves = traces(features)
     if objective is None or features.is_reinforcement or not curves or objective.n < 4:
-        raise CannotJudge("needs the loss and the learning rate from the start of the run")
+        raise api.CannotJudge("needs the loss and the learning rate from the start of the run")
     curve = curves[0]
-    distance = float(median(np.diff(objective.steps)))
+    distance = float(api.median(np.diff(objective.steps)))
     if (
         objective.step_at(0) > begun * distance
         or curve.values[0] < peak * curve.values.max()

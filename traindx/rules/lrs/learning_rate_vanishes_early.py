@@ -1,19 +1,8 @@
 """LRS002 learning-rate-vanishes-early."""
 
 from traindx.features.curves.schedule import traces, vanishes_at
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    slope,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -73,7 +62,7 @@ def learning_rate_vanishes_early(
     left = (curve.step_at(curve.n - 1) - curve.step_at(at)) / max(length, np.finfo(np.float64).tiny)
     full = curve.step_at(vanishes_at(curve.values, strong))
     by_batch = bool(run.panels) and vanishes_at(curve.values, strong) < batches
-    gone = float(median(curve.values[at:])) < deep * curve.values.max()
+    gone = float(api.median(curve.values[at:])) < deep * curve.values.max()
     if (
         left < rest
         or not gone
@@ -105,7 +94,7 @@ def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
     after = objective.oriented[np.searchsorted(objective.steps, at) :]
     if len(after) < 4 or objective.span <= 0:
         return True
-    later = slope(after)
+    later = api.slope(after)
     return later.z < -sure and -later.change > frozen * objective.span
 
 
@@ -115,7 +104,7 @@ def improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
     before = objective.oriented[cut // 2 : cut]
     if len(before) < 4:
         return False
-    earlier = slope(before)
+    earlier = api.slope(before)
     return earlier.z < -sure and -earlier.change > moving * objective.span
 
 

@@ -1,18 +1,7 @@
 """OBJ009 answers-leave-reference."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    running_median,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -54,7 +43,7 @@ def answers_leave_reference(
     curve, reward = features.needed_curve("train/kl"), features.objective
     if not features.is_reinforcement or reward is None or reward.sign > 0 or min(curve.n, reward.n) < least:
         raise CannotJudge("needs rewards and the divergence from a reference")
-    level, means = float(median(curve.values[-(curve.n // 3) :])), running_median(reward.values, 3)
+    level, means = float(median(curve.values[-(curve.n // 3) :])), api.running_median(reward.values, 3)
     best, now = float(means.max()), float(median(reward.values[-(reward.n // 3) :]))
     if level > far and best - now >= lost * (best - float(means[0])):
         yield Evidence(
@@ -62,6 +51,6 @@ def answers_leave_reference(
             where=curve.name,
             values={"name": curve.name, "level": level, "reward": reward.name, "best": best, "now": now},
             points=(
-                EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), far, "nats"),
+                api.EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), far, "nats"),
             ),
         )

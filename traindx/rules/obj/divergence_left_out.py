@@ -1,17 +1,7 @@
 """OBJ008 divergence-left-out."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, named
 
 
@@ -69,5 +59,5 @@ def divergence_left_out(
                 "first": first,
                 "last": last,
             },
-            points=(EvidencePoint(curve.name, float(curve.steps[-1]), last, None),),
+            points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), last, None),),
         )

@@ -1,18 +1,7 @@
 """OBJ006 divergence-outweighs-rewards."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    difference_noise,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -77,13 +66,13 @@ def divergence_outweighs_rewards(
     weight, third = float(median(weights)), reward.n // 3
     constant = float(median(np.abs(weights - weight))) <= alike * weight
     gain = float(np.mean(reward.oriented[:third]) - np.mean(reward.oriented[-third:]))
-    error = difference_noise(reward.values) * (2 / third) ** 0.5
+    error = api.difference_noise(reward.values) * (2 / third) ** 0.5
     if constant and weight > heavy and gain < clear * error:
         yield Evidence(
             onset=reward.step_at(0),
             where=kl.name,
             values={"name": kl.name, "weight": weight, "reward": reward.name, "change": "has not improved"},
-            points=(EvidencePoint(kl.name, float(kl.steps[-1]), float(kl.values[-1]), weight),),
+            points=(api.EvidencePoint(kl.name, float(kl.steps[-1]), float(kl.values[-1]), weight),),
         )
 
 
@@ -96,12 +85,12 @@ def preferred(features: Features, least: float, stiff: float, little: float) -> 
     known = min(margin.n, chosen.n, rejected.n)
     gap, third = chosen.values[:known] - rejected.values[:known], known // 3
     gain, moved = (float(np.mean(v[-third:]) - np.mean(v[:third])) for v in (margin.values, gap))
-    if abs(moved) < little and gain > stiff * (abs(moved) + difference_noise(gap)):
+    if abs(moved) < little and gain > stiff * (abs(moved) + api.difference_noise(gap)):
         change = f"rose by {gain:.3g} while the answers differ by only {moved:.2g} nats more"
         yield Evidence(
             onset=margin.step_at(0),
             where=margin.name,
             values={"name": "the divergence", "weight": gain / (abs(moved) or 1.0), "reward": margin.name,
                     "change": change},
-            points=(EvidencePoint(margin.name, float(margin.steps[-1]), gain, moved),),
+            points=(api.EvidencePoint(margin.name, float(margin.steps[-1]), gain, moved),),
         )  # fmt: skip

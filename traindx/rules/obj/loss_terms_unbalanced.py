@@ -1,19 +1,7 @@
 """OBJ001 loss-terms-unbalanced."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
 
 TOTALS = ("total_loss", "train/loss")
 POLICIES = ("policy_loss", "policy_gradient_loss", "pg_loss")
@@ -71,9 +59,9 @@ def loss_terms_unbalanced(
         ending(run, features, *names) for names in (TOTALS, POLICIES, VALUES, ENTROPIES)
     )
     if total is None or policy is None or value is None or min(total.n, policy.n, value.n) < least:
-        raise CannotJudge("needs the loss of an agent and its terms")
+        raise api.CannotJudge("needs the loss of an agent and its terms")
     if not (total.n == policy.n == value.n):
-        raise CannotJudge("the loss and its terms were logged at different steps")
+        raise api.CannotJudge("the loss and its terms were logged at different steps")
     rest, known = total.values - policy.values, value.values > 0
     weights = rest[known] / value.values[known]
     if len(weights) >= least and float(np.quantile(weights, mostly)) > heavy:
@@ -113,5 +101,5 @@ def evidence(total: Curve, term: Curve, weight: float, aspect: str) -> Evidence:
         where=term.name,
         aspects=(aspect,),
         values={"total": total.name, "value": term.name, "weight": weight},
-        points=(EvidencePoint(total.name, float(total.steps[-1]), float(total.values[-1]), weight),),
+        points=(api.EvidencePoint(total.name, float(total.steps[-1]), float(total.values[-1]), weight),),
     )

@@ -2,20 +2,8 @@
 
 from msgspec.structs import replace
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
 from traindx.rules.los.discriminator_wins import player_losses
 
 
@@ -73,7 +61,7 @@ def opponents_do_not_compete(
     Improved training of Wasserstein GANs, arXiv:1704.00028.
     """
     if not features.is_duel:
-        raise CannotJudge("needs the losses of a generator and of a discriminator")
+        raise api.CannotJudge("needs the losses of a generator and of a discriminator")
     makers, judges = (player_losses(features, player, least) for player in ("generator", "discriminator"))
     for maker in makers:
         for judge in judges:
@@ -134,5 +122,5 @@ def evidence(curve: Curve, aspect: str, message: str) -> Evidence:
         where=curve.name,
         aspects=(aspect,),
         values={"message": message},
-        points=(EvidencePoint(curve.name, last, float(curve.values[-1]), curve.start),),
+        points=(api.EvidencePoint(curve.name, last, float(curve.values[-1]), curve.start),),
     )

@@ -1,17 +1,7 @@
 """OBJ002 preferences-turn-around."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -66,7 +56,7 @@ def preferences_turn_around(
                 where=right.name,
                 aspects=(split.rstrip("/"),),
                 values={"name": right.name, "level": level},
-                points=(EvidencePoint(right.name, float(right.steps[-1]), level, 0.5),),
+                points=(api.EvidencePoint(right.name, float(right.steps[-1]), level, 0.5),),
             )
     if not judged:
         raise CannotJudge("needs the rewards of chosen and rejected answers")

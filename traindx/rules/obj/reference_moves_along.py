@@ -1,16 +1,7 @@
 """OBJ003 reference-moves-along."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -57,5 +48,5 @@ def reference_moves_along(
             onset=curve.step_at(0),
             where=curve.name,
             values={"name": curve.name, "count": float(curve.n)},
-            points=(EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), None),),
+            points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), float(curve.values[-1]), None),),
         )

@@ -1,16 +1,7 @@
 """OBJ005 rewards-do-not-differ."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -55,5 +46,5 @@ def rewards_do_not_differ(
             onset=reward.step_at(0),
             where=reward.name,
             values={"reward": reward.name, "level": level, "count": float(reward.n), "name": spread.name},
-            points=(EvidencePoint(reward.name, float(reward.steps[-1]), level, None),),
+            points=(api.EvidencePoint(reward.name, float(reward.steps[-1]), level, None),),
         )

@@ -1,20 +1,7 @@
 """OBJ004 rewards-fall-by-small-steps."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    difference_noise,
-    median,
-    rule,
-    running_median,
-    threshold,
-    words_of,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, rule, threshold
 
 OTHERS = {
     "cross",
@@ -77,10 +64,10 @@ def rewards_fall_by_small_steps(
     if size is None:
         raise CannotJudge("needs a divergence or the entropy of the policy")
     third = reward.n // 3
-    means = running_median(reward.values, max(3, int(part * reward.n)))
+    means = api.running_median(reward.values, max(3, int(part * reward.n)))
     first, last, best = float(means[0]), float(median(reward.values[-third:])), float(means.max())
     fall = first - last
-    if fall <= clear * difference_noise(reward.values) or best - first > gained * fall:
+    if fall <= clear * api.difference_noise(reward.values) or best - first > gained * fall:
         return
     curve, kind = size
     level = float(median(curve.values))
@@ -94,7 +81,7 @@ def rewards_fall_by_small_steps(
             where=reward.name,
             aspects=(kind,),
             values=values,
-            points=(EvidencePoint(reward.name, float(reward.steps[-1]), last, first),),
+            points=(api.EvidencePoint(reward.name, float(reward.steps[-1]), last, first),),
         )
 
 
@@ -102,7 +89,7 @@ def update_size(run: Run, features: Features) -> tuple[Curve, str] | None:
     """The signal that shows best how far the policy moves, and what it measures."""
     found = {}
     for name in run.series:
-        words = words_of(name)
+        words = api.words_of(name)
         if "approxkl" in name.lower().replace("_", ""):
             found["update"] = name
         elif words == {"kl"}:

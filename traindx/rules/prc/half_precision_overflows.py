@@ -1,20 +1,7 @@
 """PRC001 half-precision-overflows."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    halvings,
-    np,
-    rule,
-    settles,
-    suffers,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -63,7 +50,7 @@ def half_precision_overflows(
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) == 0:
         raise CannotJudge("the loss scale is never positive, so it is not in use")
-    begin, fell = settles(scale, rows=int(rest)), halvings(scale)
+    begin, fell = api.settles(scale, rows=int(rest)), api.halvings(scale)
     if begin is None:
         deep = [(0, len(scale) - 1)] if fell.sum() >= halved and scale[-1] < usual else []
     else:
@@ -72,7 +59,7 @@ def half_precision_overflows(
     if not deep:
         return
     first = int(np.argmax(fell > 0)) if begin is None else deep[0][0]
-    hurt = begin is not None and suffers(features, float(steps[first]), share=worse, score=score)
+    hurt = begin is not None and api.suffers(features, float(steps[first]), share=worse, score=score)
     yield Evidence(
         onset=float(steps[first]),
         last=float(steps[deep[-1][1]]),
@@ -81,7 +68,9 @@ def half_precision_overflows(
         aspects=("from-start" if begin is None else "later",),
         values={"count": sum(float(fell[a : b + 1].sum()) for a, b in deep)},
         points=(
-            EvidencePoint("loss_scale", float(steps[first]), float(scale[first]), float(scale[first - 1])),
+            api.EvidencePoint(
+                "loss_scale", float(steps[first]), float(scale[first]), float(scale[first - 1])
+            ),
         ),
     )
 

@@ -1,18 +1,7 @@
 """PRC002 half-precision-underflows."""
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    shed,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -56,7 +45,9 @@ def half_precision_underflows(
     zero = norm.values == 0
     if zero.all():
         raise CannotJudge("the gradient norm is 0 in every row, so it was not recorded")
-    if float(zero.mean()) < zeros or (features.objective is not None and shed(features.objective) >= done):
+    if float(zero.mean()) < zeros or (
+        features.objective is not None and api.shed(features.objective) >= done
+    ):
         return
     highest = float(scale.values.max())
     high = scale.at_steps(norm.steps[zero]) >= top * highest
@@ -69,6 +60,8 @@ def half_precision_underflows(
         strength=0.5,
         values={"share": float(zero.mean()), "scale": highest},
         points=(
-            EvidencePoint("grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"),
+            api.EvidencePoint(
+                "grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"
+            ),
         ),
     )

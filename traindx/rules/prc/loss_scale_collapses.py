@@ -1,18 +1,7 @@
 """PRC003 loss-scale-collapses."""
 
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    settles,
-    suffers,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -60,7 +49,7 @@ def loss_scale_collapses(
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) < 2 or np.ptp(scale) == 0:
         return
-    begin = settles(scale, rows=int(rest))
+    begin = api.settles(scale, rows=int(rest))
     settled = float(scale.max()) if begin is None else float(scale[begin:].max())
     end = float(median(scale[-int(rest) :])) if len(scale) > rest else float(scale[-1])
     sunk = settled / end >= fall and begin is not None
@@ -70,7 +59,7 @@ def loss_scale_collapses(
     level = max(floor, settled / fall) if sunk else floor
     first = int(np.flatnonzero(scale > level)[-1]) + 1 if np.any(scale > level) else 0
     onset = float(steps[min(first, len(steps) - 1)])
-    hurt = suffers(features, onset, share=worse, score=score)
+    hurt = api.suffers(features, onset, share=worse, score=score)
     yield Evidence(
         onset=onset,
         last=float(steps[-1]),

@@ -2,21 +2,8 @@
 
 import re
 
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    Severity,
-    median,
-    np,
-    per_row,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Floats, Iterator, Run, np, rule, threshold
 
 COUNTING = ("step", "iteration", "iter", "update", "row")  # axes that count optimizer steps
 
@@ -25,7 +12,7 @@ def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
     """Steps and the share of optimizer steps skipped since the row before, from a counter or from events."""
     curve = features.curve("skipped_steps")
     if curve is not None and curve.n > 1:
-        counts, steps = per_row(curve.values), curve.steps
+        counts, steps = api.per_row(curve.values), curve.steps
     else:
         steps = max((s.steps for s in run.series.values()), key=len, default=np.empty(0))
         places = [e.step for e in run.events if e.kind == "skipped-step" and e.step is not None]
@@ -34,7 +21,7 @@ def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
     if len(steps) < 2:
         return np.empty(0), np.empty(0)
     # A row cannot skip more steps than it covers. A larger count shows how many it covers.
-    interval = max(float(median(np.diff(steps))), float(counts.max()), 1.0)
+    interval = max(float(api.median(np.diff(steps))), float(counts.max()), 1.0)
     return steps, counts / interval
 
 
@@ -89,7 +76,7 @@ def steps_skipped_often(
     steps, shares = skipped_shares(run, features)
     n = len(shares)
     if n == 0 or run.axis not in COUNTING:
-        raise CannotJudge("the rows of the log are not optimizer steps")
+        raise api.CannotJudge("the rows of the log are not optimizer steps")
     opening = int(np.argmax(shares == 0)) if np.any(shares == 0) else 0
     shares[: min(opening, int(search), n // 3)] = 0.0
     width = max(int(window * n), int(least))
@@ -127,7 +114,7 @@ def skips_in_a_row(
     scale = float(named[1]) if named and named[1].strip("+-.e") else float("inf")
     if count < in_a_row and scale >= 1:
         return
-    severity: Severity = "high" if scale <= 1 else "medium" if count > search or scale < usual else "low"
+    severity: api.Severity = "high" if scale <= 1 else "medium" if count > search or scale < usual else "low"
     sunk = f", down to a loss scale of {scale:.4g}" if scale < float("inf") else ""
     if scale < lost:
         severity, sunk = "critical", f"{sunk}, where only gradients that are not finite overflow"

@@ -3,20 +3,8 @@
 import msgspec
 
 from traindx.features.per_module.panels import at_end, by_module, panel, typical
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Panel,
-    Run,
-    Severity,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -74,7 +62,7 @@ def quantized_gradients_imbalanced(
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")
-    certain = is_learning(features) is False
+    certain = api.is_learning(features) is False
     scale_free = any(
         word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon")
     )
@@ -86,13 +74,17 @@ def quantized_gradients_imbalanced(
         found, direct = list(compared_with_float(features, ratio, dead, int(rows))), False
     for one in found:
         lost = "lost" in one.aspects  # what passes is not a gradient, so no optimizer can rescale it
-        severity: Severity = "high" if certain or direct else "medium" if lost or not scale_free else "low"
+        severity: api.Severity = (
+            "high" if certain or direct else "medium" if lost or not scale_free else "low"
+        )
         yield msgspec.structs.replace(
             one, severity=severity, strength=1.0 if certain or direct or lost else 0.5
         )
 
 
-def through_quantizer(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
+def through_quantizer(
+    found: api.Panel, kept: api.Panel | None, passed: float, lost: float
+) -> Iterator[Evidence]:
     """How the backward pass through the quantizer changes the size of a gradient, for the worst module. A
     quantizer that scales weights (to the range -1 .. 1) rightly scales the gradient by as much ("kept")."""
     third = max(1, len(found.steps) // 3)

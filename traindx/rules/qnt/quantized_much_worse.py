@@ -4,20 +4,8 @@ import msgspec
 
 from traindx.features.per_module.panels import at_end, by_module, named
 from traindx.features.per_module.quantization import FEW, gaps, late, onset
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    pairs,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 LEAST = 2  # points of a curve after quantization began
 WORDS = {
@@ -88,7 +76,7 @@ def quantized_much_worse(
         (e.step for e in run.events if e.code == "quantization-begins" and e.step is not None), None
     )
     if not apart and by_module(features, "quant/kept") is None and begun is None and not only_used:
-        raise CannotJudge("needs a metric with and without quantization, or measured quantized weights")
+        raise api.CannotJudge("needs a metric with and without quantization, or measured quantized weights")
     seen = list(metrics_apart(features, lost))
     if not seen and only_used:
         seen = list(worse_in_evaluation(features, lost)) or list(other_weights(features, changed, tail))
@@ -119,7 +107,7 @@ def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
 
 def worse_in_evaluation(features: Features, lost: float) -> Iterator[Evidence]:
     """Metrics of a network that is trained in floating point and quantized in evaluation."""
-    for pair in pairs(features, min_points=FEW // 2):
+    for pair in api.pairs(features, min_points=FEW // 2):
         train = pair.train_at_val()
         few = max(1, pair.val.n // 3)
         behind = float(median(pair.val.oriented[-few:] - train[-few:]))
@@ -201,7 +189,7 @@ def lost_weights(features: Features, kept: float, tail: float) -> Iterator[Evide
     if not poor.any():
         return
     worst = int(np.nanargmin(share))
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     yield Evidence(
         onset=onset(found, worst, lambda values: values < kept),
         last=float(found.steps[-1]),

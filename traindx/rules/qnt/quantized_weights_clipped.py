@@ -2,18 +2,8 @@
 
 from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import late, onset, trained_quantized
-from traindx.rules.api import (
-    Evidence,
-    Features,
-    Iterator,
-    Panel,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, Features, Iterator, Panel, Run, is_learning, np, rule, threshold
 
 
 @rule(
@@ -73,6 +63,6 @@ def clipped(features: Features, signal: str, found: Panel, beyond: float, tail: 
         last=float(found.steps[-1]),
         where=found.modules[worst],
         severity="high" if is_learning(features) is False else "medium",
-        values={"share": float(median(share[cut])), "where": named(found, cut)},
+        values={"share": float(api.median(share[cut])), "where": named(found, cut)},
         points=(at_end(signal, found, worst, float(share[worst]), beyond, "0..1"),),
     )

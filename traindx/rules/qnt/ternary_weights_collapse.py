@@ -2,18 +2,8 @@
 
 from traindx.features.per_module.panels import at_end, by_module, named
 from traindx.features.per_module.quantization import late, onset
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -65,7 +55,7 @@ def ternary_weights_collapse(
     if not dead.any():
         return
     worst = int(np.nanargmax(share))
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     yield Evidence(
         onset=onset(found, worst, lambda values: values > most),
         last=float(found.steps[-1]),

@@ -1,18 +1,8 @@
 """SYS007 accelerator-underused."""
 
 from traindx.features.performance.level_shifts import start_up
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -67,5 +57,5 @@ def accelerator_underused(
         strength=1.0 if typical < idle else 0.5,
         severity="medium" if typical < idle else "low",
         values={"busy": typical},
-        points=(EvidencePoint("util/device", curve.step_at(curve.n - 1), typical, busy, "of the time"),),
+        points=(api.EvidencePoint("util/device", curve.step_at(curve.n - 1), typical, busy, "of the time"),),
     )

@@ -1,18 +1,8 @@
 """SYS012 copies-take-time."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 COPIES = frozenset(
     {"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone", "aten::cat"}
@@ -72,6 +62,6 @@ def copies_take_time(
         severity="medium" if share >= much else "low",
         values={"share": share},
         points=(
-            EvidencePoint("operator_time", step.step_at(step.n - 1), float(median(seconds)), None, "s"),
+            api.EvidencePoint("operator_time", step.step_at(step.n - 1), float(median(seconds)), None, "s"),
         ),
     )

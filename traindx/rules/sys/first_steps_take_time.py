@@ -1,18 +1,8 @@
 """SYS016 first-steps-take-time."""
 
 from traindx.features.performance.level_shifts import durations
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -73,5 +63,5 @@ def first_steps_take_time(
         onset=float(found.steps[0]),
         last=float(found.steps[min(int(early), len(found.steps)) - 1]),
         values={"excess": excess, "share": excess / whole},
-        points=(EvidencePoint("time/step", None, float(head.max()), usual, "s"),),
+        points=(api.EvidencePoint("time/step", None, float(head.max()), usual, "s"),),
     )

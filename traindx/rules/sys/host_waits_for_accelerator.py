@@ -1,18 +1,8 @@
 """SYS010 host-waits-for-accelerator."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 READS = (
     "the loop reads from the accelerator {count:.0f} times per step{at} and waits for it, which costs up to "
@@ -82,7 +72,7 @@ def host_waits_for_accelerator(
         severity="medium" if share >= much else "low",
         values={"count": count, "share": share},
         points=(
-            EvidencePoint("calls/synchronize", calls.step_at(calls.n - 1), count, usual, "times a step"),
+            api.EvidencePoint("calls/synchronize", calls.step_at(calls.n - 1), count, usual, "times a step"),
         ),
     )
 
@@ -114,5 +104,5 @@ def from_recording(
         aspects=("live",),
         message=READS,
         values={"count": count, "share": share, "at": f" ({at})" if at else ""},
-        points=(EvidencePoint("time/synchronize", last, waited, some * whole, "s"),),
+        points=(api.EvidencePoint("time/synchronize", last, waited, some * whole, "s"),),
     )

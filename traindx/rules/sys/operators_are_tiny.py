@@ -1,18 +1,8 @@
 """SYS011 operators-are-tiny."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -73,5 +63,5 @@ def operators_are_tiny(
         strength=0.5,
         severity="low" if typical >= long else "info",
         values={"calls": number, "share": share},
-        points=(EvidencePoint(f"{kind}_calls", step.step_at(step.n - 1), number, many, "calls a step"),),
+        points=(api.EvidencePoint(f"{kind}_calls", step.step_at(step.n - 1), number, many, "calls a step"),),
     )

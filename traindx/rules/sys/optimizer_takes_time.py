@@ -1,18 +1,8 @@
 """SYS013 optimizer-takes-time."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -68,7 +58,7 @@ def optimizer_takes_time(
         severity="info" if seconds < brief else "medium" if weighty else "low",
         values={"share": share},
         points=(
-            EvidencePoint(
+            api.EvidencePoint(
                 "time/optimizer", first.step_at(first.n - 1), float(median(own)), some * seconds, "s"
             ),
         ),

@@ -1,18 +1,8 @@
 """SYS009 step-idles."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -73,7 +63,7 @@ def step_idles(
         severity="low" if slight else "medium",
         values={"share": share},
         points=(
-            EvidencePoint(
+            api.EvidencePoint(
                 "time/idle", idle.step_at(idle.n - 1), seconds, some * float(median(step.values)), "s"
             ),
         ),

@@ -11,8 +11,8 @@ from traindx.features.performance.level_shifts import (
     work_grows,
 )
 from traindx.features.statistics.trends import rank_correlation
+from traindx.rules import api
 from traindx.rules.api import (
-    CannotJudge,
     Curve,
     Evidence,
     EvidencePoint,
@@ -20,10 +20,8 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
-    median,
     np,
     rule,
-    slope,
     threshold,
 )
 
@@ -83,10 +81,10 @@ def step_time_creeps(
     skip = start_up(len(duration.seconds), start)
     steps, seconds = duration.steps[skip:], duration.seconds[skip:]
     if len(seconds) < 3:
-        raise CannotJudge("no positive step time was logged")
+        raise api.CannotJudge("no positive step time was logged")
     seen = growth(seconds, floor=True)
     uneven = seen.correlation < steady or seen.late < late
-    if seen.ratio < ratio or uneven or slope(floors(seconds)).z < significant:
+    if seen.ratio < ratio or uneven or api.slope(floors(seconds)).z < significant:
         return
     if is_stairs(seconds, levels(np.log(seconds), least=step, score=clear, margin=3)):
         return
@@ -125,7 +123,7 @@ def doubled(features: Features, duration: Duration, times: float, steady: float)
     if len(seconds) < 3:
         return
     third = max(1, len(seconds) // 3)
-    first, last = float(median(seconds[:third])), float(median(seconds[-third:]))
+    first, last = float(api.median(seconds[:third])), float(api.median(seconds[-third:]))
     apart = half > 1 and float(seconds[half:].min()) >= times * float(seconds[:half].max())
     apart = apart or (half == 1 and seconds[0] < seconds[1] < seconds[2] and last >= times * first)
     ordered = always_longer(seconds, last / first)

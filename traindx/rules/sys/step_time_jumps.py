@@ -8,19 +8,8 @@ from traindx.features.performance.level_shifts import (
     levels,
     work_grows,
 )
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Iterator,
-    Run,
-    Severity,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, Severity, np, rule, threshold
 
 
 @rule(
@@ -100,7 +89,7 @@ def jump_evidence(
         severity=severity,
         aspects=tuple(mark for mark, holds in marks.items() if holds),
         values={"step": first, "ratio": float(np.exp(level.value - before.value))},
-        points=(EvidencePoint(duration.signal, first, new, old, "s"),),
+        points=(api.EvidencePoint(duration.signal, first, new, old, "s"),),
     )
 
 
@@ -119,7 +108,7 @@ def severity_of(features: Features, mild: bool, shared: bool, far: bool) -> Seve
     return "high" if far and not shared else "medium"
 
 
-def stairs(seconds: Floats, found: list[Level]) -> list[Level]:
+def stairs(seconds: api.Floats, found: list[Level]) -> list[Level]:
     """The levels; none, if they are parts of one ramp."""
     return found if is_stairs(seconds, found) else []
 

@@ -1,20 +1,8 @@
 """SYS004 step-time-outliers."""
 
 from traindx.features.performance.level_shifts import durations, isolated_slow, near, periodic, start_up
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Floats,
-    Ints,
-    Iterator,
-    Run,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -76,11 +64,11 @@ def step_time_outliers(
         aspects=("periodic",) if rhythm else ("irregular",),
         values={
             "count": len(slow.rows),
-            "factor": float(median((seconds / slow.base)[slow.rows])),
+            "factor": float(api.median((seconds / slow.base)[slow.rows])),
             "share": slow.excess,
         },
         points=(
-            EvidencePoint(
+            api.EvidencePoint(
                 "time/step", float(steps[worst]), float(seconds[worst]), float(slow.base[worst]), "s"
             ),
         ),
@@ -90,7 +78,7 @@ def step_time_outliers(
 def begin_epochs(
     features: Features,
     steps: Floats,
-    rows: Ints,
+    rows: api.Ints,
     *,
     most: float = threshold(0.8, "of the slow steps", "convention", "the others may be chance"),
 ) -> bool:

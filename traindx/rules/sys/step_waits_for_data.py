@@ -1,8 +1,8 @@
 """SYS001 step-waits-for-data."""
 
 from traindx.features.performance.level_shifts import shares, start_up
+from traindx.rules import api
 from traindx.rules.api import (
-    CannotJudge,
     Curve,
     Evidence,
     EvidencePoint,
@@ -10,7 +10,6 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
-    Severity,
     median,
     np,
     rule,
@@ -58,7 +57,7 @@ def step_waits_for_data(
     """
     data, step = features.needed_curve("time/data"), features.needed_curve("time/step")
     if data.n == 0 or step.n == 0:
-        raise CannotJudge("no finite time was logged")
+        raise api.CannotJudge("no finite time was logged")
     if data.n < step.n / 2:
         return  # most steps do not wait: a batch that was drawn once, or an occasional evaluation
     together = np.array_equal(data.steps, step.steps)
@@ -69,7 +68,7 @@ def step_waits_for_data(
         yield from stalls(data, step, waits, skip)
         return
     slight = float(median(data.values[skip:])) < brief or share < much
-    severity: Severity = "low" if slight else "high" if share >= most else "medium"
+    severity: api.Severity = "low" if slight else "high" if share >= most else "medium"
     above = np.flatnonzero(waits >= some)
     yield Evidence(
         onset=data.step_at(int(above[0])),

@@ -1,17 +1,8 @@
 """WGT003 parameters-never-change."""
 
 from traindx.features.per_module.panels import named, panel
-from traindx.rules.api import (
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -74,7 +65,7 @@ def parameters_never_change(
         onset=float(updates.steps[0]),
         last=float(updates.steps[-1]),
         where=first,
-        severity="critical" if everywhere else "low" if is_learning(features) else "high",
+        severity="critical" if everywhere else "low" if api.is_learning(features) else "high",
         aspects=("all",) if everywhere else ("some",),
         values={"where": listed, "s": "s" if int(still.sum()) == 1 else ""},
         points=(EvidencePoint(f"update_ratio/{first}", float(updates.steps[-1]), 0.0),),

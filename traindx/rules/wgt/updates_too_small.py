@@ -1,19 +1,8 @@
 """WGT002 updates-too-small."""
 
 from traindx.features.per_module.panels import after_warm_up, panel, typical
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -67,7 +56,7 @@ def updates_too_small(
     if norm is not None and (norm.n == 0 or float(median(norm.values)) == 0):
         raise CannotJudge("there is no gradient, or it is zero")
     middle = float(median(moving))
-    if is_learning(features) is not False or middle >= ratio or swollen(run, grown):
+    if api.is_learning(features) is not False or middle >= ratio or swollen(run, grown):
         return
     yield Evidence(
         onset=float(found.steps[0]),
@@ -75,7 +64,7 @@ def updates_too_small(
         strength=1.0 if middle < tiny else 0.5,
         aspects=("everywhere",) if float(moving.max()) < ratio else ("in-part",),
         values={"ratio": middle},
-        points=(EvidencePoint("update_ratio", float(found.steps[-1]), middle, ratio),),
+        points=(api.EvidencePoint("update_ratio", float(found.steps[-1]), middle, ratio),),
     )
 
 

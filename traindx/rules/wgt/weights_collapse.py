@@ -1,18 +1,8 @@
 """WGT005 weights-collapse."""
 
 from traindx.features.per_module.panels import at_end, first_known, named, panel
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -63,7 +53,7 @@ def weights_collapse(
         raise CannotJudge("no finite norm at the start")
     share = np.where(known, end / np.where(known, start, 1.0), np.nan)
     small = np.nan_to_num(share, nan=1.0) <= left
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     if learning or small.sum() < usual * known.sum():
         return
     worst = int(np.nanargmin(share))

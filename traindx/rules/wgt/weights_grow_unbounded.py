@@ -1,6 +1,7 @@
 """WGT004 weights-grow-unbounded."""
 
 from traindx.features.per_module.panels import at_end, first_known, panel
+from traindx.rules import api
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -9,8 +10,6 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
-    is_learning,
-    median,
     np,
     rule,
     threshold,
@@ -70,7 +69,7 @@ def weights_grow_unbounded(
         raise CannotJudge("no finite norm at the start")
     known = np.sort(grown[np.isfinite(grown)])
     level = float(known[(len(known) - 1) // 2])
-    learning = is_learning(features)
+    learning = api.is_learning(features)
     if level < (factor if learning is False else vast):
         return
     worst = int(np.nanargmax(grown))
@@ -91,7 +90,7 @@ def weights_grow_unbounded(
 def level_over_time(ratios: Floats) -> Floats:
     """Median over the modules of each row of `ratios[n, m]`; 0 where nothing is known. Shape `[n]`."""
     return np.array(
-        [float(median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios]
+        [float(api.median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios]
     )
 
 
@@ -99,7 +98,7 @@ def growth_of_all(features: Features, norm: Curve, factor: float, vast: float) -
     """The same for a logged norm of all weights together."""
     if norm.n < 2 or norm.values[0] <= 0:
         return
-    grown, learning = float(norm.values[-1] / norm.values[0]), is_learning(features)
+    grown, learning = float(norm.values[-1] / norm.values[0]), api.is_learning(features)
     if grown < (factor if learning is False else vast):
         return
     row = int(np.argmax(norm.values >= min(grown, factor) / 2 * norm.values[0]))

@@ -5,21 +5,8 @@ from itertools import chain, islice
 import msgspec
 
 from traindx.features.per_module.panels import panel
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Ints,
-    Iterator,
-    Panel,
-    Run,
-    by_progress,
-    is_learning,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules import api
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Panel, Run, np, rule, threshold
 
 
 @rule(
@@ -80,8 +67,8 @@ def weights_start_badly_scaled(
     is a good init, arXiv:1511.06422. The bounds are measured on 279 healthy runs: 5.5 times at most, 0.14
     times at least.
     """
-    severity = by_progress(features, stuck="high", unknown="medium", learns="info")
-    strength = 1.0 if is_learning(features) is False else 0.5
+    severity = api.by_progress(features, stuck="high", unknown="medium", learns="info")
+    strength = 1.0 if api.is_learning(features) is False else 0.5
     spread = spread_at_start(run, features, (up, loud), down, soon)
     for found in islice(chain(copies_at_start(run, copies), gains_at_start(run, faint, strong), spread), 1):
         yield msgspec.structs.replace(found, severity=severity, strength=strength)
@@ -150,14 +137,14 @@ def spread_at_start(
     )
 
 
-def at_start(run: Run, found: Panel, soon: float) -> tuple[Panel, Ints]:
+def at_start(run: Run, found: Panel, soon: float) -> tuple[Panel, api.Ints]:
     """The panel, and the places of the modules that were measured in its first row. Raises CannotJudge when
     that is not the start of the run, or there are fewer than two."""
     began = run.first_step if run.first_step is not None else float(found.steps[0])
     ended = max(run.last_step or 0.0, float(found.steps[-1]))
     if found.steps[0] - began > soon * max(ended - began, 1.0):
-        raise CannotJudge("the start of the run was not measured")
+        raise api.CannotJudge("the start of the run was not measured")
     known = np.flatnonzero(~np.isnan(found.values[0]))
     if len(known) < 2:
-        raise CannotJudge("needs the outputs of two modules at the start")
+        raise api.CannotJudge("needs the outputs of two modules at the start")
     return found, known
