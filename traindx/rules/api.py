@@ -1,4 +1,5 @@
-"""What most rules need, for one import: `from traindx.rules.api import Evidence, Run, rule, threshold`.
+"""What most rules need: `from traindx.rules.api import Evidence, Run, rule, threshold` for the names that fit
+on one line, `api.median` for those that do not.
 
 Only what a diagnosis loads anyway is exported. Rules import from `traindx.features` directly what few of
 them use, because `traindx diagnose` loads only the rules that apply to a log and should not pay for the

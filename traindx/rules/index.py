@@ -124,7 +124,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.lrs.learning_rate_vanishes_early', 'LRS002', ('lr|lr/*', 'objective'), 10, 'medium', '{signal} falls below {share:.2g} of its peak at step {at:g}, with {rest:.0%} of the run left, while {objective} was still improving', (), 'brief'),
     ('traindx.rules.lrs.learning_rate_never_warms_up', 'LRS003', ('objective', 'lr|lr/*'), 10, 'low', '{signal} starts at its peak of {lr:.3g} (step {first:g}), and {objective} jumps from {start:.4g} to {top:.4g} by step {at:g}', (), 'brief'),
     ('traindx.rules.lrs.learning_rate_is_zero', 'LRS004', ('lr|lr/*',), 3, 'medium', '{signal} is {size} {when} ({count} of {points} points)', (), 'brief'),
-    ('traindx.rules.lrs.batch_size_jumps', 'LRS005', ('batch_size',), 5, 'info', 'the batch size went from {before:g} to {after:g} at step {at:.6g}{rate}', (), 'brief'),
+    ('traindx.rules.lrs.batch_size_jumps', 'LRS005', ('batch_size',), 5, 'info', 'the batch size went from {before:g} to {after:g} at step {at:g}{rate}', (), 'brief'),
     ('traindx.rules.obj.loss_terms_unbalanced', 'OBJ001', ('train/*',), 8, 'medium', '{total} contains {value} with a weight of {weight:.3g}', (), 'steady'),
     ('traindx.rules.obj.preferences_turn_around', 'OBJ002', ('train/*',), 3, 'high', '{name} is {level:.3g} (median of the last third): the model comes to prefer the rejected answers', (), 'steady'),
     ('traindx.rules.obj.reference_moves_along', 'OBJ003', ('train/*',), 10, 'high', '{name} is zero in all {count:.0f} points: model and reference are the same', (), 'steady'),

@@ -9,7 +9,7 @@ from traindx.rules.lrs.learning_rate_jumps import lost_since
     needs=("batch_size",),
     min_points=5,
     severity="info",
-    message="the batch size went from {before:g} to {after:g} at step {at:.6g}{rate}",
+    message="the batch size went from {before:g} to {after:g} at step {at:g}{rate}",
 )
 def batch_size_jumps(
     run: Run,
