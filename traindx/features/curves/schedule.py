@@ -5,7 +5,8 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.vocabulary import Floats
+from traindx.features.statistics import median
+from traindx.vocabulary import Floats, threshold
 
 FLOOR = 1e-4  # of the peak: rates below it do next to nothing
 
@@ -109,3 +110,28 @@ def vanishes_at(rates: Floats, share: float) -> int:
     """Index from which on `rates[n]` stay below `share` of their peak; n where the last one does not."""
     above = np.flatnonzero(rates >= share * rates.max())
     return int(above[-1]) + 1 if len(above) else 0
+
+
+def lost_since(
+    features: Features,
+    low: float,
+    top: float,
+    *,
+    much: float = threshold(0.1, "of what was gained", "convention", "visible in a plot"),
+    sure: float = threshold(4.0, "x noise", "theory", "1 in 30,000"),
+) -> str:
+    """How much worse the objective is at the step `top` than at `low`, between which a rate climbed or a batch size
+    changed, in words; "" for little or for noise."""
+    curve = features.objective
+    if curve is None or curve.n < 3:
+        return ""
+    old = curve.oriented[curve.steps <= low][-4:]
+    new = curve.oriented[curve.steps <= top][-4:]
+    if not len(old) or not len(new):
+        return ""
+    best, end = float(median(old)), float(median(new))
+    if end - best <= max(sure * curve.noise, much * max(curve.start - best, 0.0)):
+        return ""
+    return (
+        f", and {curve.name} went from {best * curve.sign:.4g} to {end * curve.sign:.4g} with it (medians)"
+    )

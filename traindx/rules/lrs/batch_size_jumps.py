@@ -1,7 +1,7 @@
 """LRS005 batch-size-jumps."""
 
+from traindx.features.curves.schedule import lost_since
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
-from traindx.rules.lrs.learning_rate_jumps import lost_since
 
 
 @rule(

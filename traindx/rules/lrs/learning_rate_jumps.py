@@ -1,6 +1,14 @@
 """LRS001 learning-rate-jumps."""
 
-from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
+from traindx.features.curves.schedule import (
+    Jump,
+    coarsely_printed,
+    jumps,
+    lost_since,
+    restarts,
+    traces,
+    warmup_end,
+)
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -112,31 +120,6 @@ def climb_back(
         f"at step {format_step(curve.step_at(low))} and climbed back "
         f"to {rates[top]:.4g}{spoiled}; perhaps the schedule is shorter than the run",
         points=(curve.point(low), curve.point(top)),
-    )
-
-
-def lost_since(
-    features: Features,
-    low: float,
-    top: float,
-    *,
-    much: float = threshold(0.1, "of what was gained", "convention", "visible in a plot"),
-    sure: float = threshold(4.0, "x noise", "theory", "1 in 30,000"),
-) -> str:
-    """How much worse the objective is at the end of a climb of the rate than at its beginning, in words; "" for little
-    or for noise."""
-    curve = features.objective
-    if curve is None or curve.n < 3:
-        return ""
-    old = curve.oriented[curve.steps <= low][-4:]
-    new = curve.oriented[curve.steps <= top][-4:]
-    if not len(old) or not len(new):
-        return ""
-    best, end = float(median(old)), float(median(new))
-    if end - best <= max(sure * curve.noise, much * max(curve.start - best, 0.0)):
-        return ""
-    return (
-        f", and {curve.name} went from {best * curve.sign:.4g} to {end * curve.sign:.4g} with it (medians)"
     )
 
 
