@@ -346,7 +346,11 @@ def with_fixes(
     ranked: Sequence[Hypothesis], run: Run, found: Sequence[Finding] = ()
 ) -> tuple[Hypothesis, ...]:
     """The causes with their fixes, whose wording may depend on what was found as much as on the setup."""
-    setup = with_highest_rate(run).with_facts({"findings": " ".join(f.slug for f in found)}, "diagnosis")
+    seen = {
+        *(f.slug for f in found),
+        *(term.finding.removeprefix("fact:") for h in ranked for term in h.for_),
+    }
+    setup = with_highest_rate(run).with_facts({"findings": " ".join(sorted(seen))}, "diagnosis")
     framework = run.framework if run.framework in ("keras", "jax", "sklearn") else "torch"  # or built on it
     return tuple(
         msgspec.structs.replace(h, fixes=fixes.offers(h.cause, setup, run.boosted, framework))

@@ -23,7 +23,12 @@ def said(folder: Path, axis: str = "step", first: int = 0, **columns: object) ->
         f"{axis} {i} " + " ".join(f"{name} {value:.6g}" for name, value in zip(names, row, strict=True))
         for i, row in enumerate(rows, first)
     ]
-    (folder / "train.log").write_text("\n".join(lines))
+    return said_of_text(folder, "\n".join(lines))
+
+
+def said_of_text(folder: Path, text: str) -> RunDiagnosis:
+    """What is said of a text log."""
+    (folder / "train.log").write_text(text)
     return pipeline.diagnose(pipeline.read_all(folder / "train.log")).first
 
 

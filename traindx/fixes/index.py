@@ -42,6 +42,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.fixes.model.reinitialize_weights', 'runtime', ('bad-initialization', 'deep-without-skip-or-norm', 'dead-relus', 'saturating-activations')),
     ('traindx.fixes.systems.release_graph', 'patch', ('step-time-creep', 'memory-leak', 'out-of-memory')),
     ('traindx.fixes.data.remove_overlap', 'patch', ('train-val-leakage',)),
+    ('traindx.fixes.data.renumber_labels', 'patch', ('misaligned-labels',)),
     ('traindx.fixes.optimization.repair_schedule', 'patch', ('learning-rate-schedule-fault',)),
     ('traindx.fixes.model.replace_saturating_activations', 'runtime', ('saturating-activations', 'deep-without-skip-or-norm')),
     ('traindx.fixes.numerics.rescale_quantized_gradients', 'patch', ('quantized-layer-gradient-imbalance', 'quantization-gap')),

@@ -85,8 +85,11 @@ FACTS: Mapping[str, FactCheck] = {
     "answers-rare-class": answers_rare_class,
     "ended-in-error": event("kind", "crash"),
     "labels-out-of-range": ended_with(
-        r"target -?\d+ is out of bounds|device-side assert|t >= 0 && t < n_classes"
-        r"|label value of \S+ which is outside|index out of range in self"
+        r"target -?\d+ is out of bounds|t >= 0 && t < n_classes|label value of \S+ which is outside"
+        r"|index out of range in self|\A(?![\s\S]*input_val >= zero)[\s\S]*device-side assert"
+    ),
+    "outputs-out-of-range": ended_with(
+        r"input_val >= zero|all elements of (?:input|target) should be between 0 and 1"
     ),
     "no-graph": ended_with(
         r"does not require grad and does not have a grad_fn|no gradients provided for any"

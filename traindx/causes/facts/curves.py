@@ -241,7 +241,7 @@ def ended_with(error: str) -> FactCheck:
     """Whether an error that matches ended the run; a log without one shows nothing."""
 
     def check(run: Run, features: Features) -> bool | None:
-        errors = (e.message for e in run.events if e.kind == "crash")
-        return True if any(re.search(error, message, re.IGNORECASE) for message in errors) else None
+        errors = "\n".join(e.message for e in run.events if e.kind == "crash")
+        return True if re.search(error, errors, re.IGNORECASE) else None
 
     return check

@@ -207,6 +207,7 @@ Settled by: comparing the range of the outputs with that of the targets; removin
             "loss-flat-from-start": W(0.5), "loss-flat-from-start:above-chance": W(0.4),
             "loss-flat-from-start:never-moved": W(1.2), "metric-contradicts-loss": W(0.5),
             "gradient-is-zero": W(0.8), "loss-not-finite": W(-1.0), "fact:clamped-loss": W(0.6),
+            "fact:outputs-out-of-range": W(6.5),
             "validation-gap-grows": W(-1.5), "activations-collapse": W(0.8),
             "input-has-no-effect": W(0.8), "activations-saturate": W(0.6),
             "updates-too-large:first-steps": W(0.5), "loss-at-chance": W(0.5),

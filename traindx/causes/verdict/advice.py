@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec import Struct
 
+from traindx.causes.verdict.ending import ended_badly
 from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Hypothesis, Outcome, Recommendation, Run, threshold
 from traindx.vocabulary.wording import format_step
@@ -15,7 +16,7 @@ SPIKES = ("loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails",
 
 class Scene(Struct, frozen=True):
     """What the advice depends on: `seen` are the slugs of the findings, `sure` is the probability of the leading
-    cause, `broken` means that a finding is critical."""
+    cause, `broken` means that a finding is critical or an error ended the run."""
 
     seen: frozenset[str]
     leading: str
@@ -39,7 +40,7 @@ def recommend(
     notes = {f.slug for f in findings if f.severity == "info" and f.slug in SPIKES}  # they did no harm
     fired = {o.rule.slug for o in outcomes if o.status == "fired"} - notes
     leading, sure = next(((h.cause, h.probability) for h in hypotheses), ("healthy", 0.0))
-    broken = any(f.severity == "critical" for f in findings)
+    broken = any(f.severity == "critical" for f in findings) or ended_badly(run, features) is not None
     scene = Scene(
         frozenset(fired | {f.slug for f in findings} - notes), leading, sure, broken, run, features
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from traindx.causes.verdict.ending import remedy
 from traindx.causes.verdict.harm import loss_in_raw_units
 from traindx.causes.verdict.health import (
     STUCK,
@@ -61,9 +62,12 @@ def decide(
 def stop_broken(case: Case, health: Health) -> Decision | None:
     why = broken(case)
     curve = case.features.objective
-    ended = ended_of(case) is not None and not ends_not_finite(case)
-    sound = curve is None or curve.n > 0  # without a finite value there is nothing to go back to
-    then = "Fix that first" if ended or not sound else "Go back to the last good checkpoint"
+    error = ended_of(case)
+    then = "Go back to the last good checkpoint"
+    if error is not None and not ends_not_finite(case):
+        then = remedy(error.message)
+    elif curve is not None and curve.n == 0:  # without a finite value there is nothing to go back to
+        then = "Fix that first"
     return Decision("stop", f"{why}. {then}", 0.95) if why else None
 
 

@@ -28,7 +28,7 @@ ERROR = re.compile(
     r"|^[A-Za-z_]\w*(?:\.\w+)+:"
 )
 MEMORY = re.compile(
-    r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError"
+    r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError|ALLOC_FAILED"
     r"|DefaultCPUAllocator: can't allocate memory|^OSError: .{0,40}Cannot allocate memory",
     re.IGNORECASE,
 )
@@ -49,6 +49,7 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
         "",
         any_of(
             r"loss (?:became infinite|is nan|is inf|is infinite)",
+            r"invalid loss, terminating training",
             r"infinite or nan",
             r"non-?finite loss",
             r"loss returned .{0,40} is (?:nan|inf)",
@@ -119,7 +120,7 @@ WORDS = (
     "traceback", "memory", "oom", "nan", "infinit", "finite", "is inf", "fault", "*** ", "check failed", "sig",
     "bus error", "core dumped", "overflow", "skip", "resum", "restor", "loaded", "loading", "interrupt", "stop",
     "cancel", "limit", "exhausted", "killed", "error:", "terminate called", "exception", "during handling", "loss scale",
-    "watchdog", "assert",
+    "watchdog", "assert", "terminating",
 )  # fmt: skip
 
 
@@ -148,7 +149,7 @@ class EventLog:
             return self.traceback
         if CHAIN.match(line.strip()):
             return self.chained
-        if CODE.search(line):
+        if CODE.search(line) and "Assertion `" not in line:
             return None
         for kind, code, pattern in SINGLES:
             if pattern.search(line):

@@ -25,6 +25,8 @@ WORDS = (
     "loss nan",
     "non-finite loss",
     "loss is not finite",
+    "invalid loss, terminating",
+    "returned nan values in its",
 )
 
 REPLACED = {"nan-filtered-to-zero": "0", "clamped-nan": "87.3365"}  # by the code of the event
