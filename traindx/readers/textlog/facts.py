@@ -81,7 +81,7 @@ MOST_WORDS = 3  # different values of one fact, beyond which none of them is bel
 LITERAL = re.compile(r"Namespace\(|\bdict\(")
 # What somebody writes who asks about a run: his program and his words say what was used, wherever they are.
 ASKS = re.compile(
-    r"\bI(?:'\w+)? [a-z']+ [a-z\d]|[a-z]{2,} \S+ .*\?\s*$|？|请问|为什么"
+    r"\bI(?:'\w+)? [a-z']+ [a-z\d]|\b[a-z]{2,} \S+ .*\?\s*$|？|请问|为什么"
     r"|^(?:hi|hello|help|trying to|fine-?tuning|training (?:a|an|my|the)) [a-z]",
     re.I,
 )
