@@ -97,6 +97,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.lop.one_batch_not_fitted', 'LOP013', ('setup:one_batch_start', 'setup:one_batch_end'), 1, 'high', 'on one repeated batch, the loss went from {start:.3g} to {end:.3g} in {steps:.0f} steps', (), 'brief'),
     ('traindx.rules.lop.loss_has_no_floor', 'LOP014', ('train/loss',), 20, 'high', 'the loss falls faster and faster below zero: from {start:.3g} to {end:.3g}', (), 'brief'),
     ('traindx.rules.lop.checkpoint_restored_in_part', 'LOP015', ('setup:checkpoint_restores_model', 'setup:checkpoint_restores_optimizer'), 1, 'medium', 'the checkpoint holds the states of model and optimizer, but training resumes without that of the {missing}', (), 'brief'),
+    ('traindx.rules.lop.program_shows_mistake', 'LOP016', ('setup:mistakes',), 0, 'high', 'by the question, the program {what}', (), 'brief'),
     ('traindx.rules.los.loss_not_finite', 'LOS001', ('objective|train/*|val/*|event:crash',), 1, 'critical', '{name} is NaN or infinite {how}', (), 'at-once'),
     ('traindx.rules.los.loss_diverges', 'LOS002', ('objective',), 2, 'high', '{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did not recover', ('loss-not-finite', 'loss-repeats-each-epoch'), 'turning'),
     ('traindx.rules.los.loss_flat_from_start', 'LOS003', ('objective',), 3, 'high', '{name} did not improve: {start:.4g} at the start, {end:.4g} at the end (medians, {n} points)', ('learning-rate-is-zero', 'loss-diverges'), 'slow'),

@@ -19,6 +19,7 @@ Mistaken for: a learning rate that is too high, bad initialization.
 
 Settled by: mean and scale per feature, and normalized inputs at the same rate.""",
         weights={
+            "program-shows-mistake:inputs-not-scaled": W(3.5),
             "curvature-beyond-stability": W(1.2), "predictions-collapse": W(0.6),
             "inputs-not-normalized": W(5.5, -3.0), "inputs-have-outliers": W(0.5),
             "loss-not-finite:early": W(0.9), "loss-not-finite": W(0.2), "loss-not-finite:late": W(-1.5),
@@ -80,6 +81,7 @@ Settled by: counts per class and recall per class. Class weights raise the recal
         weights={
             "metric-constant-or-impossible": W(1.2), "predictions-collapse": W(1.6),
             "classes-imbalanced": W(3.5, -3.0), "fact:answers-one-class": W(2.2),
+            "loss-at-chance:rare-class": W(4.0),
             "fact:answers-rare-class": W(-4.0),  # what the most frequent class gets right is its share
             "metric-contradicts-loss": W(0.5), "metric-contradicts-loss:overconfidence": W(-0.6),
             "loss-plateaus": W(0.2), "losses-stay-high": W(0.3), "loss-not-finite": W(-1.5),
@@ -198,6 +200,7 @@ Mistaken for: a learning rate that is too high (its oscillations have no fixed p
 
 Settled by: the classes in a batch, and shuffling.""",
         weights={
+            "program-shows-mistake:batches-in-file-order": W(3.5),
             "predictions-collapse": W(0.8), "loss-repeats-each-epoch": W(4.0, -1.2),
             "batches-sorted-by-class": W(5.5, -2.5), "loss-oscillates:periodic": W(0.9),
             "loss-at-chance": W(0.6), "fact:answers-one-class": W(1.8), "loss-flat-from-start": W(0.3),
@@ -227,6 +230,7 @@ Mistaken for: a healthy run.
 
 Settled by: comparing hashes of the samples of both sets.""",
         weights={
+            "program-shows-mistake:validates-on-training-data": W(6.5),
             "train-and-validation-overlap": W(6.0, -2.5, "theory"),
             "feature-predicts-target": W(5.0, -0.3), "samples-duplicated": W(0.8),
             "validation-beats-training": W(0.6), "loss-near-zero-early": W(0.4),

@@ -23,6 +23,7 @@ Mistaken for: too much momentum, a learning rate that is too high.
 
 Settled by: whether gradients are non-zero when backward begins.""",
         weights={
+            "program-shows-mistake:gradients-not-cleared": W(6.5),
             "gradients-accumulate-across-steps": W(6.5, -3.5, "theory"),
             "gradient-norm-grows": W(1.8, -0.6), "gradient-norm-explodes": W(0.9),
             "loss-oscillates": W(0.4), "loss-oscillates:growing": W(0.9), "loss-diverges": W(0.8, -0.2),
@@ -49,6 +50,7 @@ Mistaken for: frozen parameters, too little capacity.
 
 Settled by: parameters of the optimizer whose gradient is None or zero upstream of one place.""",
         weights={
+            "program-shows-mistake:loss-made-anew": W(7.0),
             "graph-detached": W(6.5, -3.5, "theory"), "fact:no-graph": W(7.0, 0.0, "theory"),
             "gradient-is-zero": W(1.8), "gradient-norm-vanishes": W(0.5), "loss-plateaus": W(0.2),
             "loss-plateaus:high": W(0.5), "losses-stay-high": W(0.5, -0.2),
@@ -74,6 +76,7 @@ Mistaken for: a detached graph, too little capacity.
 
 Settled by: the list of trainable parameters.""",
         weights={
+            "program-shows-mistake:all-layers-frozen": W(6.0),
             "parameters-frozen": W(4.5, -2.5), "parameters-frozen:random": W(4.0), "updates-too-small": W(0.5),
             "parameters-never-change": W(2.5, -1.0), "loss-plateaus:high": W(0.5),
             "losses-stay-high": W(0.7, -0.2), "loss-flat-from-start": W(0.7, -0.2),
@@ -123,6 +126,7 @@ Mistaken for: a learning rate that is too low, or zero (see the logged rate).
 
 Settled by: whether any weight changes over a step.""",
         weights={
+            "program-shows-mistake:cleared-before-step": W(7.0), "program-shows-mistake:never-steps": W(7.0),
             "opponents-do-not-compete:fooled": W(5.0),
             "optimizer-never-steps": W(6.5, -3.5, "theory"), "parameters-never-change": W(3.0, -2.0),
             "loss-flat-from-start": W(1.1, -0.6), "loss-flat-from-start:norm-healthy": W(1.0),
@@ -170,6 +174,7 @@ Mistaken for: overfitting.
 
 Settled by: the mode of the model during evaluation, and evaluating twice.""",
         weights={
+            "program-shows-mistake:evaluates-in-train-mode": W(5.5),
             "evaluating-in-train-mode": W(6.5, -3.5, "theory"), "validation-gap-grows": W(0.2, -0.4),
             "fact:validation-never-improves": W(1.6, -0.4), "validation-beats-training": W(-1.5),
             "run-not-reproducible": W(0.3), "loss-not-finite": W(-1.0),

@@ -202,6 +202,7 @@ Mistaken for: too little capacity, a loss that does not fit the task.
 
 Settled by: comparing the range of the outputs with that of the targets; removing the last activation.""",
         weights={
+            "program-shows-mistake:softmax-of-one-output": W(7.0),
             "output-cannot-reach-targets": W(5.5, -2.0), "loss-plateaus": W(0.3),
             "loss-plateaus:high": W(0.6), "losses-stay-high": W(0.9, -0.3),
             "loss-flat-from-start": W(0.5), "loss-flat-from-start:above-chance": W(0.4),
@@ -229,6 +230,8 @@ Mistaken for: too little capacity, another wrong output activation.
 
 Settled by: inputs of the cross-entropy that are >= 0 and sum to 1. Feeding logits cures it.""",
         weights={
+            "program-shows-mistake:softmax-before-cross-entropy": W(6.5),
+            "program-shows-mistake:sigmoid-before-logits-loss": W(6.5),
             "probabilities-fed-to-cross-entropy": W(6.5, -3.0, "theory"), "loss-plateaus": W(0.3),
             "loss-plateaus:high": W(0.3), "loss-plateaus:metric-good": W(0.8),
             "losses-stay-high": W(0.6, -0.2), "loss-falls-slowly": W(0.4),
@@ -258,6 +261,7 @@ good).
 
 Settled by: the loss for the type of the targets.""",
         weights={
+            "program-shows-mistake:binary-loss-for-classes": W(5.0),
             "metric-constant-or-impossible": W(0.6), "loss-does-not-fit-targets": W(5.5, -1.5),
             "metric-contradicts-loss": W(1.8, -0.3),
             "probabilities-fed-to-cross-entropy:no-logarithm": W(4.0),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from traindx.readers.textlog.grammar import LONGEST_LINE
+from traindx.readers.textlog.listing import MOST_LINES, mistakes_in
 from traindx.vocabulary import Fact
 
 NUMBERS = {
@@ -163,10 +164,13 @@ class Facts:
         self.complaints: dict[str, None] = {}  # in the order of the text
         self.asked = self.gradients = False  # whether somebody asks, and whether gradients are spoken of
         self.code = array("q")
+        self.text: list[str] = []
 
     def offer(self, line: str, row: int) -> None:
         """Search a line of a new shape for options. Source code is passed over: it names options
         and defaults, not what was used."""
+        if len(self.text) < MOST_LINES:
+            self.text.append(line[:400])
         complaints = dict.fromkeys(complaints_in(line[:LONGEST_LINE]))
         self.complaints |= complaints
         # The title of a question says what is wrong, too.
@@ -194,6 +198,8 @@ class Facts:
             known.setdefault(name, [value])
         if self.complaints and self.asked:
             known["symptoms"] = [",".join(self.complaints)]
+        if mistakes := mistakes_in(self.text) if self.asked else ():
+            known["mistakes"] = [",".join(mistakes)]
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
     def code_near(self, row: int) -> int:
