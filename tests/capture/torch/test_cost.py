@@ -256,3 +256,26 @@ def test_compiled_parts_have_no_hooks() -> None:
         torch._dynamo.reset()  # that something was compiled is known to the whole process
     assert [name for name, _ in tree.leaves] == ["plain.0", "plain.1"]
     assert len(parts_of) == 6
+
+
+@pytest.mark.parametrize("bootstrapped", [True, False])
+def test_a_pass_without_gradients_in_every_step_makes_samples_no_more_frequent(
+    bootstrapped: bool, tmp_path: Path
+) -> None:
+    """Targets that the model itself makes (Q-learning without a target network, pseudo-labels)."""
+    torch.manual_seed(0)
+    steps = 600
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    with traindx.watch(model, optimizer, out=tmp_path / "run"):
+        for _ in range(steps):
+            x = torch.randn(32, 8)
+            outputs = model(x)
+            with torch.no_grad():
+                targets = 0.9 * model(x) if bootstrapped else torch.randn(32, 1)
+            loss = functional.mse_loss(outputs, targets)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    sampled = len(traindx.read(tmp_path / "run").panels["act_mean"].steps)
+    assert 10 < sampled < steps / 4

@@ -85,6 +85,7 @@ class Clock:
         self._memory_due, self._memory_since = 0.0, 0.0
         self._trimmed = 0.0  # bytes in use after freed memory was last returned to the system
         self.interrupted = False  # something else (validation) happened within the step
+        self.seconds_timed = 0.0  # sum of the timed phases of the last step; 0 at the first, which is slower
         self.untimed = False  # what is timed are reports of steps, or several steps
         self.anew = False  # the step's function is another than before, which is compiled by nature
 
@@ -135,6 +136,7 @@ class Clock:
         function is the one of the step before."""
         at = self.at()
         out = {f"time/{phase}": max(0.0, seconds) for phase, seconds in self._sums.items()}
+        self.seconds_timed = 0.0 if self._last is None else sum(out.values())
         queued = None if self.queued is None else self.queued.lap()
         if self._last is None and self._started is not None:
             self.first = at - self._started

@@ -371,7 +371,7 @@ class Session:
             scale = self.backend.scale_of(scaler)
             if scale is not None:
                 scalars["loss_scale"] = scale
-        self.pace.stepped(self.step, scalars.get("time/step", 0.0))
+        self.pace.stepped(self.step, scalars.get("time/step") or self.clock.seconds_timed)
         scalars = self.clock.shown(scalars)
         if not sampled:
             less = self.pace.spent(self.step, self.clock.own - self._own)
