@@ -119,7 +119,8 @@ def _fault(batch: pa.RecordBatch, notes: Any) -> str:
     try:
         batch.validate(full=True)
         step, time, flat = (_numbers(batch, name) for name in ("step", "time", "values"))
-        batch.column("signal").dictionary_decode()
+        for name in ("signal", "modules"):
+            batch.column(name).dictionary  # noqa: B018 - whose indices `validate` has checked
     except (pa.ArrowException, ValueError, AttributeError, MemoryError) as error:
         return f"a batch is malformed ({_short(error)})"
     stored = (notes or {}).get(b"crc32")
@@ -130,10 +131,19 @@ def _fault(batch: pa.RecordBatch, notes: Any) -> str:
 
 def _numbers(batch: pa.RecordBatch, name: str) -> np.ndarray[Any, Any]:
     array = batch.column(name)
-    array = array.flatten() if name == "values" else array
-    if array.null_count or len(array) > LARGEST:
+    nulls = array.null_count
+    if name == "values":
+        ends = _ends(array)
+        array = array.values.slice(int(ends[0]), int(ends[-1] - ends[0]))
+    if nulls or array.null_count or len(array) > LARGEST:
         raise ValueError(f"{name} holds nulls or too many values")
     return np.from_dlpack(array)  # to_numpy imports pandas where it is installed (0.4 s)
+
+
+def _ends(lists: pa.ListArray) -> Ints:
+    """Where the lists of an array end in its values, after where the first begins. `flatten` and `value_lengths` would
+    import `pyarrow.compute`."""
+    return np.from_dlpack(lists.offsets).astype(np.int64)
 
 
 def _take(batch: pa.RecordBatch, base: int, pieces: Pieces) -> int:
@@ -142,7 +152,8 @@ def _take(batch: pa.RecordBatch, base: int, pieces: Pieces) -> int:
     if not len(step):
         return 0
     rows = base + np.cumsum(np.append(False, (np.diff(step) != 0) | (np.diff(time) != 0)))
-    ends = np.cumsum(np.from_dlpack(batch.column("values").value_lengths()).astype(np.int64))
+    ends = _ends(batch.column("values"))
+    ends, widths = ends[1:] - ends[0], np.diff(ends)
     signals, modules = batch.column("signal"), batch.column("modules")
     first, second = (np.from_dlpack(c.indices).astype(np.int64) for c in (signals, modules))
     pairs = first << 32 | second
@@ -154,7 +165,7 @@ def _take(batch: pa.RecordBatch, base: int, pieces: Pieces) -> int:
         )
         width = key[1].count("\n") + 1
         starts = ends[where] - width
-        if (np.diff(ends, prepend=0)[where] != width).any() or len(pieces) >= MOST_NAMES:
+        if (widths[where] != width).any() or len(pieces) >= MOST_NAMES:
             continue
         values = flat[starts[:, None] + np.arange(width)].astype(np.float64)
         piece = _Piece(step[where].astype(np.float64), time[where].astype(np.float64), rows[where], values)
