@@ -99,3 +99,5 @@ def test_long_runs_are_tried_in_part_and_as_far_as_the_fault_shows() -> None:
     assert steps_for(9000, 900.0, 4000, None) == 4001
     assert steps_for(9000, 900.0, None, 2000) == 4401
     assert steps_for(9000, 900.0, 8900, None) is None
+    assert steps_for(5, 60.0, None, None) is None, "a part of a few steps shows nothing"
+    assert steps_for(45, 60.0, None, None) == 21

@@ -7,6 +7,7 @@ from traindx.vocabulary import Fix, Hypothesis, Setup
 from traindx.vocabulary.trial import Untried
 
 LEAST = 0.05  # probability of a cause below which nothing is tried for it
+FEW = 20  # steps: a run of fewer shows its initialization, so no arm is cut to less
 # Factors on a fix's chance: by its place in the list of causes that it cures, and for a second choice.
 PLACES = (1.0, 0.5, 0.3, 0.2)
 SECOND = 0.6
@@ -170,5 +171,5 @@ def steps_for(
     twice what the first value of the objective takes (step `first_value`)."""
     if seconds <= short or steps <= 0:
         return None
-    wanted = max(steps / 3, reach or 0, steps * short / seconds, 2.2 * (first_value or 0))
+    wanted = max(steps / 3, reach or 0, steps * short / seconds, 2.2 * (first_value or 0), FEW)
     return None if wanted >= 0.8 * steps else int(wanted) + 1

@@ -196,6 +196,12 @@ APPLIES = [
         ),
     ),
     Applies("batch=*4", (("batch_size=20", "batch_size=80"),), facts={"batch_size": 20}),
+    Applies(  # the whole data set as one batch
+        "batch=*0.0625",
+        (("batch_size=len(X)", "batch_size=25"),),
+        (("batch_size=20", "batch_size=len(X)"),),
+        facts={"batch_size": 400},
+    ),
     Applies("workers=2", (("batch_size=20)", "batch_size=20, num_workers=2)"),)),
     Applies(
         "prefetch=4",

@@ -169,6 +169,16 @@ def test_the_beginning_of_a_known_run_is_not_run_again(tmp_path: Path) -> None:
     assert len(script.asked) == 2, "another seed is another run"
 
 
+def test_a_part_of_a_run_with_other_batches_sees_the_same_samples(tmp_path: Path) -> None:
+    """A quarter of the batch gains by four times the steps; an equal number of steps would hide that."""
+    script = Descent(rate=0.02)
+    bench = Bench(["python", "train.py"], script, Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    bench.steps = 40
+    ways: tuple[tuple[str, ...], ...] = ((), ("batch=*0.25",), ("lr=*0.5",), ("batch=*4", "lr=*0.5"))
+    arms = bench.arms([(way, 4) for way in ways])
+    assert [arm.last for arm in arms] == [39, 159, 39, 9]
+
+
 def test_what_a_part_of_the_run_leaves_open_is_tried_over_all_of_it(tmp_path: Path) -> None:
     bench = Bench(
         ["python", "train.py"], Descent(rate=0.3), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1

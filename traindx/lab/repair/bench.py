@@ -202,7 +202,7 @@ class Bench:
 
     def has(self, one: Long) -> bool:
         """Whether an arm is known, or is the beginning of a longer known one."""
-        steps, whole = one[1], self.known.get((one[0], self.whole))
+        steps, whole = as_many_samples(one[1], one[0][0]), self.known.get((one[0], self.whole))
         if one not in self.known and whole is not None and steps is not None and steps < whole.last:
             self.known[one] = whole._replace(run=truncated(whole.run, steps), ok=True)
         return one in self.known
@@ -227,7 +227,7 @@ class Bench:
             self.command,
             out,
             (*outside(self.counted(interventions)), *seeding),
-            steps,
+            as_many_samples(steps, interventions),
             seconds=self.limit,
             overhead=OVERHEAD,
             slices=self.slices,
@@ -274,6 +274,13 @@ class Bench:
             }
         )
         return arm
+
+
+def as_many_samples(steps: int | None, interventions: Sequence[str]) -> int | None:
+    """The steps in which batches of another size see as many samples as the unchanged ones do in `steps`: a smaller
+    batch gains by its number of steps, so equal steps would hide that."""
+    sizes = [float(spec.removeprefix("batch=*")) for spec in interventions if spec.startswith("batch=*")]
+    return max(1, round(steps / sizes[0])) if steps is not None and sizes else steps
 
 
 def truncated(run: Run | None, steps: int | None) -> Run | None:

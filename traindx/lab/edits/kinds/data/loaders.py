@@ -47,9 +47,16 @@ def batch(project: Project, one: Found, value: Change) -> None:
         size = value.of(project.number("batch_size") or 32)
         return add(one, "batch_size", str(max(1, round(size))))
     if node is None:
-        raise one.doubt(f"batch_size {value}", "it has no batch size")
-    found = certain(project, one.source, node, f"batch_size {value}", one.call)
-    recorded = project.number("batch_size") or float(found.value)
+        raise one.doubt("another batch_size", "it has no batch size")
+    known = project.number("batch_size")
+    if (
+        known and isinstance(node, cst.Call) and dotted(node.func) == "len"
+    ):  # the whole data set as one batch
+        size = max(1.0, round(value.of(known)))
+        says = f"the batch size: {one.source.code(node)} becomes {size:.0f}"
+        return one.source.replace(node, f"{size:.0f}", says, at=one.call)
+    found = certain(project, one.source, node, "another batch_size", one.call)
+    recorded = known or float(found.value)
     wanted = max(1, round(value.of(recorded)))
     if found.value == wanted:
         return None
@@ -59,17 +66,13 @@ def batch(project: Project, one: Found, value: Change) -> None:
     return put(project, found.origin, round(found.origin.value * wanted / found.value), "the batch size")
 
 
-def workers(project: Project, one: Found, value: int) -> None:
-    number(project, one, "num_workers", value)
-
-
 def prefetch(project: Project, one: Found, value: int) -> None:
     if one.given("num_workers", PLACES["num_workers"]) is None:
         raise one.doubt(f"num_workers=2, prefetch_factor={value}", "it has no workers")
-    number(project, one, "prefetch_factor", value)
+    number(project, one, value, "prefetch_factor")
 
 
-def number(project: Project, one: Found, name: str, wanted: int) -> None:
+def number(project: Project, one: Found, wanted: int, name: str) -> None:
     """An integer: where it is set, or as a new argument."""
     node = one.given(name, PLACES.get(name))
     if node is None:
@@ -106,7 +109,7 @@ def add(one: Found, name: str, code: str) -> None:
 
 
 BATCH = Kind(edit=partial(each, change=batch), interventions=("batch",))
-WORKERS = Kind(edit=partial(each, change=workers), interventions=("workers",))
+WORKERS = Kind(edit=partial(each, change=partial(number, name="num_workers")), interventions=("workers",))
 PREFETCH = Kind(edit=partial(each, change=prefetch), interventions=("prefetch",))
 SHUFFLE = Kind(edit=partial(each, change=shuffle), interventions=("data",))
 
