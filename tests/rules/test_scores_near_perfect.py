@@ -45,3 +45,26 @@ def evaluated(accuracy: float) -> Run:
 def test_a_loss_near_zero_may_double() -> None:
     assert severities(evaluated(0.985)).get("loss-oscillates") == "low"
     assert severities(evaluated(0.8)).get("loss-oscillates") == "medium"
+
+
+def memorized(loss: float, last: float) -> Run:
+    """A validation loss that rises from 0.6 to `loss`, and an accuracy from 0.725 to `last`, in a run that learns its
+    training data by heart."""
+    steps = np.arange(5, 301, 5)
+    rise = np.concatenate([[0.66, 0.61, 0.6], np.linspace(0.62, loss, len(steps) - 3)])
+    scores = np.full(len(steps), last)
+    scores[:3] = 0.65, 0.7, 0.725
+    return make.run(
+        {
+            "train/loss": make.healthy_loss(301, start=0.7, floor=0.001),
+            "val/loss": (steps, rise),
+            "val/accuracy": (steps, scores),
+        }
+    )
+
+
+def test_one_sample_more_does_not_make_up_for_a_loss_that_trebles() -> None:
+    """Of 40 samples; many more right do, and one more does where the loss hardly rises."""
+    assert severities(memorized(2.0, 0.75)).get("validation-gap-grows") == "high"
+    assert severities(memorized(2.0, 0.85)).get("validation-gap-grows") == "low"
+    assert severities(memorized(0.75, 0.75)).get("validation-gap-grows") == "low"

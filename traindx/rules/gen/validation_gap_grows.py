@@ -206,7 +206,7 @@ def improves(
     worth: float = threshold(0.05, "of what was missing", "convention", "5 % fewer errors"),
 ) -> bool:
     """Whether a validation score improves after the minimum of the loss, beyond its noise and by a visible
-    part of what it lacked then."""
+    part of what it lacked then: one sample more does not make up for a loss that has trebled."""
     metric = api.score(features, "val/")
     if metric is None or metric is seen.pair.val or metric.n < 4:
         return False
@@ -215,7 +215,7 @@ def improves(
         return False
     then, scale = float(metric.trend[start]), api.scale_of(metric.name, metric.values)
     missing = 0.0 if scale is None else abs(then - scale.perfect * metric.sign)
-    return bool(metric.end < then - max(metric.noise, worth * missing))
+    return bool(metric.end < then - max(metric.noise, worth * missing * (1 + min(seen.relative, seen.lost))))
 
 
 def each_time(pair: Pair, least: float, half: float) -> Evidence | None:
