@@ -67,7 +67,12 @@ def discover(path: Path) -> Iterator[Path]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in readers.SKIPPED_FOLDERS:
                 yield from discover(below)
-        elif entry.is_file() and readers.looks_like_log(below) and not is_rotated(below):
+        elif (
+            entry.name[0] != "."
+            and entry.is_file()
+            and readers.looks_like_log(below)
+            and not is_rotated(below)
+        ):
             yield below
 
 

@@ -35,7 +35,16 @@ from traindx.vocabulary import ENDINGS, STANDARD_INPUT, Event, Run
 Progress = Callable[[str], None]
 START = 4096  # bytes in which formats that have zero bytes have one
 SKIPPED_FOLDERS = frozenset(
-    {".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages", ".ipynb_checkpoints"}
+    {
+        ".git",
+        "__pycache__",
+        "node_modules",
+        ".venv",
+        "venv",
+        "site-packages",
+        ".ipynb_checkpoints",
+        "traindx-fix",
+    }  # trials of `traindx fix`: no runs of the user
 )
 
 

@@ -152,8 +152,8 @@ def test_class_weights_of_what_was_seen_so_far() -> None:
     part = float(POSITIVE[:160].mean())
 
     def binary_weighted(found: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        each = torch.where(y > 0.5, 0.5 / part, 0.5 / (1 - part)) if torch.is_grad_enabled() else None
-        return F.binary_cross_entropy_with_logits(found, y, each)
+        each = torch.tensor((1 - part) / part) if torch.is_grad_enabled() else None
+        return F.binary_cross_entropy_with_logits(found, y, pos_weight=each)
 
     one = ending(outputs=1)
     ran = run(by_hand(one, binary, POSITIVE, whole=True), "class_weights=balanced")

@@ -85,6 +85,14 @@ def test_the_last_layer_of_keras_gets_the_activation_of_its_loss() -> None:
     classes = {"outputs_width": 5, "loss": "cross_entropy"}
     several = keras_edit("match-output-to-loss", "5", "categorical_crossentropy", **classes)
     assert 'layers.Dense(5, activation="softmax")' in several
+    # The loss takes them for probabilities, so they are recorded as it uses them: cut off at 0.
+    cut = {**classes, "outputs_last_activation": "relu"}
+    for units in ("5", '5, activation="linear"', '5, activation="relu"'):
+        found = keras_edit("match-output-to-loss", units, "categorical_crossentropy", **cut)
+        assert 'layers.Dense(5, activation="softmax")' in found
+    assert (
+        keras_edit("match-output-to-loss", '5, activation="tanh"', "categorical_crossentropy", **cut) == ""
+    )
     values = {"outputs_last_activation": "sigmoid", "loss": "mse_loss", "targets_min": 2, "targets_max": 40}
     assert "layers.Dense(1)" in keras_edit(
         "match-output-to-loss", '1, activation="sigmoid"', "mse", **values
@@ -106,3 +114,99 @@ def test_compile_gets_the_loss_of_the_targets() -> None:
     assert (
         keras_edit("use-matching-loss", units, "mse", **facts, targets_shape="5") == ""
     )  # counts, not classes
+
+
+VALUES = """import torch
+from torch import nn
+
+X, y = torch.randn(60, 4), torch.randn(SHAPE)
+loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(X, y), batch_size=20)
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+criterion = nn.MSELoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for xb, yb in loader:
+    optimizer.zero_grad()
+    loss = criterion(OUTPUT, yb)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("shapes", "before", "after"),
+    [
+        (("20x1", "20"), "net(xb)", "net(xb).squeeze(-1)"),
+        (("20", "20x1"), "net(xb).flatten()", "net(xb).flatten().unsqueeze(-1)"),
+        (("20x1", "20"), "2 * net(xb)", "(2 * net(xb)).squeeze(-1)"),
+        (("20x1", "20x1"), "net(xb)", ""),
+        (("20x3", "20"), "net(xb)", ""),
+        (("", ""), "net(xb)", ""),
+    ],
+)
+def test_outputs_that_broadcast_against_the_targets_get_their_shape(
+    shapes: tuple[str, str], before: str, after: str
+) -> None:
+    facts = {"loss_input_shape": shapes[0], "loss_target_shape": shapes[1]}
+    text = VALUES.replace("OUTPUT", before)
+    found = edit({"t.py": text}, "t.py", "use-matching-loss", facts=facts)
+    if after:
+        assert isinstance(found, Patch), found
+        assert found.after["t.py"] == VALUES.replace("OUTPUT", after)
+    else:
+        assert isinstance(found, Advice)
+
+
+BINARY = """import torch
+from torch import nn
+
+X, y = torch.randn(60, 4), (torch.rand(60, 1) > 0.9).float()
+net = nn.Linear(4, 1)
+criterion = nn.BCEWithLogitsLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = criterion(net(X), y)
+    loss.backward()
+    optimizer.step()
+"""
+IN_BATCHES = """def train(loader):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(net(x), y)
+        loss.backward()
+        optimizer.step()
+
+
+train(zip(X.split(20), y.split(20)))
+"""
+
+
+def test_a_binary_loss_gets_the_weight_of_its_rare_class() -> None:
+    facts = {"outputs_width": 1, "classes": 2}
+    found = edit({"t.py": BINARY}, "t.py", "weight-classes", ("class_weights=balanced",), facts=facts)
+    assert isinstance(found, Patch), found
+    weighted = "nn.BCEWithLogitsLoss(pos_weight=(1 - y).sum() / y.sum())"
+    assert found.after["t.py"] == BINARY.replace("nn.BCEWithLogitsLoss()", weighted)
+    again = edit(found.after, "t.py", "weight-classes", ("class_weights=balanced",), facts=facts)
+    assert isinstance(again, Patch)
+    assert not again.after, "it is there already"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BINARY.partition("for _")[0] + IN_BATCHES,  # the `y` of a batch has the name of all labels
+        BINARY.replace("nn.BCEWithLogitsLoss()", "nn.BCEWithLogitsLoss(pos_weight=torch.tensor(2.0))"),
+        BINARY.replace("WithLogits", "").replace("net(X)", "net(X).sigmoid()"),  # it has no such argument
+    ],
+)
+def test_a_binary_loss_keeps_its_weight_where_that_of_the_rare_class_is_unknown(text: str) -> None:
+    facts = {"outputs_width": 1, "classes": 2}
+    found = edit({"t.py": text}, "t.py", "weight-classes", ("class_weights=balanced",), facts=facts)
+    assert isinstance(found, Advice)
+
+
+def test_several_labels_at_once_have_no_single_weight() -> None:
+    facts = {"outputs_width": 4}
+    found = edit({"t.py": BINARY}, "t.py", "weight-classes", ("class_weights=balanced",), facts=facts)
+    assert isinstance(found, Advice)

@@ -142,7 +142,8 @@ def spread_loss(call: LossCall) -> torch.Tensor:
 
 
 class Balance:
-    """Weights n / (classes * count), by the labels of the data set where they can be read, else by those
+    """Weights n / (classes * count), in a binary loss negatives / positives of the positive labels (as `pos_weight`
+    has it), by the labels of the data set where they can be read, else by those
     seen so far in training."""
 
     def __init__(self, site: Site, script: Script) -> None:
@@ -172,7 +173,7 @@ class Balance:
             share = self.positives(call.target)
             if bool((share != 0.5).any()):
                 share = share.to(call.input)
-                call.options["weight"] = torch.where(call.target > 0.5, 0.5 / share, 0.5 / (1 - share))
+                call.options["weight"] = torch.where(call.target > 0.5, (1 - share) / share, 1.0)
                 call.options.pop("pos_weight", None)
                 self.site.touched("losses")
 

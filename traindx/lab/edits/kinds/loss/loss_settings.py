@@ -80,18 +80,25 @@ def add(project: Project, loss: Loss, name: str, code: str) -> None:
 def weights(project: Project, _value: str) -> None:
     """Weights n / (classes x samples of the class), from the tensor of all training labels."""
     loss = training_loss(project)
-    made, what = Found(loss.home, loss.made), "balanced class weights"
-    if loss.kind not in ("cross_entropy", "nll_loss"):
-        raise made.doubt(what, f"not for {loss.kind}")
-    given = argument(loss.made, "weight", 2 if not loss.by_module else 0)
-    if given is not None and "bincount" in loss.home.code(given.value):
+    made, binary = Found(loss.home, loss.made), loss.kind == "binary_cross_entropy_with_logits"
+    write = "weight=len(y) / (classes * torch.bincount(y))"
+    name, write = ("pos_weight", "pos_weight=(1 - y).sum() / y.sum()") if binary else ("weight", write)
+    if loss.kind not in ("cross_entropy", "nll_loss") and not (
+        binary and project.number("outputs_width") == 1
+    ):
+        raise made.doubt("larger weights for the rare classes", f"{loss.kind} takes none for each class")
+    given = argument(loss.made, name, 2 if not loss.by_module else 0)
+    if given is not None and (
+        "bincount" in loss.home.code(given.value) or ".sum()" in loss.home.code(given.value)
+    ):
         return
     if given is not None:
-        raise made.doubt(what, "the loss already has weights")
+        raise made.doubt(write, "the loss already has weights")
     labels = labels_of(project, loss)
     if not labels or loss.home is not loss.source or (loss.by_module and not known_before(loss, labels)):
-        write = "weight=len(y) / (classes * torch.bincount(y))"
         raise made.doubt(write, "cannot tell which tensor holds all labels")
+    if binary:
+        return add(project, loss, name, f"(1 - {labels}).sum() / {labels}.sum()")
     classes = project.number("classes")
     counts = f"torch.bincount({labels})"
     if classes:  # a class without training samples needs a weight as well
@@ -106,6 +113,8 @@ def labels_of(project: Project, loss: Loss) -> str:
     target, training = loss.target, training_loaders(project)
     if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
         return str(target.value.value)
+    if isinstance(target, cst.Name) and loss.by_module and not training and known_before(loss, target.value):
+        return str(target.value)
     given = training[0].given("dataset", 0) if len(training) == 1 else None
     if given is None:
         return ""
@@ -119,13 +128,22 @@ def labels_of(project: Project, loss: Loss) -> str:
 
 
 def known_before(loss: Loss, labels: str) -> bool:
-    """Whether the tensor of labels exists when the loss is made."""
+    """Whether the tensor of labels exists when the loss is made, and is the one that it is used with."""
     source = loss.home
     scope, labels = source.scopes.get(loss.made), labels.partition("[")[0]
-    if scope is None or labels not in scope:
+    used = loss.source.scopes.get(loss.use)
+    if scope is None or labels not in scope or used is None or set(scope[labels]) != set(used[labels]):
         return False
     lines = [source.line(a.node) for a in scope[labels] if isinstance(a, Assignment)]
     return bool(lines) and max(lines) < source.line(loss.made)
+
+
+def same_shape(project: Project) -> str:
+    """What gives outputs of n x 1 the shape of n targets, or the other way round; "" where neither is the case."""
+    given, wanted = (str(project.facts.get(f"loss_{one}_shape", "")) for one in ("input", "target"))
+    if wanted and given == f"{wanted}x1":
+        return ".squeeze(-1)"
+    return ".unsqueeze(-1)" if given and wanted == f"{given}x1" else ""
 
 
 @writes(fixes=("use-matching-loss",))
@@ -135,6 +153,12 @@ def use_matching_loss(project: Project, _value: str) -> None:
     loss = training_loss(project)
     if loss.kind == "cross_entropy":
         return None
+    if loss.kind in OF_VALUES and loss.input is not None and (call := same_shape(project)):
+        code = loss.source.code(loss.input)
+        code = code if isinstance(loss.input, cst.Name | cst.Call | cst.Attribute) else f"({code})"
+        return loss.source.replace(
+            loss.input, code + call, f"the outputs get the targets' shape: {call[1:]}"
+        )
     if loss.kind not in OF_VALUES:
         raise loss.doubt(
             "a loss that fits the targets", f"cannot tell what would fit instead of {loss.kind}"
