@@ -209,7 +209,8 @@ def precision(run: Run, features: Features) -> str | None:
     given = run.setup.word("precision") or run.setup.word("parameter_dtype")
     if not given:
         return None
-    return "bfloat16" if "bf" in given else "float16" if "16" in given or "half" in given else "full"
+    half = any(w in given for w in ("16", "half", "amp", "mixed"))
+    return "bfloat16" if "bf" in given else "float16" if half else "full"
 
 
 def loss_kind(run: Run, features: Features) -> str | None:

@@ -180,12 +180,17 @@ SAID = 1.5
 LEAST = 3  # a curve of the objective with fewer points shows nothing
 
 
+def said_in(run: Run) -> list[str]:
+    """The rules that would see what the author says is wrong, or describes of the program."""
+    return f"{run.setup.word('symptoms')},{run.setup.word('described')}".replace(",", " ").split()
+
+
 def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]]:
     """cause -> sign -> what it adds to the log-odds; nothing for a recording."""
     added: dict[str, dict[str, float]] = {}
     if run.panels:
         return added
-    for slug in run.setup.word("symptoms").replace(",", " ").split():
+    for slug in said_in(run):
         found = (s for s in signs.values() if s.held and "=" not in s.key)
         related = any(s.group == GROUP_OF.get(slug, slug) for s in found)
         if slug not in signs or related:

@@ -31,6 +31,7 @@ from traindx.causes.ranking.probabilities import (
     explained_by,
     flattened,
     log_terms,
+    said_in,
     softmax,
     spread,
 )
@@ -93,7 +94,7 @@ def rank(
     `causes` replaces the catalogue and `fit` the fitted weights (for tests and comparisons)."""
     chosen = tuple(c for c in causes or catalogue() if c.slug in OF_TREES or not run.boosted)
     fit, slugs = fitted() if fit is None else fit, [c.slug for c in chosen]
-    symptoms = set(run.setup.word("symptoms").replace(",", " ").split()) - NO_PROGRESS
+    symptoms = set(said_in(run)) - NO_PROGRESS
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
     values, findings = values_of(signs), findings_of(signs)
     parts = [hand_terms(c, signs, findings) for c in chosen]

@@ -175,6 +175,26 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
     return Decision("inspect", seen.message.rstrip(".") if seen else together, leading.probability)
 
 
+def inspect_described(
+    case: Case,
+    health: Health,
+    *,
+    likely: float = threshold(
+        0.35, "P(cause)", basis="convention", source="from here on a report says 'possibly'"
+    ),
+) -> Decision | None:
+    """The author of a question describes a fault of the program, and it explains the log better than health does."""
+    leading, described = case.leading, set(case.run.setup.word("described").split(","))
+    if leading is None or not described & {term.finding for term in leading.for_}:
+        return None
+    why = f"{certainty(leading.probability)} {lowered(leading.title)}, as the question describes it"
+    return (
+        Decision("inspect", why, leading.probability)
+        if leading.probability > max(likely, case.healthy)
+        else None
+    )
+
+
 def carriers(case: Case) -> list[Finding]:
     """The findings that support the leading cause, also notes: strongest support first."""
     support = {term.finding: term.log_odds for term in case.leading.for_} if case.leading else {}
@@ -351,6 +371,6 @@ def objective_in_words(case: Case) -> str:
 
 # The first that applies is the decision; `go_on` always does.
 REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
-    stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, wait_if_flat, inspect_sick,
-    go_on_short, inspect_doubt, inspect_poor, go_on_watching, finish, go_on,
+    stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, inspect_described, wait_if_flat,
+    inspect_sick, go_on_short, inspect_doubt, inspect_poor, go_on_watching, finish, go_on,
 )  # fmt: skip

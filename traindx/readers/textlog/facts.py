@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import islice
 
+from traindx.readers.textlog.described import described_in
 from traindx.readers.textlog.grammar import LONGEST_LINE
 from traindx.readers.textlog.listing import MOST_LINES, mistakes_in
 from traindx.vocabulary import Fact
@@ -55,7 +56,7 @@ OPTIMIZER = re.compile(rf"(?<![\w-]){NAMES_OF_OPTIMIZERS}(?![\w.-])", re.IGNOREC
 ABOUT_OPTIMIZER = re.compile(
     rf"optimi[sz]er|\boptim\b|\bsolver_type\b|\busing (?:fused )?{NAMES_OF_OPTIMIZERS}\b", re.IGNORECASE
 )
-PRINTED_OPTIMIZER = re.compile(rf"\s*{NAMES_OF_OPTIMIZERS} \(\s*$", re.IGNORECASE)
+PRINTED_OPTIMIZER = re.compile(rf"^\s*{NAMES_OF_OPTIMIZERS} \(\s*$", re.IGNORECASE)
 PRECISION = re.compile(
     r"(?:bf|b?float|fp)?16[- ]?(?:bit)?[- ](?:automatic )?(?:mixed|amp)|(?<!\S)--(?:fp|bf)16(?! (?:false|0))(?!\S)",
     re.IGNORECASE,
@@ -91,7 +92,8 @@ CALLED = re.compile(
     re.I,
 )
 SAID = (
-    ("lr", re.compile(r"\b(?:lr|learning rate) (?:of|to|is|was|at|as|from) (\d+\.?\d*(?:e-?\d+)?)(?!\S*\d)", re.I)),
+    ("lr", re.compile(
+        r"\b(?:lr|learning rate)(?: of| to| is| was| at| as| from| ?[=:])? ?(\d+\.?\d*(?:e-?\d+)?)(?!\S*\d)", re.I)),
     ("batch_size", re.compile(r"\bbatch(?: ?size)? (?:of|to|is|was|at|as) (\d+)(?![\d.]*\d)", re.I)),
     ("classes", re.compile(r"(?<![\w./-])([2-9]|[1-9]\d{1,5}) (?:different )?(?:classes|categories|labels)\b")),
     ("dataset_size", re.compile(
@@ -101,8 +103,11 @@ SAID = (
     ("dropout", re.compile(r"\bdropout(?: rate| layers?)? (?:of|is|was|with|to) (0?\.\d+)", re.I)),
     ("optimizer", re.compile(
         rf"\b(?:use[ds]?|using|with|tried) (?:the )?{NAMES_OF_OPTIMIZERS}(?= ?[,.;)]| (?:opt|and lr|with)|$)", re.I)),
+    ("workers", re.compile(r"\bnum_workers ?(?:=|of|is|to|was)? ?(\d+)")),
+    ("shuffle", re.compile(r"\btrain\w*\s*=.*DataLoader\(.*shuffle\s*=\s*(False)")),
     ("precision", re.compile(
-        r"(?<!not )(?<!n't )\b(?:use|using|with|in|enabled?) (fp16|bf16|amp|half)\b|\.to_(fp16)\(", re.I)),
+        r"(?<!not )(?<!n't )\b(?:use|using|with|in|enabled?|(?:turn|switch)\w* (?:on|to))"
+        r" (fp16|bf16|amp|half|mixed)\b|\.to_(fp16)\(", re.I)),
 )  # fmt: skip
 DEPTH = re.compile(
     r"(?<![\w.-])(\d{1,3})[- ](?:hidden[- ]|dense[- ]|linear[- ]|fully[- ]connected[- ])?layers?\b", re.I
@@ -125,11 +130,13 @@ COMPLAINTS = (
         r"|(?:very|much|so|too) low)", re.I)),
     ("metric-constant-or-impossible", re.compile(
         r"\b(?:\w*acc\w*|m?ap|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)\b[^.?!:]{0,40}"
-        r"\b(?:always|constantly|stuck|stays?|remains?|keeps?|(?:is|are) (?:still |only )?(?:zero|0))\b", re.I)),
+        r"\b(?:always|constantly|stuck|(?:stay|remain|keep)(?:s|ed|ing)?|(?:is|are) (?:(?:still |only )?(?:zero|0)"
+        r"|(?:the )?same (?:for|in|at|after|every|each)))\b", re.I)),
     ("loss-flat-from-start", re.compile(
         rf"{SUBJECT}[^.?!:=]{{0,60}}\b{NOT} (?:\w+ ){{0,2}}(?:learn|train|converg|improv(?!e from)|decreas|increas|chang|mov"
         rf"|work|go\w* (?:down|up)|drop|reduc)|\b{NOT} (?:learn|converge)\b|\bnot (?:learn|converg|work|train)ing\b"
         r"|\b(?:stuck|stagnat\w+|(?:stay|remain|keep)(?:s|ed|ing)? (?:the same|constant|at|around|unchanged|on))\b"
+        r"|\b(?:every|each) (?:epoch|iteration|step|batch)\b[^.?!:]{0,30}\bthe same (?:loss|acc\w*|value|result)"
         r"|\b(?:always|constantly) (?:the same|zero|at|around|\d)|\bconstant (?:value|loss|acc\w*)\b"
         r"|\b(?:loss|reward) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))"
         r"|不下降|不收敛|不变|没有下降|没有变化|降不下", re.I)),
@@ -194,12 +201,15 @@ class Facts:
         for at, name, value in self.found:
             if at < row and self.code_near(at) < CROWD:
                 known.setdefault(name, []).append(value)
-        for name, value in self.said if self.asked else ():
-            known.setdefault(name, [value])
-        if self.complaints and self.asked:
-            known["symptoms"] = [",".join(self.complaints)]
-        if mistakes := mistakes_in(self.text) if self.asked else ():
-            known["mistakes"] = [",".join(mistakes)]
+        if self.asked:
+            known = {name: [value] for name, value in reversed(self.said)} | known
+            text = "\n".join(self.text)
+            slugs = {
+                "symptoms": self.complaints,
+                "mistakes": mistakes_in(text),
+                "described": described_in(text),
+            }
+            known |= {name: [",".join(found)] for name, found in slugs.items() if found}
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
     def code_near(self, row: int) -> int:
@@ -222,8 +232,7 @@ def said_in(line: str) -> list[tuple[str, Fact]]:
     for name, pattern in SAID:
         if (match := pattern.search(line)) is not None:
             word = next(group for group in match.groups() if group)
-            number = as_number(name, word)
-            found.append(number if number is not None else (name, word.lower()))
+            found.append(as_number(name, word) or (name, word.lower()))
     net, kinds = DEPTH.search(line), {word.lower() for word in SATURATES.findall(line)}
     if net is not None and kinds and not RECTIFIES.search(line):
         found += [("depth", int(net[1])), ("activations", ", ".join(sorted(kinds)))]
@@ -233,8 +242,7 @@ def said_in(line: str) -> list[tuple[str, Fact]]:
 def complaints_in(line: str) -> Iterator[str]:
     """The rules that would see what the author of a question says is wrong, one a sentence."""
     for sentence in re.split(r"(?<=[.?!？。])\s*", line) if PROSE.search(line) else ():
-        found = (slug for slug, pattern in COMPLAINTS if pattern.search(sentence))
-        yield from islice(found, 1)
+        yield from islice((slug for slug, pattern in COMPLAINTS if pattern.search(sentence)), 1)
 
 
 def optimizer_and_precision(line: str) -> list[tuple[str, Fact]]:
@@ -242,9 +250,7 @@ def optimizer_and_precision(line: str) -> list[tuple[str, Fact]]:
     what PyTorch prints of one, `optimizer = dict(type='SGD', ...)`, `16bit Automatic Mixed Precision`,
     `--fp16`."""
     found: list[tuple[str, Fact]] = []
-    names = OPTIMIZER.findall(line) if ABOUT_OPTIMIZER.search(line) else []
-    if not names and (printed := PRINTED_OPTIMIZER.match(line)):
-        names = [printed[1]]
+    names = (ABOUT_OPTIMIZER.search(line) and OPTIMIZER.findall(line)) or PRINTED_OPTIMIZER.findall(line)
     if len({name.lower() for name in names}) == 1 and not line.rstrip().lower().endswith(
         (": false", "=false")
     ):

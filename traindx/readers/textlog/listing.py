@@ -1,7 +1,6 @@
 """What a program that was pasted with a question does wrong, as far as its source or its author's words show it."""
 
 import re
-from collections.abc import Sequence
 
 MOST_LINES = 600  # of a question
 
@@ -11,6 +10,7 @@ def source(*patterns: str) -> re.Pattern[str]:
 
 
 NEGATION = r"(?:don['’]?t|do not|did ?n['’]?t|did not|not|never|without|forgot(?:ten)?(?: to)?|no)"
+UNUSED = rf"\b(?:{NEGATION}|remov\w+|instead of)\b[^.?!\n]{{0,30}}\b(?:softmax|sigmoid)\b"
 BACKWARD, ELSEWHERE = (
     source(r"\.backward\("),
     source(r"accelerator|Trainer\b|engine|deepspeed|accumul|\bclosure\b|scaler\.scale.*\bD\b"),
@@ -21,6 +21,7 @@ ENDS_IN_SOFTMAX = source(
     r"return\s+(?:\w+\.)*softmax\(",
     r"activation\s*=\s*['\"]softmax",
     r"\b(?:last|output|final) (?:layer|activation)\b[^\n]{0,30}\bsoftmax\b",
+    r"\bends? (?:with|in) (?:a )?softmax\b",
     r"\bsoftmax\b (?:activation |layer |function )?(?:at|as|in|on|for|after) (?:the|my) (?:very )?(?:end|last|output|final)",
 )
 TAKES_A_LOGIT = source(r"BCEWithLogits", r"binary_cross_entropy_with_logits", r"from_logits\s*=\s*True")
@@ -29,14 +30,16 @@ ENDS_IN_SIGMOID = source(
     r"return\s+(?:\w+\.)*sigmoid\(",
     r"Dense\(\s*1\s*,[^)\n]*sigmoid",
     r"\b(?:last|output|final) (?:layer|activation)\b[^\n]{0,30}\bsigmoid\b",
+    r"\bends? (?:with|in) (?:a )?sigmoid\b",
+    r"^\s*(?:x|out|logits)\s*=\s*(?:torch|F)\.sigmoid\(",
 )
 CLEARS = source(r"zero_grad", r"\.grad\s*=\s*None", r"\.grad\.(?:data\.)?zero_", r"clear_grad")
 STEPS = source(r"\bstep\(", r"apply_gradients", r"-=", r"\.sub_\(", r"\.add_\(", r"minimize\(")
 
 # The mistake, what the text has to contain, and what it must not contain.
 MISTAKES: tuple[tuple[str, tuple[re.Pattern[str], ...], tuple[re.Pattern[str], ...]], ...] = (
-    ("softmax-before-cross-entropy", (TAKES_LOGITS, ENDS_IN_SOFTMAX), (source(r"log_?softmax", r"attention"),)),
-    ("sigmoid-before-logits-loss", (TAKES_A_LOGIT, ENDS_IN_SIGMOID), ()),
+    ("softmax-before-cross-entropy", (TAKES_LOGITS, ENDS_IN_SOFTMAX), (source(r"log_?softmax", r"attention", UNUSED),)),
+    ("sigmoid-before-logits-loss", (TAKES_A_LOGIT, ENDS_IN_SIGMOID), (source(UNUSED),)),
     (
         "softmax-of-one-output",
         (source(r"Dense\(\s*(?:units\s*=\s*)?1\s*,[^)\n]*softmax", r"Linear\([^)\n]*,\s*1\s*\),?\s*\n[^\n]*\bSoftmax\("),),
@@ -111,9 +114,8 @@ MISTAKES: tuple[tuple[str, tuple[re.Pattern[str], ...], tuple[re.Pattern[str], .
 )  # fmt: skip
 
 
-def mistakes_in(lines: Sequence[str]) -> tuple[str, ...]:
-    """The mistakes that the lines of a question show, in the order of the table."""
-    text = "\n".join(lines)
+def mistakes_in(text: str) -> tuple[str, ...]:
+    """The mistakes that a question shows, in the order of the table."""
     return tuple(
         name
         for name, needed, excluded in MISTAKES

@@ -95,8 +95,10 @@ def cannot_tell(diagnosis: RunDiagnosis) -> bool:
     if top is None or top.pattern == TOO_SHORT:
         return top is not None or longest(diagnosis) < ENOUGH
     leads = top.cause != "healthy" and top.probability >= LEADS
-    shown = {f.slug for f in diagnosis.findings if f.severity != "info"} & {t.finding for t in top.for_}
-    return longest(diagnosis) < ENOUGH and not (leads and shown)
+    given: dict[str, object] = diagnosis.run.setup.get("facts", {})  # type: ignore[assignment]
+    shown = {f.slug for f in diagnosis.findings if f.severity != "info"}
+    shown.update(str(given.get("described", "")).split(","))
+    return longest(diagnosis) < ENOUGH and not (leads and shown & {t.finding for t in top.for_})
 
 
 def longest(diagnosis: RunDiagnosis) -> int:
