@@ -106,3 +106,11 @@ def test_whatever_a_diagnosis_names_can_be_explained(tmp_path: Path) -> None:
         named |= {hypothesis["cause"], *(fix["fix"] for fix in hypothesis["fixes"])}
     assert named
     assert all(find(name) for name in named)
+
+
+def test_words_that_everybody_uses_find_their_page() -> None:
+    firsts = {word: find(word)[0].slug for word in ("oom", "OOM", "nan", "saturation", "lr")}
+    assert firsts["oom"] == firsts["OOM"] == "out-of-memory"
+    assert firsts["nan"] == "loss-not-finite"
+    assert firsts["saturation"] == "saturating-activations"
+    assert firsts["lr"].startswith("learning-rate")

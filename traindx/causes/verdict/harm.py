@@ -73,7 +73,7 @@ def stuck_as_reported(
     curve = features.objective
     if not STILL & set(run.setup.word("symptoms").split(",")) or curve is None or curve.n < least:
         return False
-    if best_skill(features) >= good:
+    if best_skill(features) >= good or features.loss_is_no_score:
         return False
     gained = float(curve.oriented[0]) - min(curve.end, float(curve.oriented[-1]))
     begins = not any(e.code == "late-start" for e in run.events)

@@ -95,6 +95,8 @@ def contents(everything: Sequence[Page]) -> str:
 
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 
+# Words for a subject that its page has in none of its names.
+ALSO = {"oom": "out-of-memory", "nan": "loss-not-finite", "lr": "learning-rate", "saturation": "saturating"}
 ENDING = re.compile(r"(?<=\w{3})(?:t?ting|ning|ing|ed|es|s)$")
 
 
@@ -222,6 +224,7 @@ def find(word: str) -> list[Page]:
     """The pages of a code or slug, or those about some words. Raises UnknownPage with the nearest names."""
     everything = pages()
     wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
+    wanted = ALSO.get(wanted, wanted)
     found = [page for page in everything if wanted in (page.code.lower(), page.slug)] or about(
         wanted, everything
     )

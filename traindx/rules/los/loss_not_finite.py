@@ -91,12 +91,18 @@ def losses(features: Features) -> Iterator[Curve]:
     ]
     objective = features.objective
     sound = any((c := features.curve(n)) is not None and c.n for n in names)
-    if objective is not None and (objective.name in names or not sound):
+    if objective is not None and (objective.name in names or not (sound or begins_late(objective))):
         yield objective
     for name in sorted(names, key=lambda n: (n not in ("train/loss", "val/loss"), n)):
         curve = features.curve(name)
         if curve is not None and curve is not objective:
             yield curve
+
+
+def begins_late(curve: Curve) -> bool:
+    """Whether a reward or a score lacks only its first values: no episode had ended, so there was nothing to average."""
+    known = np.flatnonzero(np.isfinite(curve.raw.values))
+    return curve.sign < 0 and len(known) > 0 and bool(known[0] == len(curve.raw) - len(known))
 
 
 def curve_evidence(
