@@ -61,6 +61,9 @@ STYLES: dict[str, Style] = {
     "manual_module": Style(
         "SGD by hand through .data", {"optimizer": "by hand", "classes": 2, "batch_size": 120}, {"train/loss": "loss"}
     ),
+    "manual_reload": Style(
+        "SGD by hand, weights put back (Reptile)", {"optimizer": "by hand", "batch_size": 20}, {"train/loss": "loss"}
+    ),
     "accumulation": Style(
         "gradient accumulation, clipping",
         {"accumulation": 4, "clip_norm": 0.5, "batch_size": 40, "dataset_size": 320},

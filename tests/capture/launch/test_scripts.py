@@ -104,7 +104,8 @@ def test_a_module_sees_its_arguments(recorded) -> None:
 
 
 IDENTICAL = ["plain_functions", "trainer_class", "cnn_batchnorm", "rnn", "tiny_gpt", "scaler_amp", "accumulation",
-             "gan", "lbfgs_closure", "manual_sgd", "compiled", "compiled_step", "loader_workers", "raises"]  # fmt: skip
+             "gan", "lbfgs_closure", "manual_sgd", "manual_reload", "compiled", "compiled_step", "loader_workers",
+             "raises"]  # fmt: skip
 
 
 SLOW = {"compiled", "compiled_step"}

@@ -44,7 +44,9 @@ class Manual:
         self.optimizer: ByHand | None = None
         self.given: list[torch.Tensor] = []  # parameters whose gradients were asked for explicitly
         self.marks: tuple[list[int], list[Any]] = ([], [])
-        self.by_version = False  # steps change the versions: values need not be copied to the host
+        # Whether steps change the versions, so that no values need to be copied to the host; None until the first.
+        # Later changes show nothing: `load_state_dict` changes the versions where steps are made on `.data`.
+        self.by_version: bool | None = None
         self.begun = False
 
     def backward_begins(self, loss: torch.Tensor) -> None:
@@ -61,7 +63,8 @@ class Manual:
         found = self.read_marks()
         if found == self.marks or len(found[0]) < len(self.marks[0]):  # some are freed: that is no step
             return
-        self.by_version = self.by_version or found[0] != self.marks[0]
+        if self.by_version is None:
+            self.by_version = found[0] != self.marks[0]
         self.begun = False
         self.hand_on()
         self.stream.tell(StepEnds(self.optimizer))
