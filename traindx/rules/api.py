@@ -1,5 +1,5 @@
-"""What most rules need: `from traindx.rules.api import Evidence, Run, rule, threshold` for the names that fit
-on one line, `api.median` for those that do not.
+"""What most rules need: `from traindx.rules.api import Evidence, Run, api, rule, threshold` for the names that
+fit on one line, `api.median` for those that do not.
 
 Only what a diagnosis loads anyway is exported. Rules import from `traindx.features` directly what few of
 them use, because `traindx diagnose` loads only the rules that apply to a log and should not pay for the
@@ -49,6 +49,7 @@ from traindx.features.statistics import (
     slope,
     trend,
 )
+from traindx.rules import api
 from traindx.vocabulary import SEVERITIES, EvidencePoint, Floats, Ints, Panel, Run, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.wording import format_step
@@ -71,6 +72,7 @@ __all__ = [
     "Run",
     "Severity",
     "accuracy",
+    "api",
     "autocorrelation",
     "best_skill",
     "block_medians",

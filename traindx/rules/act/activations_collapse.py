@@ -1,8 +1,7 @@
 """ACT004 activations-collapse."""
 
 from traindx.features.per_module.panels import at_end, before_break, named, panel, typical
-from traindx.rules import api
-from traindx.rules.api import Evidence, Features, Iterator, Run, by_progress, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, by_progress, np, rule, threshold
 
 
 @rule(

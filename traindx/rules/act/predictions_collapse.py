@@ -1,7 +1,6 @@
 """ACT005 predictions-collapse."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 NAMES = ("val_outputs_majority_share", "outputs_majority_share")
 
@@ -73,7 +72,7 @@ def predictions_collapse(
     if usual is None or not curve.n:
         raise CannotJudge("the classes of the labels are not known")
     first = int(late * curve.n)
-    share = float(median(curve.values[first:]))
+    share = float(api.median(curve.values[first:]))
     if share < nearly or share - usual < above:
         return
     before = np.flatnonzero(curve.values < nearly)

@@ -1,8 +1,7 @@
 """ACT001 relu-units-dead."""
 
 from traindx.features.per_module.panels import at_end, before_break, first_known, least, named, panel
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -72,7 +71,7 @@ def relu_units_dead(
     )
 
 
-def onset_row(values: Floats, dead: float) -> int:
+def onset_row(values: api.Floats, dead: float) -> int:
     """First row from which on `values[n]` stay at `dead` or above (unknown ones are skipped)."""
     below = np.flatnonzero(values < dead)
     after = int(below[-1]) + 1 if len(below) else int(np.argmax(np.isfinite(values)))

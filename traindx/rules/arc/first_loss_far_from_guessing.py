@@ -2,8 +2,7 @@
 
 from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curves.chance_level import chance_loss
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -69,7 +68,7 @@ def first_loss_far_from_guessing(
         severity=api.by_progress(features, stuck="medium", unknown="low", learns="info"),
         strength=0.5,
         values={"first": first, "theory": theory, "which": which},
-        points=(EvidencePoint("train/loss", float(curve.steps[0]), first, theory, "loss"),),
+        points=(api.EvidencePoint("train/loss", float(curve.steps[0]), first, theory, "loss"),),
     )
 
 

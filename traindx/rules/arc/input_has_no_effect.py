@@ -1,8 +1,7 @@
 """ARC007 input-has-no-effect."""
 
 from traindx.features.per_module.panels import panel
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(

@@ -1,7 +1,6 @@
 """ARC006 loss-does-not-fit-targets."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, api, rule, threshold
 
 
 @rule(
@@ -73,7 +72,7 @@ def loss_does_not_fit_targets(
         strength=1.0 if severity == "high" else 0.5,
         aspects=(aspect,),
         values={"what": what},
-        points=(EvidencePoint("outputs_width", None, width or one),),
+        points=(api.EvidencePoint("outputs_width", None, width or one),),
     )
 
 

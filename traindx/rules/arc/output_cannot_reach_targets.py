@@ -2,8 +2,7 @@
 
 import math
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -53,7 +52,7 @@ def output_cannot_reach_targets(
     setup = run.setup
     low, high = setup.number("outputs_min"), setup.number("outputs_max")
     if low is None or high is None:
-        raise CannotJudge("outputs are not finite")
+        raise api.CannotJudge("outputs are not finite")
     last = last_activation(run)
     loss = setup.word("loss_name") or setup.word("loss")
     if low == high and setup.number("outputs_width") == 1:

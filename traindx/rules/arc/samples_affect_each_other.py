@@ -1,7 +1,6 @@
 """ARC010 samples-affect-each-other."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -51,5 +50,5 @@ def samples_affect_each_other(
     yield Evidence(
         severity=api.by_progress(features, stuck="high", unknown="high", learns="medium"),
         values={"found": found, "checked": checked},
-        points=(EvidencePoint("leak_pairs", None, found, 0.0, "pairs"),),
+        points=(api.EvidencePoint("leak_pairs", None, found, 0.0, "pairs"),),
     )

@@ -1,7 +1,6 @@
 """DAT012 batches-sorted-by-class."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -45,5 +44,5 @@ def batches_sorted_by_class(
     yield Evidence(
         severity=api.by_progress(features, stuck="high", unknown="medium", learns="medium"),
         values={"purity": found},
-        points=(EvidencePoint("batch_class_purity", None, found, 0.0, "0..1"),),
+        points=(api.EvidencePoint("batch_class_purity", None, found, 0.0, "0..1"),),
     )

@@ -1,8 +1,7 @@
 """DAT007 classes-imbalanced."""
 
 from traindx.features.comparisons.outputs_of_loss import is_language
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -62,5 +61,5 @@ def classes_imbalanced(
         strength=1 / 4 if weighted else 1.0,
         aspects=("weighted",) if weighted else (),
         values={"ratio": times},
-        points=(EvidencePoint("class_counts_max_min_ratio", None, times, ratio),),
+        points=(api.EvidencePoint("class_counts_max_min_ratio", None, times, ratio),),
     )

@@ -1,7 +1,6 @@
 """DAT002 inputs-not-normalized."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -70,8 +69,8 @@ def inputs_not_normalized(
         aspects=(how.split()[0],),
         values={"how": how, "mean": mean, "spread": spread},
         points=(
-            EvidencePoint("inputs_std_mean", None, spread, 1.0),
-            EvidencePoint("inputs_mean_abs", None, mean, 0.0),
+            api.EvidencePoint("inputs_std_mean", None, spread, 1.0),
+            api.EvidencePoint("inputs_mean_abs", None, mean, 0.0),
         ),
     )
 

@@ -1,7 +1,6 @@
 """DAT005 targets-not-normalized."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -48,7 +47,7 @@ def targets_not_normalized(
     if not (big or tiny):
         return
     yield Evidence(
-        severity=by_progress(
+        severity=api.by_progress(
             features, stuck="high", unknown="info" if setup.flag("data_is_raw") else "medium", learns="info"
         ),
         strength=1.0 if api.is_learning(features) is False else 0.5,

@@ -10,8 +10,7 @@ from traindx.features.performance.processes import (
     is_scale_free,
     ranks_of,
 )
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -70,5 +69,5 @@ def batch_grows_with_ranks(
     yield Evidence(
         last=run.last_step,
         values={"ranks": ranks, "own": own, "whole": ranks * own, "scale": scale, "law": law, "rate": rate},
-        points=(EvidencePoint("lr", run.last_step, rate, None, ""),),
+        points=(api.EvidencePoint("lr", run.last_step, rate, None, ""),),
     )

@@ -1,8 +1,7 @@
 """DST005 gradients-are-not-averaged."""
 
 from traindx.features.performance.processes import exchanged, is_scale_free
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 WAYS = {
     "summed": ": they are summed, not averaged",

@@ -1,8 +1,7 @@
 """DST003 rank-stops-reporting."""
 
 from traindx.features.performance.processes import reports_of
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(

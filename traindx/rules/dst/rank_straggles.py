@@ -12,8 +12,7 @@ from traindx.features.performance.processes import (
     count_apart,
     longest_stretch,
 )
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 PARTS = 8  # the run is judged in eighths
 WORDS = {
@@ -69,7 +68,7 @@ def rank_straggles(
     https://arxiv.org/abs/2410.12588.
     """
     if count_apart(run, start) is not None:
-        raise CannotJudge("the ranks count different steps")
+        raise api.CannotJudge("the ranks count different steps")
     length = step_seconds(features)
     judged = [
         lag_of(t, length, some, often, start)
@@ -77,7 +76,9 @@ def rank_straggles(
         if len(t.steps) >= least and length > 0
     ]
     if not judged:
-        raise CannotJudge("needs times of a step of two ranks at the same steps, which were not recorded")
+        raise api.CannotJudge(
+            "needs times of a step of two ranks at the same steps, which were not recorded"
+        )
     lag = next((lag for lag in judged if lag.parts >= lasting), None)
     if lag is None:
         return

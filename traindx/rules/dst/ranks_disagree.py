@@ -3,8 +3,7 @@
 import msgspec
 
 from traindx.features.performance.processes import Count, apart, by_rank, count_apart, panels_by_rank
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 STEPS = "rank {rank} has made {own:g} steps while another has made {other:g}"
 
@@ -98,8 +97,8 @@ class Difference(msgspec.Struct, frozen=True):
 
     what: str
     signal: str
-    steps: Floats
-    share: Floats
+    steps: api.Floats
+    share: api.Floats
 
 
 def in_parts(run: Run) -> bool:

@@ -3,8 +3,7 @@
 import msgspec
 
 from traindx.features.curves.generalization import reached
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, accuracy, median, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 HELD_OUT = 12  # evaluations that show the trend of a validation loss
 
@@ -83,7 +82,7 @@ def losses_stay_high(
     curve = features.curve("train/loss") or features.curve("val/loss")
     if features.is_reinforcement or curve is None or curve.n < 4 or median(curve.values[:3]) <= 0:
         raise api.CannotJudge("needs a loss that begins above zero")
-    state = measured_state(curve, [accuracy(features, split) for split in ("train/", "val/")])
+    state = measured_state(curve, [api.accuracy(features, split) for split in ("train/", "val/")])
     if state.late > slow or held_out_is_worse(features, state, gap):
         return
     kind = no_progress(features, state, nothing)

@@ -2,8 +2,7 @@
 
 import msgspec
 
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 MIN_POINTS = 8
 
@@ -117,9 +116,9 @@ def evidence(apart: Apart, split: str) -> Evidence:
             "now": now,
         },
         points=(
-            EvidencePoint(loss.name, at, loss_then),
-            EvidencePoint(loss.name, last, loss_now, loss_then),
-            EvidencePoint(metric.name, at, then),
-            EvidencePoint(metric.name, last, now, then),
+            api.EvidencePoint(loss.name, at, loss_then),
+            api.EvidencePoint(loss.name, last, loss_now, loss_then),
+            api.EvidencePoint(metric.name, at, then),
+            api.EvidencePoint(metric.name, last, now, then),
         ),
     )

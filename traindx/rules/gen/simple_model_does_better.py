@@ -1,8 +1,7 @@
 """GEN010 simple-model-does-better."""
 
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 NOTHING = "no-better-than-trivial"
 WORDS = {
@@ -76,7 +75,7 @@ def simple_model_does_better(
         aspects=named,
         values={"which": WORDS[found.which], "samples": "the training samples", "simple": found.simple,
                 "unit": UNITS[found.unit], "own": found.own},
-        points=(EvidencePoint("outputs", None, found.own, found.simple),),
+        points=(api.EvidencePoint("outputs", None, found.own, found.simple),),
     )  # fmt: skip
 
 

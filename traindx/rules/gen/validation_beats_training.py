@@ -1,7 +1,6 @@
 """GEN005 validation-beats-training."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 MIN_POINTS = 6
 
@@ -51,7 +50,7 @@ def validation_beats_training(
     """
     candidates = [p for p in api.pairs(features, min_points=MIN_POINTS) if p.same]
     if features.is_reinforcement or not candidates:
-        raise CannotJudge(
+        raise api.CannotJudge(
             f"needs the same metric on training and validation data, {MIN_POINTS} points of each"
         )
     for pair in candidates[:1]:

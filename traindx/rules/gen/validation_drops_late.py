@@ -3,8 +3,7 @@
 import msgspec
 
 from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Pair, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Pair, Run, api, np, rule, threshold
 
 MIN_POINTS = 10
 

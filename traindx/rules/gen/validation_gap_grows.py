@@ -5,8 +5,7 @@ import msgspec
 from traindx.features.curves.generalization import Rise, best_long_ago, course, final_level, tail
 from traindx.features.curves.generalization import rise_after_low as rise_of
 from traindx.features.curves.signal_pairs import differ_in_unit, samples_behind
-from traindx.rules import api
-from traindx.rules.api import Evidence, Features, Floats, Iterator, Pair, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Pair, Run, api, median, np, rule, threshold
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -14,7 +13,7 @@ class Seen(msgspec.Struct, frozen=True):
 
     pair: Pair
     rise: Rise
-    train: Floats
+    train: api.Floats
     relative: float
     lost: float
 
@@ -262,7 +261,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
     )  # fmt: skip
 
 
-def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
+def unmoved(pair: Pair, val: api.Floats, train: api.Floats, least: float) -> Evidence | None:
     """A validation loss that did not change in a few evaluations, or was best in the first half of them, while
     training fell below it."""
     # The training mean of the first epoch contains the first descent, of which validation saw only the end.

@@ -2,8 +2,7 @@
 
 import re
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 HELD_OUT = {
     "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout",

@@ -1,8 +1,7 @@
 """GEN003 validation-rises-then-falls."""
 
 from traindx.features.curves.generalization import Hump, hump
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Pair, Run, median, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Pair, Run, api, rule, threshold
 
 MIN_POINTS = 8
 
@@ -82,7 +81,7 @@ def training_shares(pair: Pair, seen: Hump, shared: float) -> bool:
     """Whether the training curve has the hump too."""
     train = pair.train_at_val()
     unit = seen.high - seen.low if pair.same else pair.train.span
-    return bool(median(train[seen.top : seen.top + 3]) - train[seen.before] > shared * unit)
+    return bool(api.median(train[seen.top : seen.top + 3]) - train[seen.before] > shared * unit)
 
 
 def evidence(pair: Pair, seen: Hump) -> Evidence:

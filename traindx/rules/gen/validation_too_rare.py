@@ -1,7 +1,6 @@
 """GEN007 validation-too-rare."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -44,7 +43,7 @@ def validation_too_rare(
         return
     length = float(train.steps[-1] - train.steps[0])
     at, left = float(held.steps[-1]), float(train.steps[-1] - held.steps[-1])
-    usual = float(median(np.diff(held.steps))) if len(held) > 1 else length
+    usual = float(api.median(np.diff(held.steps))) if len(held) > 1 else length
     ended = len(held) >= few and left > (1 - covered) * length and left > rhythm * usual
     if len(held) < few or ended:
         yield Evidence(

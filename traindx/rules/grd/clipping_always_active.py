@@ -1,7 +1,6 @@
 """GRD009 clipping-always-active."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, api, np, rule, threshold
 
 
 @rule(
@@ -58,5 +57,5 @@ def clipping_always_active(
         severity=harm if strong else "info",
         aspects=("tight",) if strong else ("mild",),
         values={"share": share, "ratio": typical},
-        points=(EvidencePoint("clip_ratio", float(steps[-1]), typical, 1.0),),
+        points=(api.EvidencePoint("clip_ratio", float(steps[-1]), typical, 1.0),),
     )

@@ -1,7 +1,6 @@
 """GRD010 clipping-never-active."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(

@@ -1,7 +1,6 @@
 """GRD012 curvature-beyond-stability."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -47,10 +46,10 @@ def curvature_beyond_stability(
     learning, arXiv:2110.04369.
     """
     if run.setup.word("optimizer") != "sgd":
-        raise CannotJudge("a stability limit is known for stochastic gradient descent only")
+        raise api.CannotJudge("a stability limit is known for stochastic gradient descent only")
     curve, rates = features.needed_curve("curvature/max"), features.needed_curve("lr")
     if not curve.n or not rates.n:
-        raise CannotJudge("no finite curvature or learning rate was recorded")
+        raise api.CannotJudge("no finite curvature or learning rate was recorded")
     momentum = run.setup.momentum or 0.0
     stable = limit * (1 + momentum) / (1 + 2 * momentum if run.setup.flag("nesterov") else 1)
     rate = at_steps(rates, curve.steps)

@@ -1,7 +1,6 @@
 """GRD007 gradient-is-zero."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 def usual(values: api.Floats, start: int, stop: int, rows: int) -> float:
@@ -76,5 +75,5 @@ def gradient_is_zero(
         severity="high" if lasting else "low",
         aspects=("to-end" if lasting else "comes-back",) + ("from-start",) * (start == 0),
         values={"count": stop - start, "step": norm.step_at(start)},
-        points=(EvidencePoint("grad_norm", norm.step_at(start), 0.0, before, "L2"),),
+        points=(api.EvidencePoint("grad_norm", norm.step_at(start), 0.0, before, "L2"),),
     )

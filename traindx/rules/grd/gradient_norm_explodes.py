@@ -1,7 +1,6 @@
 """GRD002 gradient-norm-explodes."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(

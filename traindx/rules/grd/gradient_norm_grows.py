@@ -1,7 +1,6 @@
 """GRD003 gradient-norm-grows."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, api, np, rule, threshold
 
 
 @rule(
@@ -71,5 +70,5 @@ def gradient_norm_grows(
         severity=outcome[0],
         aspects=(f"loss-{outcome[1]}",),
         values={"ratio": times},
-        points=(EvidencePoint("grad_norm", float(steps[-1]), seen.last, level, "L2"),),
+        points=(api.EvidencePoint("grad_norm", float(steps[-1]), seen.last, level, "L2"),),
     )

@@ -1,8 +1,7 @@
 """GRD004 gradient-norm-spikes."""
 
 from traindx.features.curves.gradient_norms import Excursion
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 def loss_answers(objective: Curve | None, first: float, last: float, jump: float) -> bool:
@@ -105,10 +104,10 @@ def gradient_norm_spikes(
     )
 
 
-def spike_point(spike: Excursion, steps: api.Floats, values: api.Floats) -> EvidencePoint:
+def spike_point(spike: Excursion, steps: api.Floats, values: api.Floats) -> api.EvidencePoint:
     """The peak of a spike, compared with the level around it."""
     peak = float(values[spike.peak])
-    return EvidencePoint("grad_norm", float(steps[spike.peak]), peak, peak / spike.factor, "L2")
+    return api.EvidencePoint("grad_norm", float(steps[spike.peak]), peak, peak / spike.factor, "L2")
 
 
 def severity(answered: bool, often: bool, harmful: bool) -> api.Severity:

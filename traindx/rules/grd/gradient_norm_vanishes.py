@@ -1,7 +1,6 @@
 """GRD005 gradient-norm-vanishes."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, Features, Iterator, Run, improved, median, np, rule, shed, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, improved, median, np, rule, threshold
 
 
 @rule(
@@ -48,7 +47,7 @@ def gradient_norm_vanishes(
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= norm.n // 2:
         raise api.CannotJudge("most gradient norms are exactly zero")
-    gone = shed(objective)
+    gone = api.shed(objective)
     if gone >= learnt or (gone >= little and improved(objective, share=learnt, score=score)):
         return
     gains = gone > 0 and improved(objective, share=learnt, score=score)

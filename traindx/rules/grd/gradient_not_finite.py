@@ -1,7 +1,6 @@
 """GRD006 gradient-not-finite."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(

@@ -1,8 +1,7 @@
 """GRD008 gradients-imbalanced."""
 
 from traindx.features.per_module.panels import after_warm_up, at_end, panel, typical
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(

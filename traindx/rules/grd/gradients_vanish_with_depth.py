@@ -2,8 +2,7 @@
 
 from traindx.features.per_module.panels import panel, typical
 from traindx.features.statistics.trends import rank_correlation
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -55,7 +54,7 @@ def gradients_vanish_with_depth(
     known = np.isfinite(level)
     level, names = level[known], [m for m, k in zip(found.modules, known, strict=True) if k]
     if len(names) < deep:
-        raise CannotJudge(f"needs {deep:.0f} modules with a gradient, there are {len(names)}")
+        raise api.CannotJudge(f"needs {deep:.0f} modules with a gradient, there are {len(names)}")
     part = max(1, len(level) // 3)
     front, back = float(median(level[:part])), float(median(level[-part:]))
     bound = ratio if len(found.steps) >= rows else strong

@@ -1,7 +1,6 @@
 """LOP001 gradients-accumulate-across-steps."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -52,5 +51,5 @@ def gradients_accumulate_across_steps(
         severity=api.by_progress(features, stuck="critical", unknown="high", learns="medium"),
         aspects=("always",) if missing >= checked else ("often",),
         values={"share": missing / checked},
-        points=(EvidencePoint("zero_grad_missing_steps", None, missing, 0.0, "steps"),),
+        points=(api.EvidencePoint("zero_grad_missing_steps", None, missing, 0.0, "steps"),),
     )

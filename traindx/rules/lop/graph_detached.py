@@ -1,7 +1,6 @@
 """LOP004 graph-detached."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -71,7 +70,7 @@ def graph_detached(
             "what": "get no gradient" if absent else "get a gradient of exactly zero",
             "names": names or setup.known("parameters_with_zero_gradient_names") or "",
         },
-        points=(EvidencePoint("parameters_without_gradient", None, count, 0.0, "parameters"),),
+        points=(api.EvidencePoint("parameters_without_gradient", None, count, 0.0, "parameters"),),
     )
 
 

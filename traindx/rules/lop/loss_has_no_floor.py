@@ -1,7 +1,6 @@
 """LOP014 loss-has-no-floor."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -51,7 +50,7 @@ def loss_has_no_floor(
     levels = np.array([float(median(part)) for part in np.array_split(y, int(parts))])
     size = abs(float(median(y[:3])))
     if size == 0:
-        raise CannotJudge("the first loss is zero, so there is no scale to compare with")
+        raise api.CannotJudge("the first loss is zero, so there is no scale to compare with")
     first, second = levels[0] - levels[len(levels) // 2], levels[len(levels) // 2] - levels[-1]
     if levels[-1] > -far * size or bool((np.diff(levels) >= 0).any()) or second < faster * first:
         return

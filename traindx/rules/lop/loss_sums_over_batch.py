@@ -1,7 +1,6 @@
 """LOP012 loss-sums-over-batch."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -49,5 +48,5 @@ def loss_sums_over_batch(
     yield Evidence(
         severity=api.by_progress(features, stuck="high", unknown="low", learns="info"),
         values={"growth": growth},
-        points=(EvidencePoint("loss_batch_growth", None, growth, 1.0, "x"),),
+        points=(api.EvidencePoint("loss_batch_growth", None, growth, 1.0, "x"),),
     )

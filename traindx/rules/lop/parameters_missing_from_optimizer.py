@@ -1,7 +1,6 @@
 """LOP002 parameters-missing-from-optimizer."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -67,5 +66,5 @@ def parameters_missing_from_optimizer(
             else f"{outside:.0f} of {total:.0f} trainable parameters are in no optimizer",
             "names": f" ({listed})" if listed and not strangers else "",
         },
-        points=(EvidencePoint("parameters_without_optimizer", None, part * total, 0.0, "parameters"),),
+        points=(api.EvidencePoint("parameters_without_optimizer", None, part * total, 0.0, "parameters"),),
     )

@@ -1,7 +1,6 @@
 """LOP011 parameters-not-registered."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
 @rule(
@@ -47,5 +46,5 @@ def parameters_not_registered(
     yield Evidence(
         severity=api.by_progress(features, stuck="high", unknown="high", learns="medium"),
         values={"count": count, "names": run.setup.known("parameters_unregistered_names") or ""},
-        points=(EvidencePoint("parameters_unregistered", None, count, 0.0, "values"),),
+        points=(api.EvidencePoint("parameters_unregistered", None, count, 0.0, "values"),),
     )

@@ -1,7 +1,6 @@
 """LOS023 chosen-answers-become-unlikely."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, median, rule, threshold
 
 
 @rule(

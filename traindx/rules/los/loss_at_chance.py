@@ -2,8 +2,7 @@
 
 from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, median, np, rule, slope, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 OF_LABELS = ("cross_entropy", "nll_loss")
 
@@ -142,7 +141,7 @@ def falls_below(
     later = values[int(begun * len(values)) :]
     if len(later) < enough or float(median(later)) >= chance_loss(classes) * (1 - least):
         return False
-    tilt = slope(later)
+    tilt = api.slope(later)
     return -tilt.change > max(clear * tilt.error, least * float(median(later)))
 
 

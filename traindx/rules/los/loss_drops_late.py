@@ -1,7 +1,6 @@
 """LOS010 loss-drops-late."""
 
-from traindx.rules import api
-from traindx.rules.api import TREND_PARTS, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import TREND_PARTS, Evidence, Features, Iterator, Run, api, rule, threshold
 
 BLOCKS = 60  # how finely the run is cut in the search for the drop
 
@@ -62,5 +61,7 @@ def loss_drops_late(
         last=curve.step_at(drop.last),
         strength=min(1.0, 0.5 + drop.wait),
         values={"name": curve.name, "wait": drop.wait, "onset": curve.step_at(drop.first)},
-        points=(EvidencePoint(curve.name, curve.step_at(drop.first), drop.size, None, "size of the fall"),),
+        points=(
+            api.EvidencePoint(curve.name, curve.step_at(drop.first), drop.size, None, "size of the fall"),
+        ),
     )

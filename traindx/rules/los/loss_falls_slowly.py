@@ -1,7 +1,6 @@
 """LOS005 loss-falls-slowly."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, rule, slope, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, slope, threshold
 
 
 @rule(
@@ -64,7 +63,7 @@ def loss_falls_slowly(
     if second.change >= 0 or -second.change < straight * max(-first.change, 0.0) or second.z > -2:
         return
     norm = features.curve("grad_norm")
-    tiny = norm is not None and norm.n > 0 and float(median(norm.values)) < tiny_norm
+    tiny = norm is not None and norm.n > 0 and float(api.median(norm.values)) < tiny_norm
     yield Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
@@ -84,5 +83,6 @@ def cut_short(features: Features, curve: api.Curve) -> bool:
         return False
     rates = lr.at_steps(curve.steps[curve.n // 2 :])
     return bool(
-        median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 4
+        api.median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2
+        and rates[0] > lr.values.max() / 4
     )

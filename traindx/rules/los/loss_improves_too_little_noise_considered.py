@@ -1,6 +1,5 @@
 """LOS016 loss-improves-too-little-noise-considered."""
 
-from traindx.rules import api
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -8,6 +7,7 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    api,
     np,
     rule,
     threshold,

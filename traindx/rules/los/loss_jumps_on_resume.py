@@ -1,7 +1,6 @@
 """LOS013 loss-jumps-on-resume."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -73,7 +72,7 @@ def loss_jumps_on_resume(
             continue
         yield evidence(event.step, a, b)
     if not judged and not (seams and curve.n < 2 * points):
-        raise CannotJudge("too few points around the resume")
+        raise api.CannotJudge("too few points around the resume")
 
 
 def evidence(step: float, before: float, after: float) -> Evidence:

@@ -1,7 +1,6 @@
 """LOS012 loss-near-zero-early."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -50,7 +49,7 @@ def loss_near_zero_early(
         not len(below)
         or below[0] > early * curve.n
         or api.searches_within_steps(run)
-        or float(median(curve.values[below[0] :])) > near * curve.start
+        or float(api.median(curve.values[below[0] :])) > near * curve.start
     ):
         return
     first = int(below[0])

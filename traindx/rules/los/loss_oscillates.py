@@ -1,8 +1,7 @@
 """LOS006 loss-oscillates."""
 
 from traindx.features.curves.oscillation import Swing, clipped, detrended, swing, tosses
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 MEANS = ("mean", "avg", "average")
 
@@ -82,7 +81,7 @@ def loss_oscillates(
 
 
 def regular_oscillation(
-    features: Features, curve: Curve, bars: tuple[float, float, float, float]
+    features: Features, curve: api.Curve, bars: tuple[float, float, float, float]
 ) -> Iterator[Evidence]:
     """An oscillation with a period, or from point to point, in the later two thirds of a curve."""
     chance, explained, large, growing = bars
@@ -116,7 +115,7 @@ def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> b
 
 
 def oscillation_evidence(
-    curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool
+    curve: api.Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool
 ) -> Evidence:
     """The evidence of an oscillation of `y`, the later points of a curve. `scale` is what its size is
     compared with."""
@@ -142,7 +141,9 @@ def oscillation_evidence(
     )
 
 
-def tossed_mean(features: Features, curve: Curve, few: float, wild: float, often: float) -> Evidence | None:
+def tossed_mean(
+    features: Features, curve: api.Curve, few: float, wild: float, often: float
+) -> Evidence | None:
     """A mean (over an epoch, over episodes) or a short curve that oscillates over a large range without a
     gain. Single batches and single episodes scatter as widely in healthy runs."""
     words = features.run.originals.get(curve.name, curve.name).lower()
@@ -235,7 +236,7 @@ def up_and_down(
 
 def is_epoch(
     features: Features,
-    curve: Curve,
+    curve: api.Curve,
     period: float,
     *,
     close: float = threshold(0.1, "of the epoch", "convention", "a spectrum has bins"),

@@ -1,8 +1,7 @@
 """LOS014 loss-repeats-each-epoch."""
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -73,7 +72,9 @@ def loss_repeats_each_epoch(
         aspects=("rising-within" if rising else "falling-within",),
         values={"share": share, "shape": "rising within it" if rising else "falling within it"},
         points=(
-            EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),
+            api.EvidencePoint(
+                "train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"
+            ),
         ),
     )
 

@@ -1,7 +1,6 @@
 """LOS019 policy-moves-too-far."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -48,7 +47,7 @@ def policy_moves_too_far(
         curve = features.curve(name)
         if curve is None or curve.n < least:
             continue
-        level = float(median(np.abs(curve.values[curve.n // 2 :])))
+        level = float(api.median(np.abs(curve.values[curve.n // 2 :])))
         if level >= far:
             onset = int(np.argmax(np.abs(curve.values) >= far))
             yield Evidence(

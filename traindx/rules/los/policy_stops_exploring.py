@@ -1,7 +1,6 @@
 """LOS020 policy-stops-exploring."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 # A name with one of these words is not the entropy of a policy.
 OTHERS = {"cross", "target", "coef", "coefficient", "alpha"}
@@ -48,7 +47,7 @@ def policy_stops_exploring(
     if not features.is_reinforcement or reward is None or reward.n < least or reward.sign > 0:
         raise CannotJudge("needs the rewards of an agent")
     level = api.running_median(reward.values, 3)
-    best, now = float(level.max()), float(median(reward.values[-(reward.n // 3) :]))
+    best, now = float(level.max()), float(api.median(reward.values[-(reward.n // 3) :]))
     if best - now < lost * (best - float(level[0])):
         return
     for name in run.series:

@@ -1,7 +1,6 @@
 """LOS022 posterior-collapses."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold, words_of
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, np, rule, threshold, words_of
 
 DIVERGENCES = frozenset({"kl", "kld", "kldiv"})
 RECONSTRUCTIONS = frozenset(
@@ -50,16 +49,16 @@ def posterior_collapses(
     (2016), Improving variational inference with inverse autoregressive flow (free bits), arXiv:1606.04934.
     """
     if features.is_reinforcement:
-        raise CannotJudge("the divergence is that of a policy")
+        raise api.CannotJudge("the divergence is that of a policy")
     other = named(run, features, RECONSTRUCTIONS, DIVERGENCES)
     if other is None or other.n < least:
-        raise CannotJudge("needs a reconstruction loss next to the divergence")
+        raise api.CannotJudge("needs a reconstruction loss next to the divergence")
     if any(weighs_less(features, name, full) for name in run.series):
         return
     level = float(api.median(np.abs(other.values[-(other.n // 3) :])))
     curve = named(run, features, DIVERGENCES, frozenset(WEIGHTS))
     if curve is None or curve.n < least:
-        raise CannotJudge("needs the divergence")
+        raise api.CannotJudge("needs the divergence")
     late, first = curve.values[-(curve.n // 3) :], float(api.median(curve.values[: curve.n // 3]))
     if late.min() >= 0 and late.max() <= little * level and api.median(late) <= rising * first:
         last, limit = float(curve.values[-1]), little * level

@@ -1,7 +1,6 @@
 """LOS021 q-values-explode."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 NAMES = {"q", "q1", "q2", "qf", "qf1", "qf2", "qvalue", "qvalues", "qval", "qs"}
 EPISODE = ("return", "episode", "episodic", "ep_rew")  # in names of rewards that are summed over an episode
@@ -50,7 +49,7 @@ def q_values_explode(
     """
     reward = features.objective
     if not features.is_reinforcement or reward is None or not reward.n or reward.name == "train/loss":
-        raise CannotJudge("needs the rewards of an agent")
+        raise api.CannotJudge("needs the rewards of an agent")
     most = float(np.abs(reward.values).max())
     logged = run.originals.get(reward.name, "") + reward.name
     summed = any(word in logged.lower() for word in EPISODE)

@@ -1,8 +1,7 @@
 """LRS003 learning-rate-never-warms-up."""
 
 from traindx.features.curves.schedule import traces
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -85,7 +84,7 @@ def evidence(curve: Curve, objective: Curve, top: int) -> Evidence:
             "at": at,
         },
         points=(
-            EvidencePoint(curve.name, first, float(curve.values[0])),
-            EvidencePoint(objective.name, at, height, start),
+            api.EvidencePoint(curve.name, first, float(curve.values[0])),
+            api.EvidencePoint(objective.name, at, height, start),
         ),
     )

@@ -1,8 +1,7 @@
 """LRS002 learning-rate-vanishes-early."""
 
 from traindx.features.curves.schedule import traces, vanishes_at
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -120,8 +119,8 @@ def evidence(curve: Curve, at: int, left: float, objective: Curve, share: float)
         severity="high" if left > 0.5 else "medium",
         values={"signal": curve.name, "share": share, "at": step, "rest": left, "objective": objective.name},
         points=(
-            EvidencePoint(curve.name, step, float(curve.values[at]), peak),
-            EvidencePoint(curve.name, last, float(curve.values[-1]), peak),
-            EvidencePoint(objective.name, step, float(objective.at_steps(np.array([step]))[0])),
+            api.EvidencePoint(curve.name, step, float(curve.values[at]), peak),
+            api.EvidencePoint(curve.name, last, float(curve.values[-1]), peak),
+            api.EvidencePoint(objective.name, step, float(objective.at_steps(np.array([step]))[0])),
         ),
     )

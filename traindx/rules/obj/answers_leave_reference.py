@@ -1,7 +1,6 @@
 """OBJ009 answers-leave-reference."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -42,7 +41,7 @@ def answers_leave_reference(
     """
     curve, reward = features.needed_curve("train/kl"), features.objective
     if not features.is_reinforcement or reward is None or reward.sign > 0 or min(curve.n, reward.n) < least:
-        raise CannotJudge("needs rewards and the divergence from a reference")
+        raise api.CannotJudge("needs rewards and the divergence from a reference")
     level, means = float(median(curve.values[-(curve.n // 3) :])), api.running_median(reward.values, 3)
     best, now = float(means.max()), float(median(reward.values[-(reward.n // 3) :]))
     if level > far and best - now >= lost * (best - float(means[0])):

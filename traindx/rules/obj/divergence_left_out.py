@@ -1,7 +1,6 @@
 """OBJ008 divergence-left-out."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, named
 
 
@@ -44,7 +43,7 @@ def divergence_left_out(
     other = named(run, features, RECONSTRUCTIONS, DIVERGENCES)
     curve = named(run, features, DIVERGENCES, frozenset())
     if features.is_reinforcement or other is None or curve is None or min(curve.n, loss.n) < least:
-        raise CannotJudge("needs a loss, a reconstruction loss and a divergence")
+        raise api.CannotJudge("needs a loss, a reconstruction loss and a divergence")
     if loss.n != other.n or np.any(np.abs(loss.values - other.values) > equal * np.abs(loss.values)):
         return
     first, last = float(median(curve.values[: curve.n // 3])), float(median(curve.values[-(curve.n // 3) :]))

@@ -1,7 +1,6 @@
 """OBJ006 divergence-outweighs-rewards."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -63,8 +62,8 @@ def divergence_outweighs_rewards(
     if moved.sum() < least:
         return
     weights = loss.values[moved] / kl.values[moved]
-    weight, third = float(median(weights)), reward.n // 3
-    constant = float(median(np.abs(weights - weight))) <= alike * weight
+    weight, third = float(api.median(weights)), reward.n // 3
+    constant = float(api.median(np.abs(weights - weight))) <= alike * weight
     gain = float(np.mean(reward.oriented[:third]) - np.mean(reward.oriented[-third:]))
     error = api.difference_noise(reward.values) * (2 / third) ** 0.5
     if constant and weight > heavy and gain < clear * error:

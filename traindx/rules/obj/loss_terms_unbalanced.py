@@ -1,7 +1,6 @@
 """OBJ001 loss-terms-unbalanced."""
 
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 TOTALS = ("total_loss", "train/loss")
 POLICIES = ("policy_loss", "policy_gradient_loss", "pg_loss")
@@ -78,7 +77,7 @@ def loss_terms_unbalanced(
         yield evidence(total, entropy, share, "entropy")
 
 
-def last_weight(total: Floats, terms: Floats, exact: float) -> tuple[float, float]:
+def last_weight(total: api.Floats, terms: api.Floats, exact: float) -> tuple[float, float]:
     """The weight of the last of `terms[n, k]` in their sum `total[n]`, and its standard error; infinite where the
     residual is more than `exact` of the spread."""
     weights = np.linalg.lstsq(terms, total, rcond=None)[0]

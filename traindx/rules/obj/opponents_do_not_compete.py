@@ -2,8 +2,7 @@
 
 from msgspec.structs import replace
 
-from traindx.rules import api
-from traindx.rules.api import Curve, Evidence, Features, Floats, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 from traindx.rules.los.discriminator_wins import player_losses
 
 
@@ -110,7 +109,7 @@ def levels(curve: Curve) -> list[float]:
     ]
 
 
-def tail(curve: Curve) -> Floats:
+def tail(curve: Curve) -> api.Floats:
     return curve.values[-(curve.n // 3) :]
 
 

@@ -1,7 +1,6 @@
 """OBJ002 preferences-turn-around."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -59,4 +58,4 @@ def preferences_turn_around(
                 points=(api.EvidencePoint(right.name, float(right.steps[-1]), level, 0.5),),
             )
     if not judged:
-        raise CannotJudge("needs the rewards of chosen and rejected answers")
+        raise api.CannotJudge("needs the rewards of chosen and rejected answers")

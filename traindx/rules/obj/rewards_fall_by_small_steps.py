@@ -1,7 +1,6 @@
 """OBJ004 rewards-fall-by-small-steps."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, median, rule, threshold
 
 OTHERS = {
     "cross",
@@ -85,7 +84,7 @@ def rewards_fall_by_small_steps(
         )
 
 
-def update_size(run: Run, features: Features) -> tuple[Curve, str] | None:
+def update_size(run: Run, features: Features) -> tuple[api.Curve, str] | None:
     """The signal that shows best how far the policy moves, and what it measures."""
     found = {}
     for name in run.series:

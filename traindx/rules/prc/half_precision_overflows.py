@@ -1,7 +1,6 @@
 """PRC001 half-precision-overflows."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -75,7 +74,7 @@ def half_precision_overflows(
     )
 
 
-def falls(fell: Floats, begin: int, pause: float) -> list[tuple[int, int]]:
+def falls(fell: api.Floats, begin: int, pause: float) -> list[tuple[int, int]]:
     """First and last row of each chain of falls after row `begin`: no rise and at most `pause` rows between
     two."""
     found: list[tuple[int, int]] = []

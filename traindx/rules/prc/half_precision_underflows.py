@@ -1,7 +1,6 @@
 """PRC002 half-precision-underflows."""
 
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -61,7 +60,7 @@ def half_precision_underflows(
         values={"share": float(zero.mean()), "scale": highest},
         points=(
             api.EvidencePoint(
-                "grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"
+                "grad_norm", norm.step_at(first), 0.0, float(api.median(norm.values[~zero])), "L2"
             ),
         ),
     )

@@ -1,7 +1,6 @@
 """PRC003 loss-scale-collapses."""
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -51,7 +50,7 @@ def loss_scale_collapses(
         return
     begin = api.settles(scale, rows=int(rest))
     settled = float(scale.max()) if begin is None else float(scale[begin:].max())
-    end = float(median(scale[-int(rest) :])) if len(scale) > rest else float(scale[-1])
+    end = float(api.median(scale[-int(rest) :])) if len(scale) > rest else float(scale[-1])
     sunk = settled / end >= fall and begin is not None
     if not sunk and not (end <= floor and scale.max() > 2 * end):
         return

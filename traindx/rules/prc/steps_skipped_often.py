@@ -2,8 +2,7 @@
 
 import re
 
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Floats, Iterator, Run, api, np, rule, threshold
 
 COUNTING = ("step", "iteration", "iter", "update", "row")  # axes that count optimizer steps
 
@@ -94,7 +93,7 @@ def steps_skipped_often(
         strength=1.0 if share >= heavy else 0.5,
         severity="high" if share >= heavy else "medium",
         values={"share": share, "step": first, "last": last},
-        points=(EvidencePoint("skipped_steps", first, share, often, "of the steps"),),
+        points=(api.EvidencePoint("skipped_steps", first, share, often, "of the steps"),),
     )
 
 
@@ -125,5 +124,5 @@ def skips_in_a_row(
         severity=severity,
         aspects=(*(["scale-sinks"] if scale < usual else []), *(["scale-lost"] if scale < lost else [])),
         message=f"{count} optimizer step{'s were' if count > 1 else ' was'} skipped in a row{sunk}",
-        points=(EvidencePoint("event:skipped-step", run.last_step, float(count), in_a_row, "skips"),),
+        points=(api.EvidencePoint("event:skipped-step", run.last_step, float(count), in_a_row, "skips"),),
     )

@@ -3,8 +3,7 @@
 import msgspec
 
 from traindx.features.per_module.panels import at_end, by_module, panel, typical
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -153,7 +152,7 @@ def compared_with_float(features: Features, ratio: float, dead: float, rows: int
     known = np.isfinite(one) & np.isfinite(other)
     if known.sum() < rows:
         raise CannotJudge(f"needs {rows} steps with gradients of both, there are {int(known.sum())}")
-    times = float(median(one[known] / other[known]))
+    times = float(api.median(one[known] / other[known]))
     if 1 / ratio < times < ratio:
         return
     place = int(np.flatnonzero(inside)[0])
@@ -165,6 +164,13 @@ def compared_with_float(features: Features, ratio: float, dead: float, rows: int
         aspects=("larger",) if times > 1 else ("smaller",),
         values={"where": where, "floats": floats, "ratio": times},
         points=(
-            at_end("grad_norm", found, place, float(median(one[known])), float(median(other[known])), "L2"),
+            at_end(
+                "grad_norm",
+                found,
+                place,
+                float(api.median(one[known])),
+                float(api.median(other[known])),
+                "L2",
+            ),
         ),
     )

@@ -4,8 +4,7 @@ import msgspec
 
 from traindx.features.per_module.panels import at_end, by_module, named
 from traindx.features.per_module.quantization import FEW, gaps, late, onset
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 LEAST = 2  # points of a curve after quantization began
 WORDS = {
@@ -175,7 +174,10 @@ def evidence(name: str, without: str, value: float, other: float, steps: tuple[f
         where=name,
         aspects=("metric",),
         values={"name": name, "value": value, "without": other},
-        points=(EvidencePoint(name, steps[1], value, other), EvidencePoint(without, steps[1], other)),
+        points=(
+            api.EvidencePoint(name, steps[1], value, other),
+            api.EvidencePoint(without, steps[1], other),
+        ),
     )
 
 

@@ -2,8 +2,7 @@
 
 from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import late, onset, trained_quantized
-from traindx.rules import api
-from traindx.rules.api import Evidence, Features, Iterator, Panel, Run, is_learning, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Panel, Run, api, is_learning, np, rule, threshold
 
 
 @rule(

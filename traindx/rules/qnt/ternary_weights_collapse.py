@@ -2,8 +2,7 @@
 
 from traindx.features.per_module.panels import at_end, by_module, named
 from traindx.features.per_module.quantization import late, onset
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -62,6 +61,6 @@ def ternary_weights_collapse(
         where=found.modules[worst],
         severity="high" if learning is False else "medium",
         strength=1.0 if learning is False else 0.5,
-        values={"share": float(median(share[dead])), "where": named(found, dead)},
+        values={"share": float(api.median(share[dead])), "where": named(found, dead)},
         points=(at_end(signal, found, worst, share[worst], most, "0..1"),),
     )

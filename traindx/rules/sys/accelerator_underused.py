@@ -1,8 +1,7 @@
 """SYS007 accelerator-underused."""
 
 from traindx.features.performance.level_shifts import start_up
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -48,7 +47,7 @@ def accelerator_underused(
         raise CannotJudge("the utilization is 0 in every row, so it was not recorded")
     if float(values.max()) > 1:
         raise CannotJudge("the utilization is outside 0..1, so its unit is not known")
-    typical = float(median(values))
+    typical = float(api.median(values))
     if float(np.mean(values < busy)) < rows:
         return
     yield Evidence(

@@ -1,8 +1,7 @@
 """SYS012 copies-take-time."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 COPIES = frozenset(
     {"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone", "aten::cat"}
@@ -47,7 +46,7 @@ def copies_take_time(
     step, moved = features.needed_curve("time/step"), features.curve("time/transfer")
     panel = run.panels.get("operator_time")
     if panel is None or step.n == 0 or not panel.values.size:
-        raise CannotJudge("no finite time was traced")
+        raise api.CannotJudge("no finite time was traced")
     columns = [i for i, name in enumerate(panel.modules) if name in COPIES]
     seconds = np.nansum(panel.values[:, columns], axis=1)
     if moved is not None and moved.n:

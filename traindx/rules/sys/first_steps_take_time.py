@@ -1,8 +1,7 @@
 """SYS016 first-steps-take-time."""
 
 from traindx.features.performance.level_shifts import durations
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -53,7 +52,7 @@ def first_steps_take_time(
     seconds, first = found.seconds, run.setup.number("first_step_seconds")
     if first is not None:
         seconds = np.concatenate([[first], seconds])
-    usual = float(median(seconds[int(early) :]))
+    usual = float(api.median(seconds[int(early) :]))
     head = seconds[: int(early)]
     excess = float((head[head > slow * usual] - usual).sum())
     whole = usual * len(seconds) + excess

@@ -1,8 +1,7 @@
 """SYS010 host-waits-for-accelerator."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 READS = (
     "the loop reads from the accelerator {count:.0f} times per step{at} and waits for it, which costs up to "
@@ -56,7 +55,7 @@ def host_waits_for_accelerator(
     calls, step = map(features.needed_curve, ("calls/synchronize", "time/step"))
     idle = features.curve("time/idle")
     if calls.n == 0 or step.n == 0 or (idle is not None and idle.n == 0):
-        raise CannotJudge("no finite time was traced")
+        raise api.CannotJudge("no finite time was traced")
     count = float(median(calls.values))
     if idle is None:
         yield from from_recording(run, features, count, least, busy, some, much)
@@ -86,7 +85,7 @@ def from_recording(
         return
     waits, step, data = (features.curve(name) for name in ("time/synchronize", "time/step", "time/data"))
     if waits is None or waits.n == 0 or step is None:
-        raise CannotJudge("how long the host waits was not recorded")
+        raise api.CannotJudge("how long the host waits was not recorded")
     whole = max(float(median(step.values)), SHORTEST)
     waited = float(median(waits.values))
     loading = float(median(data.values)) if data is not None and data.n else 0.0

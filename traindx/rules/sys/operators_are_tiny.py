@@ -1,8 +1,7 @@
 """SYS011 operators-are-tiny."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -52,8 +51,8 @@ def operators_are_tiny(
         raise CannotJudge("no operators were traced")
     spent, count = np.nanmean(times, axis=0), np.nanmean(calls, axis=0)
     tiny = (count > 0) & (spent < small * count)
-    typical = max(float(median(step.values)), SHORTEST)
-    share = min((float(spent[tiny].sum()) + float(median(idle.values))) / typical, 1.0)
+    typical = max(float(api.median(step.values)), SHORTEST)
+    share = min((float(spent[tiny].sum()) + float(api.median(idle.values))) / typical, 1.0)
     number = float(count.sum())
     if number < many or share < some or float(count[tiny].sum()) < number / 2:
         return

@@ -1,8 +1,7 @@
 """SYS013 optimizer-takes-time."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -43,7 +42,7 @@ def optimizer_takes_time(
     """
     curves = [features.needed_curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
     if any(c.n == 0 for c in curves):
-        raise CannotJudge("no finite time was measured")
+        raise api.CannotJudge("no finite time was measured")
     first = curves[0]
     own, rest = first.values, [c.at_steps(first.steps) for c in curves[1:]]
     whole = own + np.sum(rest, axis=0)

@@ -1,8 +1,7 @@
 """SYS009 step-idles."""
 
 from traindx.features.performance.level_shifts import SHORTEST
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 
 @rule(
@@ -46,7 +45,7 @@ def step_idles(
     idle, step = features.needed_curve("time/idle"), features.needed_curve("time/step")
     data = features.curve("time/data")
     if idle.n == 0 or step.n == 0:
-        raise CannotJudge("no finite time was traced")
+        raise api.CannotJudge("no finite time was traced")
     spent = idle.values
     # Without an accelerator, loading is no idle time.
     if data is not None and data.n and "util/device" in run.series:

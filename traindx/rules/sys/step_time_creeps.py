@@ -11,7 +11,6 @@ from traindx.features.performance.level_shifts import (
     work_grows,
 )
 from traindx.features.statistics.trends import rank_correlation
-from traindx.rules import api
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -20,6 +19,7 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
+    api,
     np,
     rule,
     threshold,

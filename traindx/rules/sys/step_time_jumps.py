@@ -8,8 +8,7 @@ from traindx.features.performance.level_shifts import (
     levels,
     work_grows,
 )
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, Severity, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, api, np, rule, threshold
 
 
 @rule(
@@ -56,7 +55,7 @@ def step_time_jumps(
     """
     duration = durations(features)
     if (n := len(duration.seconds)) < 2 * margin:
-        raise CannotJudge("too few positive step times were logged")
+        raise api.CannotJudge("too few positive step times were logged")
     found = stairs(
         duration.seconds, levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin))
     )

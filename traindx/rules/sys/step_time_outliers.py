@@ -1,8 +1,7 @@
 """SYS004 step-time-outliers."""
 
 from traindx.features.performance.level_shifts import durations, isolated_slow, near, periodic, start_up
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Evidence, Features, Floats, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -46,7 +45,7 @@ def step_time_outliers(
     """
     duration = durations(features)
     if len(duration.seconds) < 3:
-        raise CannotJudge("no positive step time was logged")
+        raise api.CannotJudge("no positive step time was logged")
     steps = duration.steps
     validated = near(steps, validation_steps(run))
     kept = ~(validated & (validated.mean() < 0.5))

@@ -1,7 +1,6 @@
 """SYS001 step-waits-for-data."""
 
 from traindx.features.performance.level_shifts import shares, start_up
-from traindx.rules import api
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -10,6 +9,7 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
+    api,
     median,
     np,
     rule,

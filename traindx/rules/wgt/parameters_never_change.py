@@ -1,8 +1,7 @@
 """WGT003 parameters-never-change."""
 
 from traindx.features.per_module.panels import named, panel
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(

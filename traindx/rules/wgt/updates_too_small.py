@@ -1,8 +1,7 @@
 """WGT002 updates-too-small."""
 
 from traindx.features.per_module.panels import after_warm_up, panel, typical
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -53,9 +52,9 @@ def updates_too_small(
     if not len(moving):
         raise CannotJudge("no parameter moves at all")
     norm = features.curve("grad_norm")
-    if norm is not None and (norm.n == 0 or float(median(norm.values)) == 0):
+    if norm is not None and (norm.n == 0 or float(api.median(norm.values)) == 0):
         raise CannotJudge("there is no gradient, or it is zero")
-    middle = float(median(moving))
+    middle = float(api.median(moving))
     if api.is_learning(features) is not False or middle >= ratio or swollen(run, grown):
         return
     yield Evidence(

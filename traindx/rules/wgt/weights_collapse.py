@@ -1,8 +1,7 @@
 """WGT005 weights-collapse."""
 
 from traindx.features.per_module.panels import at_end, first_known, named, panel
-from traindx.rules import api
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -64,6 +63,6 @@ def weights_collapse(
         where=found.modules[worst],
         severity="high" if learning is False else "low",
         strength=1.0 if learning is False else 0.5,
-        values={"where": named(found, small), "share": float(median(share[small]))},
+        values={"where": named(found, small), "share": float(api.median(share[small]))},
         points=(at_end("weight_norm", found, worst, end[worst], start[worst]),),
     )

@@ -1,7 +1,6 @@
 """WGT004 weights-grow-unbounded."""
 
 from traindx.features.per_module.panels import at_end, first_known, panel
-from traindx.rules import api
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -10,6 +9,7 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
+    api,
     np,
     rule,
     threshold,

@@ -5,8 +5,7 @@ from itertools import chain, islice
 import msgspec
 
 from traindx.features.per_module.panels import panel
-from traindx.rules import api
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Panel, Run, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -137,7 +136,7 @@ def spread_at_start(
     )
 
 
-def at_start(run: Run, found: Panel, soon: float) -> tuple[Panel, api.Ints]:
+def at_start(run: Run, found: api.Panel, soon: float) -> tuple[api.Panel, api.Ints]:
     """The panel, and the places of the modules that were measured in its first row. Raises CannotJudge when
     that is not the start of the run, or there are fewer than two."""
     began = run.first_step if run.first_step is not None else float(found.steps[0])
