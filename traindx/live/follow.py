@@ -161,9 +161,7 @@ class Follower:
         episodes = [
             episodes for followed in self.followed.values() for episodes in followed.episodes.values()
         ]
-        if not episodes:
-            return 2
-        return int(any(one.firing() for one in episodes))
+        return 2 if not episodes else int(any(one.firing() for one in episodes))
 
     @property
     def done(self) -> bool:

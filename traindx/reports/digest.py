@@ -185,9 +185,7 @@ def term_words(term: EvidenceTerm, fired: Iterable[str]) -> str:
         return slug.replace("=", " ")
     plain, _, aspect = slug.partition(":")
     words = f"{plain} ({aspect})" if aspect else plain
-    if term.finding.startswith("fact:") or plain in fired:
-        return words
-    return f"no {words}"
+    return words if term.finding.startswith("fact:") or plain in fired else f"no {words}"
 
 
 def advice(diagnosis: RunDiagnosis, ill: bool = False) -> tuple[Advice, ...]:

@@ -36,9 +36,7 @@ def visible(text: object) -> str:
     """`text` on one line with every control, escape, bidi and invisible character spelled out
     ("\\x1b", "\\u202e"), so that it cannot act on a terminal or reorder its surroundings."""
     string = text if isinstance(text, str) else str(text)
-    if string.isprintable():
-        return string
-    return "".join(map(_visible_character, string))
+    return string if string.isprintable() else "".join(map(_visible_character, string))
 
 
 def _visible_character(c: str) -> str:
@@ -92,9 +90,7 @@ def wrapped(text: str, width: int) -> str:
 
 def cells(text: str) -> int:
     """Columns that a printable text takes in a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(_cell(c) for c in text)
+    return len(text) if text.isascii() else sum(_cell(c) for c in text)
 
 
 @lru_cache(4096)

@@ -88,9 +88,7 @@ def order(found: Gathered, sample: Sample, task: Task) -> Measured:
 def rank_correlation(a: Floats, b: Floats) -> float:
     """Spearman's rank correlation, ties in the middle of their ranks; 0 where one is constant."""
     x, y = ranks(a), ranks(b)
-    if x.std() == 0 or y.std() == 0:
-        return 0.0
-    return float(np.corrcoef(x, y)[0, 1])
+    return 0.0 if x.std() == 0 or y.std() == 0 else float(np.corrcoef(x, y)[0, 1])
 
 
 def ranks(values: Floats) -> Floats:

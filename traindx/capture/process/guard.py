@@ -25,10 +25,12 @@ class Stopwatch(Protocol):
     @property
     def within(self) -> bool:
         """Whether it is stopped."""
-        ...
 
-    def enter(self) -> bool: ...
-    def leave(self) -> None: ...
+    def enter(self) -> bool:
+        """Stop. False where it is stopped already."""
+
+    def leave(self) -> None:
+        """Go on."""
 
 
 class Fallible(Protocol):
@@ -38,10 +40,14 @@ class Fallible(Protocol):
     active: bool
 
     @property
-    def clock(self) -> Stopwatch: ...
+    def clock(self) -> Stopwatch:
+        """Stopped while the guarded method runs."""
 
-    def leave_out(self, what: str, error: Exception, how: str) -> None: ...
-    def failed(self, where: str, error: Exception) -> None: ...
+    def leave_out(self, what: str, error: Exception, how: str) -> None:
+        """A measurement failed: report that once, and go on without it."""
+
+    def failed(self, where: str, error: Exception) -> None:
+        """The record cannot be written: end the recording."""
 
 
 Self = TypeVar("Self", bound=Fallible)

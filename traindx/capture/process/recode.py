@@ -18,9 +18,14 @@ RESULT = "_returned"
 class Listener(Protocol):
     """Receives calls. `in` asks whether an object's id is one of those that are listened to."""
 
-    def __contains__(self, key: object, /) -> bool: ...
-    def before(self, owner: Any, args: tuple[Any, ...], named: dict[str, Any], /) -> None: ...
-    def after(self, owner: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any, /) -> None: ...
+    def __contains__(self, key: object, /) -> bool:
+        """Whether the object with this id is listened to."""
+
+    def before(self, owner: Any, args: tuple[Any, ...], named: dict[str, Any], /) -> None:
+        """The function is entered."""
+
+    def after(self, owner: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any, /) -> None:
+        """The function returns `result`."""
 
 
 class NotRecodable(Exception):

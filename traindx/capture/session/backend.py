@@ -60,7 +60,8 @@ class Backend(Protocol):
         """Setup facts about a model."""
         return {}
 
-    def size(self, parameter: Any) -> int: ...
+    def size(self, parameter: Any) -> int:
+        """How many values it has."""
 
     def trainable(self, parameter: Any) -> bool:
         return True

@@ -12,7 +12,9 @@ from traindx.vocabulary import Fact
 class ModelListener(Protocol):
     """Called for models and optimizers."""
 
-    def add_model(self, model: Any, name: str) -> None: ...
+    def add_model(self, model: Any, name: str) -> None:
+        """A root module, and the prefix of its modules' names."""
+
     def add_part(self, part: Any) -> None:
         """The loop calls this part of a model, not the whole."""
 
@@ -40,8 +42,12 @@ class LossListener(Protocol):
     def wants_losses(self) -> bool:
         """`before_backward` has something to look for."""
 
-    def outputs(self, output: Any, classes_second: bool = False) -> None: ...
-    def nonfinite_loss(self, loss: Any) -> None: ...
+    def outputs(self, output: Any, classes_second: bool = False) -> None:
+        """What a loss is computed from. `classes_second`: classes are the second dimension."""
+
+    def nonfinite_loss(self, loss: Any) -> None:
+        """A loss is NaN or infinite."""
+
     def before_backward(self, loss: Any, factor: float, step: int) -> dict[str, float]:
         """The graph of a loss is whole, and about to be freed. Returns signals."""
 
@@ -57,8 +63,13 @@ class StepListener(Protocol):
     def prepare(self, before: bool, sampling: bool, phases: bool) -> None:
         """Whether the coming step is sampled (as the one `before` was), and timed by its phases."""
 
-    def backward_begin(self) -> None: ...
-    def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None: ...
+    def backward_begin(self) -> None:
+        """A backward pass is about to begin."""
+
+    def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
+        """An optimizer is about to use the gradients; `factor` undoes their scale. Signals are added to
+        `scalars`."""
+
     def local_norm(self, optimizer: Any, factor: float) -> Any:
         """The norm of the gradients that this process holds of distributed ones; None where they are
         whole."""
@@ -79,7 +90,9 @@ class SampleListener(Protocol):
 
 @runtime_checkable
 class FactSource(Protocol):
-    def facts(self) -> dict[str, Fact]: ...
+    def facts(self) -> dict[str, Fact]:
+        """What is known of the setup so far."""
+
     def release(self) -> None:
         """The recording ends: remove all hooks."""
 

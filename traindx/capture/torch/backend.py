@@ -103,9 +103,7 @@ class TorchBackend(Backend):
 
     def stale(self, parameters: Sequence[Any], elsewhere: bool) -> bool:
         there = [p.grad for p in parameters if p.grad is not None]
-        if not there or elsewhere:
-            return bool(there)
-        return any(bool(g.detach().any()) for g in there)
+        return bool(there) if not there or elsewhere else any(bool(g.detach().any()) for g in there)
 
     def loss_scale(self, optimizer: Any) -> float | None:
         scale = getattr(optimizer, "grad_scale", None)

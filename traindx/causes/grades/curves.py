@@ -69,9 +69,7 @@ def loss_leap(curve: Curve) -> float | None:
 
 @of_curve("train/loss")
 def loss_lost(curve: Curve) -> float | None:
-    if fall_of(curve) <= 2 * curve.noise:
-        return None
-    return (curve.end - curve.best) / fall_of(curve)
+    return None if fall_of(curve) <= 2 * curve.noise else (curve.end - curve.best) / fall_of(curve)
 
 
 @of_curve("train/loss", 12)

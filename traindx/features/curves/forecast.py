@@ -137,9 +137,7 @@ def target_step(run: Run, curve: Curve) -> float:
     """The planned end of the run if it is ahead, else twice the steps made so far."""
     planned = run.setup.planned_epochs if run.axis == "epoch" else run.setup.planned_steps
     last, first = float(curve.steps[-1]), float(curve.steps[0])
-    if planned and last < planned <= 20 * last:
-        return float(planned)
-    return last + (last - first)
+    return float(planned) if planned and last < planned <= 20 * last else last + (last - first)
 
 
 def forecast(run: Run, features: Features) -> tuple[ForecastPoint, ...]:

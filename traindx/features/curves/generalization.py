@@ -108,9 +108,7 @@ def valley_noise(values: Floats, bottom: int) -> float:
     fit = np.concatenate([left, isotonic(values[bottom:])[1:]])
     levels = 1 + int(np.count_nonzero(np.diff(fit)))
     n = len(values)
-    if levels >= n:
-        return 0.0
-    return float(1.2533 * np.mean(np.abs(values - fit)) * n / (n - levels))
+    return 0.0 if levels >= n else float(1.2533 * np.mean(np.abs(values - fit)) * n / (n - levels))
 
 
 def isotonic(values: Floats) -> Floats:

@@ -50,9 +50,7 @@ def rank_correlation(x: Floats, y: Floats) -> float:
         return 0.0
     rx = np.argsort(np.argsort(x, kind="stable")).astype(np.float64)
     ry = np.argsort(np.argsort(y, kind="stable")).astype(np.float64)
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return 0.0
-    return float(np.corrcoef(rx, ry)[0, 1])
+    return 0.0 if np.ptp(x) == 0 or np.ptp(y) == 0 else float(np.corrcoef(rx, ry)[0, 1])
 
 
 def legendre(x: Floats, degree: int) -> Floats:

@@ -43,9 +43,6 @@ EndedHow = Literal["finished", "out-of-time", "full-disk", "stopped", "not-start
 
 
 class Recording(Protocol):
-    """Prepares a record: makes the folder `out` and gives the environment, based on `base`, in which
-    a command that runs in `folder` records itself there. Raises ConfigError."""
-
     def __call__(
         self,
         out: Path,
@@ -53,7 +50,9 @@ class Recording(Protocol):
         steps: int | None,
         base: Mapping[str, str],
         folder: str,
-    ) -> dict[str, str]: ...
+    ) -> dict[str, str]:
+        """Prepare a record: make the folder `out` and return the environment, based on `base`, in which
+        a command that runs in `folder` records itself there. Raises ConfigError."""
 
 
 class Conducted(NamedTuple):

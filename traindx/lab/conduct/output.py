@@ -23,9 +23,11 @@ class OutputSink(Protocol):
     stdout: Any
     stderr: Any
 
-    def take(self, keeper: Any, patience: float) -> object: ...
+    def take(self, keeper: Any, patience: float) -> object:
+        """Take what is printed within `patience` seconds."""
 
-    def rest(self, keeper: Any) -> None: ...
+    def rest(self, keeper: Any) -> None:
+        """Take what is printed until the keeper has ended."""
 
 
 class Output:

@@ -337,9 +337,7 @@ def side(values: Sequence[float], signal: str = "") -> Side | None:
 def spread(values: Sequence[float], objective: Objective) -> float | None:
     """The standard deviation between seeds of one arm, as a gain; None with fewer than two."""
     known = [v for v in values if math.isfinite(v)]
-    if len(known) < 2:
-        return None
-    return stdev([gain(known[0], v, objective) for v in known])
+    return None if len(known) < 2 else stdev([gain(known[0], v, objective) for v in known])
 
 
 def same(one: Run, other: Run) -> bool:

@@ -145,9 +145,7 @@ def why_over(
     if not plan:
         return "no experiment is left that would narrow the causes down further"
     starts = 1 if begun else 2
-    if bench.left() < starts * first.seconds / max(bench.jobs, 1):
-        return bench.used_up()
-    return ""
+    return bench.used_up() if bench.left() < starts * first.seconds / max(bench.jobs, 1) else ""
 
 
 def experiments(

@@ -286,6 +286,4 @@ def is_complete(
         return False
     planned = setup.planned_epochs if raw.axis_kind == "epoch" else setup.planned_steps
     last = max((float(s.steps[-1]) for s in built.values() if len(s)), default=None)
-    if planned and last is not None:
-        return last >= 0.99 * planned - 1
-    return None
+    return last >= 0.99 * planned - 1 if planned and last is not None else None

@@ -89,9 +89,7 @@ def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 def is_possible(signal: str, column: RawColumn) -> bool:
     """Whether the values can be a norm, a share or a mean, as the signal says."""
     known = column.values[np.isfinite(column.values)]
-    if not len(known):
-        return False
-    if signal in SHARES and known.max() > 1:
+    if not len(known) or (signal in SHARES and known.max() > 1):
         return False
     return signal == "act_mean" or bool(known.min() >= 0)
 

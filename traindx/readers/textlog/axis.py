@@ -53,9 +53,7 @@ def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
     if not any(scores.values()):
         scores = {label: served(label, shapes, counts) for label in scores}
     best = max(scores, key=lambda label: (scores[label], -ranks[label]), default=None)
-    if best is None or scores[best] <= 0:
-        return None
-    return axis_of(best, shapes, counts)
+    return None if best is None or scores[best] <= 0 else axis_of(best, shapes, counts)
 
 
 def advances(values: Floats) -> bool:

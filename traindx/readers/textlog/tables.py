@@ -38,9 +38,7 @@ class Tables:
         if is_heading(text):
             return self.head
         cells = row_cells(text)
-        if len(cells) >= 2 and self.fields_for(len(cells)) is not None:
-            return self.take
-        return None
+        return self.take if len(cells) >= 2 and self.fields_for(len(cells)) is not None else None
 
     def head(self, line: str, row: int) -> None:
         self.heading, self.heading_row = body(line), row
@@ -100,9 +98,7 @@ def cut(split: re.Pattern[str], text: str) -> list[str]:
 
 def is_heading(text: str) -> bool:
     """Whether a line is a row of short names, two at least, one of them known in training."""
-    if not 4 < len(text) < WIDEST or text[-1] in ".:;!?{(" or "=" in text:
-        return False
-    if VALUE.search(text):
+    if not 4 < len(text) < WIDEST or text[-1] in ".:;!?{(" or "=" in text or VALUE.search(text):
         return False
     for split in SPLITS:
         names = cut(split, text)

@@ -16,10 +16,17 @@ class Steps(Protocol):
     """What was traced, by the numbers of its steps."""
 
     @property
-    def numbers(self) -> Floats: ...
-    def columns(self) -> dict[str, Floats]: ...
-    def panels(self) -> Iterator[tuple[str, tuple[str, ...], Floats]]: ...
-    def gaps(self) -> Sequence[Gap]: ...
+    def numbers(self) -> Floats:
+        """The steps."""
+
+    def columns(self) -> dict[str, Floats]:
+        """Signals, one value a step."""
+
+    def panels(self) -> Iterator[tuple[str, tuple[str, ...], Floats]]:
+        """Signals with one value a step and part: name, parts, values."""
+
+    def gaps(self) -> Sequence[Gap]:
+        """The longest times in which nothing was computed."""
 
 
 def log_of(

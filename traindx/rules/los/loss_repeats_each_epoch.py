@@ -1,7 +1,7 @@
 """LOS014 loss-repeats-each-epoch."""
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
-from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
 @rule(
@@ -72,9 +72,7 @@ def loss_repeats_each_epoch(
         aspects=("rising-within" if rising else "falling-within",),
         values={"share": share, "shape": "rising within it" if rising else "falling within it"},
         points=(
-            api.EvidencePoint(
-                "train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"
-            ),
+            EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),
         ),
     )
 
@@ -120,7 +118,7 @@ def points_per_epoch(features: Features, curve: api.Curve) -> float | None:
     """Logged points in an epoch, from the epoch signal or a known number of steps; None if unknown or
     if the points are not evenly spaced."""
     spacing = np.diff(curve.steps)
-    usual = float(median(spacing)) if len(spacing) else 0.0
+    usual = float(api.median(spacing)) if len(spacing) else 0.0
     if usual <= 0 or not is_even(spacing):
         return None
     stated = features.run.setup.facts.get("steps_per_epoch")
@@ -136,11 +134,11 @@ def steps_per_epoch(epoch: api.Curve) -> float:
     """Steps per epoch: where a whole counter changes, or else by its slope."""
     moves = epoch.steps[1:][np.diff(epoch.values) > 0]
     if np.array_equal(epoch.values, np.floor(epoch.values)) and len(moves) > 2:
-        return float(median(np.diff(moves)))
+        return float(api.median(np.diff(moves)))
     return float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
 
 
 def is_skewed(y: api.Floats) -> bool:
     """Whether a loss spans orders of magnitude, so that its pattern consists of factors: it is not below
     zero, and its mean is far above its median."""
-    return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(median(y)))
+    return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(api.median(y)))
