@@ -29,7 +29,7 @@ class Watch(Listener):
         self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False,
         config: Config | None = None, **options: Any,
     ) -> None:  # fmt: skip
-        super().__init__(self._of, self._fitted)
+        super().__init__(self._training_of, self._fitted)
         self._out, self._check_every, self._stop = None if out is None else Path(out), check_every, stop
         self._checks, self._options = Checks(config), options
         self._batches = Batches()
@@ -37,7 +37,7 @@ class Watch(Listener):
         self._watched: Training | None = None
         self.session: Session | None = None
 
-    def _of(self, model: Any) -> Training | None:
+    def _training_of(self, model: Any) -> Training | None:
         why = refusal(model)
         if why:
             say(f"not recorded: {why}")

@@ -32,7 +32,7 @@ from traindx.cli.api import (
 from traindx.lab.conduct import environment as surroundings
 from traindx.lab.conduct.attempts import conduct
 from traindx.lab.conduct.experiment import Conducted, Reach
-from traindx.reports.forms import written
+from traindx.reports.forms import write_form
 from traindx.temporary import CHECK, make_room, remove_room
 from traindx.vocabulary import Check, CheckReport, Experiment, Fact, Run
 
@@ -107,7 +107,7 @@ class Bench:
                 interventions=planned.interventions,
                 steps=self.read(planned, conducted),
                 seconds=round(conducted.seconds, 2),
-                ended=conducted.words(),
+                ended=conducted.how_it_ended(),
             )
         )
 
@@ -144,7 +144,7 @@ class Bench:
         if not recorded(conducted.out):
             failed = conducted.ended != "finished" or bool(ended.shell_status)
             why = (
-                conducted.words()
+                conducted.how_it_ended()
                 if failed
                 else why_nothing(conducted.out, self.command, ended, frameworks("experiment"))
             )
@@ -313,7 +313,7 @@ def rendered(report: CheckReport, out: Output) -> str:
     """The page in the form asked for."""
     from traindx.reports.documents import check as page
 
-    return written(
+    return write_form(
         out.format,
         {
             "text": lambda: page.render(report, width=stdout_width(), color=out.color),

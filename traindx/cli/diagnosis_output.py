@@ -6,7 +6,7 @@ from traindx import pipeline
 from traindx.cli.options import Output
 from traindx.cli.streams import figures_in, note, stdout_width
 from traindx.config import Config
-from traindx.reports.forms import written
+from traindx.reports.forms import write_form
 from traindx.vocabulary import SEVERITIES, Finding, Severity
 
 # What a verdict weighs where no finding carries it: all signs together, or a script that ended with an error.
@@ -15,7 +15,7 @@ VERDICTS: dict[str, Severity] = {"failed": "critical", "sick": "medium"}
 
 def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:
     """The document in the form asked for; `full` is for text, the others always hold everything."""
-    return written(
+    return write_form(
         out.format,
         {
             "text": lambda: diagnosis.to_text(width=stdout_width(), color=out.color, full=full),

@@ -83,7 +83,7 @@ class Start:
             if done.ended == "not-started":
                 raise ConfigError(f"{self.command[0]}: cannot be executed: {done.why}")
         if done.ended == "full-disk":
-            note(f"traindx: the script {done.words()}")
+            note(f"traindx: the script {done.how_it_ended()}")
         elif done.status and any(words in done.tail for words in REFUSED):
             note(
                 "The script can only write to its scratch copy. --writable PATH allows another place.",

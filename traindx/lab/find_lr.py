@@ -75,11 +75,11 @@ def search(plan: Plan, start: Start, notify: Callable[[str], None]) -> Swept:
         seen = len(first.sweep.losses)
         if seen < rate_sweep.LEAST:
             raise ExperimentFailed(
-                f"the script {first.conducted.words()}, with {seen} usable steps; a sweep needs "
+                f"the script {first.conducted.how_it_ended()}, with {seen} usable steps; a sweep needs "
                 f"{rate_sweep.LEAST}"
             )
         notify(
-            f"the script {first.conducted.words()} before the highest rate: sweeping again in {seen} steps"
+            f"the script {first.conducted.how_it_ended()} before the highest rate: sweeping again in {seen} steps"
         )
         plan = plan._replace(steps=seen)
         swept = sweep_all(plan, one_sweep(plan, plan.seeds[0], start, notify), start, notify)
@@ -109,7 +109,7 @@ def one_sweep(plan: Plan, seed: int, start: Start, notify: Callable[[str], None]
     if not found.diverged and not attempt.conducted.ok and isinstance(rate_sweep.read([found]), Suggestion):
         found = found._replace(diverged=True)  # it trained, and failed as the rate rose
     short = not found.diverged and len(found.losses) < WHOLE * (plan.steps - 1)
-    end = "diverged" if found.diverged else attempt.conducted.words()
+    end = "diverged" if found.diverged else attempt.conducted.how_it_ended()
     notify(f"seed {seed}: {len(found.losses)} steps in {attempt.conducted.seconds:.1f} s, {end}")
     return SeedSweep(seed, found, recorded(attempt), attempt.conducted, short)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traindx.capture.launch.relay import HELD
-from traindx.capture.launch.status_line import columns, written
+from traindx.capture.launch.status_line import columns, wrote_all
 
 if TYPE_CHECKING:
     from traindx.live.episodes import State
@@ -54,7 +54,7 @@ def main(request: dict[str, Any]) -> None:
         Judge(request).run()
     except Exception as error:  # noqa: BLE001 - the run goes on, and is diagnosed at its end
         line = f"traindx: the run is not judged while it goes on ({type(error).__name__}: {error})\n"
-        written(STDERR, line.encode("utf-8", "replace"))
+        wrote_all(STDERR, line.encode("utf-8", "replace"))
 
 
 class Judge:
@@ -145,14 +145,14 @@ class Judge:
         if self.request["events"] >= 0:
             from traindx.reports.json import line
 
-            written(self.request["events"], f"{line(event)}\n".encode())
+            wrote_all(self.request["events"], f"{line(event)}\n".encode())
         return event
 
     def tell(self, kind: str, line: str) -> None:
         """Hand a line to the relay: see status_line.py."""
         from traindx.reports.labels import visible
 
-        written(self.request["notes"], f"{kind}{visible(line)}\n".encode())
+        wrote_all(self.request["notes"], f"{kind}{visible(line)}\n".encode())
 
     def stop_on(self, severity: Severity, why: str) -> None:
         """Ask the script to end, if it is to end on a finding of this severity; the first reason counts."""

@@ -127,7 +127,7 @@ class NumpyBackend(Backend):
     def size(self, parameter: Parameter) -> int:
         return int(parameter.value.size)
 
-    def given(self, optimizer: Descent) -> list[Parameter]:
+    def parameters_of(self, optimizer: Descent) -> list[Parameter]:
         return optimizer.parameters
 
     def rates(self, optimizer: Descent) -> list[float]:

@@ -30,7 +30,7 @@ def source(folder: Path, text: str = SCRIPT, command: tuple[str, ...] = ("python
 
 
 def test_interventions_are_written_down_and_the_folder_stays(tmp_path: Path) -> None:
-    found = source(tmp_path).written(["lower-learning-rate"], ["lr=*0.01"])
+    found = source(tmp_path).patch_for(["lower-learning-rate"], ["lr=*0.01"])
     assert isinstance(found, Patch)
     assert found.after["train.py"] == SCRIPT.replace("lr=10.0", "lr=0.1")
     assert (tmp_path / "train.py").read_text() == SCRIPT

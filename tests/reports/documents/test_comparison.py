@@ -16,7 +16,7 @@ from tests.reports.diagnosis.test_markdown import cells as table_cells
 from traindx.errors import ConfigError
 from traindx.features.comparisons.runs import compare
 from traindx.reports.documents.comparison import Format, render_compare
-from traindx.reports.forms import written
+from traindx.reports.forms import write_form
 from traindx.reports.labels import cells
 from traindx.vocabulary.diagnosis import Document
 from traindx.vocabulary.run import Run
@@ -127,4 +127,4 @@ def test_a_form_that_nothing_makes_is_refused() -> None:
     with pytest.raises(
         ConfigError, match="--format latex: this document has no such form; it has text, json"
     ):
-        written("latex", {"text": str, "json": str})
+        write_form("latex", {"text": str, "json": str})

@@ -33,7 +33,7 @@ class ReportedBackend(Backend):
         self.trained: list[Any] = []
         self.rate: float | None = None
 
-    def given(self, optimizer: Any) -> list[Any]:
+    def parameters_of(self, optimizer: Any) -> list[Any]:
         return self.trained
 
     def rates(self, optimizer: Any) -> list[float]:

@@ -82,7 +82,7 @@ class Site:
         planned = self.hooks.stream.known.get("planned_steps")
         return self.limit() or (planned if isinstance(planned, int) else None)
 
-    def made(self) -> int:
+    def steps_made(self) -> int:
         """Steps so far; -1 before the first."""
         session = self.hooks.stream.opened
         return -1 if session is None else session.step
@@ -91,7 +91,7 @@ class Site:
         """End the script after that many optimizer steps, which is what the intervention does."""
 
         def end() -> None:
-            if self.made() >= steps:
+            if self.steps_made() >= steps:
                 self.touched("runs")
 
         self.stop_after(steps)

@@ -114,7 +114,7 @@ class MonitorBackend(Backend):
     def size(self, parameter: Leaf) -> int:
         return parameter.size
 
-    def given(self, optimizer: Optimizer) -> list[Leaf]:
+    def parameters_of(self, optimizer: Optimizer) -> list[Leaf]:
         return optimizer.leaves
 
     def optimizer_facts(self, optimizer: Optimizer) -> dict[str, Fact]:

@@ -30,7 +30,7 @@ class KerasBackend(ReportedBackend):
         self._known: list[Any] = []
         self._given: dict[int, list[Any]] = {}  # what optimizers hold, by their ids: the session keeps them
         self.readings: Array = np.zeros((2, 0))
-        self.windows = Windows(self._parts, lambda: self._of(self.asked, 1, np.nan))
+        self.windows = Windows(self._parts, lambda: self._row_of(self.asked, 1, np.nan))
         self.asked: Sequence[Any] = ()  # the parameters of the session's plan, in its order
         self.observer: KerasObserver | None = None
 
@@ -55,11 +55,11 @@ class KerasBackend(ReportedBackend):
         else:  # the first step builds them
             self._given[id(optimizer)] = self.trained
 
-    def given(self, optimizer: Any) -> list[Any]:
+    def parameters_of(self, optimizer: Any) -> list[Any]:
         return self._given.get(id(optimizer), self.trained)
 
     def rates(self, optimizer: Any) -> list[float]:
-        return super().rates(optimizer)[: len(self.given(optimizer))]
+        return super().rates(optimizer)[: len(self.parameters_of(optimizer))]
 
     def architecture(self, model: Any) -> dict[str, Fact]:
         kernels = [
@@ -85,9 +85,9 @@ class KerasBackend(ReportedBackend):
 
     def gradient_squares(self, parameters: Sequence[Any], elsewhere: bool) -> list[float]:
         self.asked = parameters
-        return list(np.square(self._of(parameters, 0, 0.0)).tolist())
+        return list(np.square(self._row_of(parameters, 0, 0.0)).tolist())
 
-    def _of(self, parameters: Sequence[Any], row: int, other: float) -> Array:
+    def _row_of(self, parameters: Sequence[Any], row: int, other: float) -> Array:
         """A row of what is held, for these parameters; `other` for those that are not trained."""
         found = {id(v): value for v, value in zip(self.trained, self.readings[row], strict=True)}
         return np.array([found.get(id(parameter), other) for parameter in parameters])

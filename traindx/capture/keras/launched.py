@@ -88,7 +88,7 @@ class Launched:
         for probe in PROBES:
             session.fact(f"{probe}_not_checked", "live models are looked at in PyTorch only")
 
-    def _of(self, model: Any) -> Training | None:
+    def _training_of(self, model: Any) -> Training | None:
         """The training of a model that begins; None where it is not to be recorded."""
         why = self._unknown or refusal(model)
         if why:
@@ -154,7 +154,7 @@ class Launched:
             self._stream.fact("seed", seed)
         return original(seed)
 
-    def _told(self, named: dict[str, Any]) -> None:
+    def _report_arguments(self, named: dict[str, Any]) -> None:
         """The arguments of `fit` other than data."""
         weights = any(named.get(name) is not None for name in ("class_weight", "sample_weight"))
         self._stream.fact("loss_weighted", weights)
@@ -172,10 +172,10 @@ class Launched:
         bound.apply_defaults()
         self._claim()
         self._experiment.fitted(model, bound.arguments)
-        self._stream.safely(self._told, bound.arguments)
+        self._stream.safely(self._report_arguments, bound.arguments)
         self._stream.line("step", 1)
         self._by_batch = None
-        listener, callbacks = Listener(self._of), bound.arguments["callbacks"]
+        listener, callbacks = Listener(self._training_of), bound.arguments["callbacks"]
         if isinstance(callbacks, keras.callbacks.CallbackList):
             callbacks.append(listener)
         else:
@@ -222,7 +222,7 @@ class Launched:
                 result = original(model, x, y, *args, **named)
             self._stream.safely(self._told_beside, model, first_of(result))
             return result
-        training = self._of(model)
+        training = self._training_of(model)
         if training is None or not (model.built and getattr(model.optimizer, "built", False)):
             if training is not None:
                 self._experiment.by_hand(model)

@@ -49,7 +49,7 @@ class Rounded:
             place = 2 if args and isinstance(args[0], str) else 1
             if len(args) <= place:
                 return original(*args, **named)
-            weight = self._seen(args[place], names, readings, exchanged)
+            weight = self._exchange(args[place], names, readings, exchanged)
             return original(*args[:place], weight, *args[place + 1 :], **named)
 
         for home, functions in ((backend.numpy, PRODUCTS), (backend.nn, FILTERS)):
@@ -60,8 +60,10 @@ class Rounded:
         finally:
             patches.undo()
 
-    def _seen(self, operand: Any, names: dict[int, str], readings: dict[str, Any], exchanged: bool) -> Any:
-        """An operand; in its place, where that is wanted, the variable that it was made of."""
+    def _exchange(
+        self, operand: Any, names: dict[int, str], readings: dict[str, Any], exchanged: bool
+    ) -> Any:
+        """The operand; in its place, where that is wanted, the variable that it was made of."""
         shape = tuple(getattr(operand, "shape", ()))
         layer = self.layers[-1] if self.layers else None
         if len(shape) < 2 or layer is None or getattr(layer, "quantization_mode", None) in HELD:
@@ -112,7 +114,7 @@ class Rounded:
         return (far if step - before[0] == 1 else np.nan), far
 
     @property
-    def found(self) -> bool:
+    def any_rounded(self) -> bool:
         return any(self.levels.values())
 
     def facts(self, layers: list[Any], names: dict[int, str]) -> dict[str, Fact]:

@@ -23,7 +23,7 @@ import threading
 import time
 from typing import Any
 
-from traindx.capture.launch.status_line import ERASE, StatusLine, written
+from traindx.capture.launch.status_line import ERASE, StatusLine, wrote_all
 from traindx.redaction import Redacted
 
 HEAD_BYTES = 8 << 20  # of each stream are kept from its beginning,
@@ -193,7 +193,7 @@ class Relay:
         if len(message) < MESSAGE.size:  # it was killed
             if self.script is not None and self.script.send(signal.SIGKILL):
                 line = f"traindx: killed, and the script with it; what was recorded: traindx diagnose {self.out}\n"
-                written(
+                wrote_all(
                     self.below.target,
                     ERASE * self.below.drawn + line.encode("utf-8", "surrogateescape"),
                 )

@@ -31,7 +31,7 @@ class RoundsBackend(Backend):
     def size(self, parameter: Any) -> int:
         return 0
 
-    def given(self, optimizer: Any) -> list[Any]:
+    def parameters_of(self, optimizer: Any) -> list[Any]:
         return []
 
     def gradient_squares(self, parameters: Sequence[Any], elsewhere: bool) -> list[float]:

@@ -66,12 +66,12 @@ class Backend(Protocol):
     def trainable(self, parameter: Any) -> bool:
         return True
 
-    def given(self, optimizer: Any) -> list[Any]:
+    def parameters_of(self, optimizer: Any) -> list[Any]:
         """The parameters of an optimizer, group by group."""
 
     def count(self, optimizer: Any) -> int:
         """How many those are; asked at every step."""
-        return len(self.given(optimizer))
+        return len(self.parameters_of(optimizer))
 
     def rates(self, optimizer: Any) -> list[float]:
         """The learning rate of each of them; nothing where it cannot be seen."""
@@ -128,7 +128,7 @@ class Backend(Protocol):
         except (TypeError, ValueError):
             return None
 
-    def whole(self, value: Any) -> Any:
+    def over_all_processes(self, value: Any) -> Any:
         """A number that was computed over processes, as this one has it; None where it is still to be summed
         up."""
         return value

@@ -88,7 +88,7 @@ class Measures:
 
     def _hold(self, optimizer: Any) -> None:
         """Places of an optimizer's parameters (again when groups were added)."""
-        given = self.backend.given(optimizer)
+        given = self.backend.parameters_of(optimizer)
         self.layout.add_loose((p for p in given if id(p) not in self.layout.place), optimizer)
         self.held[id(optimizer)] = np.array([self.layout.place[id(p)] for p in given], np.int64)
         self.ever.update(self.held[id(optimizer)].tolist())
@@ -259,7 +259,7 @@ class Movement:
         an optimizer has held, which counts of those that are gone."""
         self._fit()
         layout, counts = self._layout, self._counts
-        held = {id(p) for o in optimizers if o is not None for p in self._backend.given(o)}
+        held = {id(p) for o in optimizers if o is not None for p in self._backend.parameters_of(o)}
         every = range(len(layout.parameters))
         known = self.trained
         wanted = np.array([known[i] if i < len(known) else layout.trainable(i) for i in every], bool)

@@ -141,7 +141,7 @@ class Watched:
                 self.scalars["grad_noise_scale"] = found
 
     def clipped(self, norm: Any, threshold: float) -> None:
-        whole = self.backend.number(self.backend.whole(norm))
+        whole = self.backend.number(self.backend.over_all_processes(norm))
         self._clip = None if whole is None else (whole, threshold)
 
     def zeroed(self) -> None:

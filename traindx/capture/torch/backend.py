@@ -57,7 +57,7 @@ class TorchBackend(Backend):
     def trainable(self, parameter: Any) -> bool:
         return bool(parameter.requires_grad)
 
-    def given(self, optimizer: Any) -> list[Any]:
+    def parameters_of(self, optimizer: Any) -> list[Any]:
         return [p for group in optimizer.param_groups for p in group["params"]]
 
     def count(self, optimizer: Any) -> int:
@@ -116,7 +116,7 @@ class TorchBackend(Backend):
         reader = reader_of(kind)
         return None if reader is None else reader(parameters, elsewhere)
 
-    def whole(self, value: Any) -> Any:
+    def over_all_processes(self, value: Any) -> Any:
         return replicated_number(value)
 
     def scale_of(self, scaler: Any) -> Any:

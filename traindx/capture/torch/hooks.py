@@ -112,7 +112,7 @@ class Calls(dict[int, Listeners]):
         place = id(module)  # a handle must not hold the module
         with self.lock:
             handle = Handle(lambda it: self.remove(place, it), hook)
-            listeners = self.of(module)
+            listeners = self.listeners_of(module)
             listeners.before = (handle, *listeners.before) if first else (*listeners.before, handle)
             return handle
 
@@ -121,7 +121,7 @@ class Calls(dict[int, Listeners]):
         place = id(module)
         with self.lock:
             handle = Handle(lambda it: self.remove(place, it), hook)
-            listeners = self.of(module)
+            listeners = self.listeners_of(module)
             listeners.after = (*listeners.after, handle)
             return handle
 
@@ -138,7 +138,7 @@ class Calls(dict[int, Listeners]):
         with self.lock:
             found = self.get(id(old))
             if found is not None:
-                listeners = self.of(new)
+                listeners = self.listeners_of(new)
                 listeners.before, listeners.after = found.before, found.after
 
     @contextmanager
@@ -150,7 +150,7 @@ class Calls(dict[int, Listeners]):
         finally:
             self.silent -= 1
 
-    def of(self, module: nn.Module) -> Listeners:
+    def listeners_of(self, module: nn.Module) -> Listeners:
         place = id(module)
         found = self.get(place)
         if found is None or found.module() is not module:

@@ -121,7 +121,7 @@ def fix(
     The report says what helped, by how much, and what did not.
     """
     from traindx.lab.repair.document import completed, conclude
-    from traindx.lab.repair.folder import changed_meanwhile, opened, written
+    from traindx.lab.repair.folder import changed_meanwhile, opened, write_report
     from traindx.lab.repair.memory import Memory
     from traindx.lab.repair.patching import patched, put_in_place
     from traindx.lab.repair.search import Search
@@ -141,7 +141,7 @@ def fix(
         search.notes += [*memory.notes(), *changed_meanwhile(journal)]
         made = patched(search, conclude(search, begun, lines.at), journal.path.parent)
         proof = completed(search, made.proof)
-    written(proof, journal.path.parent, bench)
+    write_report(proof, journal.path.parent, bench)
     if why := memory.add(proof):
         note(f"traindx: {why}")
     memory.close()

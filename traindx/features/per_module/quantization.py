@@ -88,15 +88,15 @@ def gaps(features: Features) -> list[Gap]:
 
 def pairs_of(features: Features) -> list[tuple[str, str]]:
     """Names of metrics with quantization, each with that of the same metric without."""
-    plain = {key(n, UNQUANTIZED): n for n in features.run.series if not words(n) & QUANTIZED}
-    pairs = [(n, plain.get(key(n, QUANTIZED))) for n in features.run.series if words(n) & QUANTIZED]
+    plain = {key(n, UNQUANTIZED): n for n in features.run.series if not words_of_name(n) & QUANTIZED}
+    pairs = [(n, plain.get(key(n, QUANTIZED))) for n in features.run.series if words_of_name(n) & QUANTIZED]
     return [(n, other) for n, other in pairs if other is not None and direction_of(n) != "none"]
 
 
-def words(name: str) -> set[str]:
+def words_of_name(name: str) -> set[str]:
     return set(name.lower().replace("/", "_").replace("-", "_").split("_"))
 
 
 def key(name: str, without: frozenset[str]) -> tuple[str, ...]:
     """A name's words, in any order, but for some."""
-    return tuple(sorted(words(name) - without))
+    return tuple(sorted(words_of_name(name) - without))

@@ -194,7 +194,7 @@ class Starter:
         shutil.rmtree(out)
         again = attempt(command, out, interventions, steps, **options)
         if again.conducted.ok or (again.run is not None and tried.run is None):
-            self.warm.give_up(f"in one of these the script {done.words()}")
+            self.warm.give_up(f"in one of these the script {done.how_it_ended()}")
         return again
 
     def loads(self) -> bool:
@@ -217,7 +217,7 @@ class Starter:
 def why_not(done: Conducted, command: Sequence[str]) -> str:
     """Why a command left no record."""
     if done.ended != "finished":
-        return f"the script {done.words()} before its first step"
+        return f"the script {done.how_it_ended()} before its first step"
     why = why_nothing(
         done.out, command, Ended(done.status, done.signal, done.seconds), frameworks("experiment")
     )

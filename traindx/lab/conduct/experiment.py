@@ -91,7 +91,7 @@ class Conducted(NamedTuple):
         """Whether the command finished without an error."""
         return self.ended == "finished" and not self.status and not self.signal
 
-    def words(self) -> str:
+    def how_it_ended(self) -> str:
         """How it ended, as a clause for the user."""
         if self.ended == "finished" and self.signal:
             return f"killed by signal {self.signal}"

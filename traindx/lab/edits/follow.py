@@ -40,7 +40,7 @@ def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | 
 
 def gathered(project: Project, source: Source, options: cst.Name, key: str) -> Expression | None:
     """What a function gets for `key` where `options` is its parameter `**options`."""
-    found = source.made(options)
+    found = source.bindings(options)
     home = found[0].node if len(found) == 1 and isinstance(found[0], Assignment) else None
     param = home if isinstance(home, cst.Param) else source.parents.get(home) if home is not None else None
     if not isinstance(param, cst.Param) or param.star != "**":
@@ -51,7 +51,7 @@ def gathered(project: Project, source: Source, options: cst.Name, key: str) -> E
 def named(project: Project, source: Source, node: cst.Name) -> Expression | None:
     """A name with one assignment: its value; a parameter: its argument or default; an imported one: the
     other file's."""
-    found = source.made(node)
+    found = source.bindings(node)
     if len(found) != 1:
         return None
     if isinstance(found[0], ImportAssignment):
@@ -267,7 +267,7 @@ def indexed(node: cst.BaseExpression) -> cst.Name | None:
 
 def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
     """Whether a name has all its values before a loop, in the same function."""
-    made = source.made(name)
+    made = source.bindings(name)
     nodes = [one.node for one in made if isinstance(one, Assignment)]
     here = all(
         source.function(node) is source.function(loop) and source.line(node) < source.line(loop)

@@ -25,7 +25,7 @@ def normalize_inputs(project: Project) -> None:
     start = first_layer(stack)
     if len(trained) != 1 or trained[0].source is not source or start is None:
         raise stack.doubt(WRITE, "cannot tell where its layers or its training data are made")
-    (layer, place), data = start, trained[0].given("x", 0)
+    (layer, place), data = start, trained[0].argument("x", 0)
     used = None if data is None else origin(project, source, data, place)
     if used is None or not made_before(source, used, place):
         raise stack.doubt(WRITE, "the training data is made after the model")
@@ -44,7 +44,7 @@ def normalize_inputs(project: Project) -> None:
 def first_layer(stack: Found) -> tuple[cst.Call, cst.BaseSmallStatement] | None:
     """The first layer of a stack, by its list or by the first `add`, and the statement before which a new layer can
     be made. None where that is not known."""
-    listed = stack.given("layers", 0)
+    listed = stack.argument("layers", 0)
     if isinstance(listed, cst.List) and listed.elements:
         first = listed.elements[0].value
         return (first, stack.small) if isinstance(first, cst.Call) else None
@@ -59,7 +59,7 @@ def first_layer(stack: Found) -> tuple[cst.Call, cst.BaseSmallStatement] | None:
 def put_first(source: Source, stack: Found, layer: cst.Call, place: cst.BaseSmallStatement) -> None:
     """Put the new layer in front, or behind the declaration of an input."""
     behind = source.name(layer.func).endswith(GIVEN)
-    listed = stack.given("layers", 0)
+    listed = stack.argument("layers", 0)
     if not isinstance(listed, cst.List):
         line = f"{assigned_name(stack.small)}.add({NAME})"
         (source.insert_after if behind else source.insert_before)(place, line)

@@ -20,7 +20,7 @@ def is_keras(project: Project) -> bool:
 def compiled(project: Project) -> list[Found]:
     """The calls of `compile` with a loss."""
     found = project.methods("compile")
-    return [one for one in found if one.given("loss", 1) is not None]
+    return [one for one in found if one.argument("loss", 1) is not None]
 
 
 def fits(project: Project) -> list[Found]:
@@ -42,7 +42,7 @@ def word(node: cst.CSTNode | None) -> str:
 def match_output(project: Project) -> None:
     """Give the last layer the activation that fits the loss and the targets. Raises NotCertain."""
     last = layers(project)[-1]
-    given = last.given(*LAYERS[last.kind])
+    given = last.argument(*LAYERS[last.kind])
     now = str(project.facts.get("outputs_last_activation", "")) or "linear"
     wanted = fitting_activation(project)
     write = f"{last.kind}(..., activation={wanted or 'one that fits the loss'})"
@@ -78,7 +78,7 @@ def fitting_activation(project: Project) -> str:
 def match_loss(project: Project) -> None:
     """Give `compile` the loss that fits classes behind a softmax or a sigmoid. Raises NotCertain."""
     (call, *others) = compiled(project)
-    node, wanted = call.given("loss", 1), fitting_loss(project)
+    node, wanted = call.argument("loss", 1), fitting_loss(project)
     if others or not wanted or not word(node):
         why = "cannot tell which loss fits the output and the targets"
         raise call.doubt(f"compile(..., loss={wanted or 'one that fits the targets'})", why)

@@ -50,11 +50,11 @@ def optax_rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
     """The expressions that set rates: numbers that optimizers get, and those of their schedules."""
     found: list[tuple[Source, cst.CSTNode]] = []
     for one in [*named(project, *OPTIMIZERS, "scale_by_learning_rate"), *injected(project)]:
-        rate = one.given("learning_rate", 0)
+        rate = one.argument("learning_rate", 0)
         if rate is not None and not is_schedule(project, one.source, rate):
             found.append((one.source, rate))
     for one in named(project, *RATES):
-        given = (one.given(name, place) for name, place in RATES[one.kind])
+        given = (one.argument(name, place) for name, place in RATES[one.kind])
         found += [(one.source, rate) for rate in given if rate is not None]
     return found
 
@@ -76,12 +76,12 @@ def constant_rate(project: Project) -> None:
     """The highest rate of each schedule of optax or Keras, where an optimizer gets the schedule."""
     changed = False
     for one in [*optax_made(project), *keras_made(project)]:
-        rate = one.given("learning_rate", 0)
+        rate = one.argument("learning_rate", 0)
         home, made = resolve(project, one.source, rate) if rate is not None else (one.source, one.call.func)
         if rate is None or not isinstance(made, cst.Call):
             continue
         plan, wish, recorded = Found(home, made), "a constant learning rate", project.number("lr")
-        nodes = [plan.given(*place) for place in (RATES | KERAS_RATES).get(plan.kind, ())]
+        nodes = [plan.argument(*place) for place in (RATES | KERAS_RATES).get(plan.kind, ())]
         peaks = [
             (certain(project, home, node, wish, one.call).value, home.code(node)) for node in nodes if node
         ]
@@ -135,8 +135,8 @@ def clip_optax(project: Project, kind: str, value: Change) -> None:
             certain(project, one.source, node, "another limit", one.call),
             project.number("clip_norm"),
         )
-        if recorded is None or limit.value != value.of(recorded):
-            put(project, limit.origin, value.of(limit.origin.value), "the clipping limit")
+        if recorded is None or limit.value != value.applied_to(recorded):
+            put(project, limit.origin, value.applied_to(limit.origin.value), "the clipping limit")
     return None
 
 
@@ -168,7 +168,7 @@ def set_argument(project: Project, one: Found, name: str, code: str, has: bool =
     """An argument with another value."""
     if not has:
         raise one.doubt(f"{name}={code}", f"{one.kind} has no {name}")
-    node = one.given(name, PLACES.get((one.kind, name)))
+    node = one.argument(name, PLACES.get((one.kind, name)))
     if node is None:
         one.source.set_argument(one.call, name, code, f"{one.kind}: {name}={code}")
     elif one.source.code(node) != code:
@@ -186,12 +186,12 @@ def decay(project: Project, one: Found, value: Change) -> None:
             return wrap(one, f"{{optax}}.chain({decayed}, {{call}})")
         rename(one, DECAYED[one.kind])
         return set_argument(project, one, "weight_decay", words_of(value.number))
-    node, before = one.given("weight_decay"), DECAYS[one.kind]
+    node, before = one.argument("weight_decay"), DECAYS[one.kind]
     traced = (
         certain(project, one.source, node, f"weight_decay={value}", one.call) if node is not None else None
     )
     now, recorded = (traced.value if traced is not None else before), project.number("weight_decay")
-    wanted = value.of(recorded if recorded is not None else now)
+    wanted = value.applied_to(recorded if recorded is not None else now)
     if wanted == now:
         return None
     if traced is None:
@@ -203,7 +203,7 @@ def switch_optax(project: Project, value: str) -> None:
     """`optimizer=adamw`, `adam`, `sgd`, `momentum`, with the arguments that both have."""
     wanted = "sgd" if value == "momentum" else value
     for one in optax_made(project):
-        moves = one.given("momentum", 1) is not None if one.kind == "sgd" else False
+        moves = one.argument("momentum", 1) is not None if one.kind == "sgd" else False
         if one.kind == wanted and (wanted != "sgd" or moves == (value == "momentum")):
             continue
         kept = (
@@ -215,7 +215,7 @@ def switch_optax(project: Project, value: str) -> None:
             arg.star for arg in one.call.args
         ):
             raise one.doubt(f"optax.{wanted}(...)", "not all of its arguments are known")
-        if one.given("weight_decay") is not None and wanted != "adamw":
+        if one.argument("weight_decay") is not None and wanted != "adamw":
             raise one.doubt(f"optax.{wanted}(...)", "its weight decay is to be kept")
         for arg in one.call.args:
             name = arg.keyword.value if arg.keyword is not None else ""
@@ -223,7 +223,7 @@ def switch_optax(project: Project, value: str) -> None:
                 one.source.change(one.call, partial(without_argument, name=name))
         if value == "momentum":
             one.source.change(one.call, lambda call: with_argument(call, "momentum", "0.9"))
-        if wanted == "adamw" and one.given("weight_decay") is None:
+        if wanted == "adamw" and one.argument("weight_decay") is None:
             one.source.change(one.call, lambda call: with_argument(call, "weight_decay", "0.0"))
         if one.kind != wanted:
             rename(one, wanted)
@@ -232,7 +232,7 @@ def switch_optax(project: Project, value: str) -> None:
 def warm_up_optax(project: Project, count: int) -> None:
     """A linear warm-up in place of a rate that is a number."""
     for one in optax_made(project):
-        node = one.given("learning_rate", 0)
+        node = one.argument("learning_rate", 0)
         if node is not None and is_schedule(project, one.source, node):
             home, made = resolve(project, one.source, node)
             if home.code(made).endswith(f"transition_steps={count - 1})"):

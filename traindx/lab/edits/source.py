@@ -79,7 +79,7 @@ class Source:
     def scopes(self) -> dict[cst.CSTNode, Scope | None]:
         return dict(self.wrapper.resolve(ScopeProvider))
 
-    def made(self, name: cst.Name) -> list[BaseAssignment]:
+    def bindings(self, name: cst.Name) -> list[BaseAssignment]:
         """What gives a name its values: assignments, imports, loops and parameters."""
         scope = self.scopes.get(name)
         return list(scope[name.value]) if scope is not None and name.value in scope else []
@@ -272,7 +272,7 @@ class Found(NamedTuple):
             raise self.doubt("(nothing)", "the call is not part of a simple statement")
         return small
 
-    def given(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
+    def argument(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
         return passed(self.call, name, place)
 
 

@@ -136,7 +136,7 @@ def model_at(project: Project, at: Found) -> str:
     """How the trained model can be written at a place, "" where that is not certain."""
     found = optimizers(project)
     for one in found[:1] if len(found) == 1 else ():
-        params = one.given("params", 0)
+        params = one.argument("params", 0)
         if not (isinstance(params, cst.Call) and isinstance(params.func, cst.Attribute)):
             return ""
         if params.func.attr.value != "parameters" or params.args:

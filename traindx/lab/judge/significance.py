@@ -87,15 +87,15 @@ def judge(
 def verdict(effect: float, half: float, interval: Interval, margin: float) -> tuple[Verdict, str]:
     """The verdict on an effect that is known to within `half`. `margin`: the smallest gain that counts."""
     if effect - half > 0 and effect >= margin:
-        return "confirmed", f"{percent(effect)}; {spoken(interval)}"
+        return "confirmed", f"{percent(effect)}; {describe_interval(interval)}"
     if effect + half < 0 and effect <= -margin:
         return "harmful", f"{percent(effect)}"
     if interval[1] < margin:
         return "refuted", f"{percent(effect)}, at most {percent(interval[1])}: too small to count"
-    return "inconclusive", f"{percent(effect)}; {spoken(interval)}"
+    return "inconclusive", f"{percent(effect)}; {describe_interval(interval)}"
 
 
-def spoken(interval: Interval) -> str:
+def describe_interval(interval: Interval) -> str:
     """ "95 % interval: 12 % worse to 40 % better"."""
     low, high = (percent(end).removeprefix("at least ") for end in interval)
     return f"95 % interval: {low} to {high}" if low != high else "all seeds agree to within 1 %"
@@ -247,10 +247,10 @@ def compare(
     intervened = conduct(command, [SEED, *interventions], out=out / "intervened", **options)
     own = conduct(command, [SEED], out=out / "edited", edited=edited, **options)
     if not own.ok:
-        why = f"the edited script {own.words()}: {last_line(own.tail)}"
+        why = f"the edited script {own.how_it_ended()}: {last_line(own.tail)}"
         return Agreement(why=why, broken=intervened.ok)
     if not intervened.ok:
-        return Agreement(why=f"under intervention, the script {intervened.words()}")
+        return Agreement(why=f"under intervention, the script {intervened.how_it_ended()}")
     return agreement(losses(read(intervened.out), options["steps"]), losses(read(own.out), options["steps"]))
 
 

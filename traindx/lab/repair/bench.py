@@ -240,7 +240,7 @@ class Bench:
         if tried.conducted.ended == "stopped":
             raise InterruptedError("stopped")
         if tried.conducted.ended in ("full-disk", "not-started"):  # that says nothing about the change
-            raise ExperimentFailed(f"the script {tried.conducted.words()}; finished trials are kept")
+            raise ExperimentFailed(f"the script {tried.conducted.how_it_ended()}; finished trials are kept")
         with self.lock:
             wish = tried.conducted.wish()
             self.notes += [wish] if wish and wish not in self.notes else []
@@ -304,7 +304,7 @@ def armed(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> A
         tried.run,
         cut or done.ok,
         done.seconds,
-        tried.why or ("" if done.ok else done.words()),
+        tried.why or ("" if done.ok else done.how_it_ended()),
     )
 
 

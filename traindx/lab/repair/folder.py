@@ -104,7 +104,7 @@ def in_use(folder: Path) -> str:
     return f"another traindx{who} is at work in {folder}: wait for it, or give another folder (--out)"
 
 
-def written(proof: Proof, folder: Path, bench: Bench) -> None:
+def write_report(proof: Proof, folder: Path, bench: Bench) -> None:
     """Write the report in all its formats; fix.json comes last, because its presence marks a finished
     proof."""
     report = proof.report

@@ -47,7 +47,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     if not proof.report.applied:
         return Patched(unproven(search, proof, folder), None, None)
     found: Patch | Advice | None = (
-        None if source is None else source.written(proof.report.applied, search.bench.counted(base))
+        None if source is None else source.patch_for(proof.report.applied, search.bench.counted(base))
     )
     if isinstance(found, Advice):
         proof = advised(proof, found)
@@ -97,7 +97,7 @@ def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
     harmful = any(t.fix == fix and t.verdict == "harmful" for t in search.trials)
     if proof.report.verdict != "not-fixed" or known is None or source is None or harmful or not search.seeds:
         return proof
-    found = source.written((fix,), known.interventions or (f"{MARK}{fix}",))
+    found = source.patch_for((fix,), known.interventions or (f"{MARK}{fix}",))
     if isinstance(found, Advice):
         return advised(proof, found)
     if not found.after:

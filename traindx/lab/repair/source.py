@@ -38,7 +38,7 @@ class Source:
         place = next((i for i, word in enumerate(command) if word.endswith(".py")), len(command))
         self.arguments = tuple(command[place + 1 :])
 
-    def written(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
+    def patch_for(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
         """The project with `interventions`, some of them `source=<slug>`, written into it for the
         `fixes`."""
         if not self.why:
@@ -95,13 +95,13 @@ class Source:
     def edited(self, interventions: Sequence[str]) -> Mapping[str, str]:
         """The changed files for the fixes among `interventions` that are tried in the source."""
         marked = [spec for spec in interventions if spec.startswith(MARK)]
-        found = self.written((), marked) if marked else None
+        found = self.patch_for((), marked) if marked else None
         return found.after if isinstance(found, Patch) else {}
 
     def can(self, fix: str) -> str:
         """Empty where a fix without an intervention can be written into the source, else the reason."""
         if fix not in self.reasons:
-            found = self.written((), (f"{MARK}{fix}",))
+            found = self.patch_for((), (f"{MARK}{fix}",))
             if isinstance(found, Advice):
                 self.reasons[fix] = (
                     f"{found.place}: {found.write} ({found.why})" if found.place else found.why

@@ -29,7 +29,7 @@ def joined(files: Sequence[dict[str, RawColumn]]) -> dict[str, RawColumn]:
             )
             parts.setdefault(name, []).append(placed)
         offset += len(rows)
-    return {name: _one(own) for name, own in parts.items()}
+    return {name: _joined_column(own) for name, own in parts.items()}
 
 
 def _order(columns: dict[str, RawColumn]) -> tuple[Ints, Floats]:
@@ -41,7 +41,7 @@ def _order(columns: dict[str, RawColumn]) -> tuple[Ints, Floats]:
     return rows, np.maximum.accumulate(np.nan_to_num(walls[first]))
 
 
-def _one(parts: list[RawColumn]) -> RawColumn:
+def _joined_column(parts: list[RawColumn]) -> RawColumn:
     """The parts of a column as one, rows ascending."""
     if len(parts) == 1:
         return parts[0]

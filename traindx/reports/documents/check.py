@@ -50,7 +50,7 @@ def likely(report: CheckReport) -> list[Hypothesis]:
     return sick[:SHOWN_CAUSES]
 
 
-def words(check: CheckResult) -> str:
+def message_of(check: CheckResult) -> str:
     """The message of a check, with its facts or its remark."""
     if check.status == "not-run":
         return f"not run: {check.message}"
@@ -121,7 +121,11 @@ def check_row(page: Page, check: CheckResult) -> None:
         page.row(Span(lead.rstrip(), colour))
     first = "" if narrow else lead
     page.flow(
-        clean(words(check), 300), indent=indent if narrow else 0, first=first, style=style, lead_style=colour
+        clean(message_of(check), 300),
+        indent=indent if narrow else 0,
+        first=first,
+        style=style,
+        lead_style=colour,
     )
     if check.status == "failed":
         page.flow(f"traindx explain {' '.join(check.rules[:1])}", indent=indent, style="dim")
@@ -135,7 +139,7 @@ def markdown(report: CheckReport) -> str:
     """The page as Markdown: a table for each group."""
     parts = [f"**traindx check** {harmless(command(report))}", f"{headline(report)}."]
     for title, checks in groups(report):
-        rows = [f"| {PLAIN_MARKS[c.status]} | {c.title} | {harmless(words(c))} |" for c in checks]
+        rows = [f"| {PLAIN_MARKS[c.status]} | {c.title} | {harmless(message_of(c))} |" for c in checks]
         parts.append("\n".join([f"### {title}", "", "| | check | |", "|---|---|---|", *rows]))
     causes = [f"- {percent(h.probability)} {h.title} (`{h.cause}`)" for h in likely(report)]
     if causes:
@@ -158,7 +162,7 @@ def html(report: CheckReport) -> str:
 
     body = [f"<h1>traindx check</h1><p><code>{safe(command(report))}</code><br>{safe(headline(report))}</p>"]
     for title, checks in groups(report):
-        cells = [(c.status, PLAIN_MARKS[c.status], safe(c.title), safe(words(c))) for c in checks]
+        cells = [(c.status, PLAIN_MARKS[c.status], safe(c.title), safe(message_of(c))) for c in checks]
         rows = "".join(
             f'<tr class="{s}"><td>{mark}</td><td>{t}</td><td>{w}</td></tr>' for s, mark, t, w in cells
         )

@@ -10,7 +10,7 @@ from traindx.features.comparisons.runs import Comparison, Contest, Difference, S
 from traindx.reports import html_page as page
 from traindx.reports import json, labels, markdown
 from traindx.reports.digest import digest
-from traindx.reports.forms import written
+from traindx.reports.forms import write_form
 from traindx.reports.labels import name, number, step
 from traindx.reports.plots.curves import overlay_charts
 from traindx.reports.text_page import Page, Span
@@ -47,7 +47,7 @@ def render_compare(
 ) -> str:
     """The comparison in one of the four formats. `document` is the diagnosis of the same runs in the
     same order; `width`, `color` and `unicode` are for text, as in `text.render`."""
-    return written(
+    return write_form(
         format,
         {
             "text": lambda: as_text(comparison, document, Page(width, color=color, unicode=unicode)),
@@ -85,7 +85,7 @@ def rows(contest: Contest, comparison: Comparison) -> list[Row]:
         count = f" (mean of {len(members)})" if len(members) > 1 else ""
         top = (min if contest.direction == "lower" else max)(members, key=lambda m: m.best)
         best = f"{number(top.best)} at {step(top.best_step)}" if top.best_step is not None else "–"
-        delta, verdict, style = words(apart.get(group.name), group.name == contest.best)
+        delta, verdict, style = describe_difference(apart.get(group.name), group.name == contest.best)
         key = -math.inf if group.name == contest.best else (end if contest.direction == "lower" else -end)
         made.append(
             (
@@ -96,7 +96,7 @@ def rows(contest: Contest, comparison: Comparison) -> list[Row]:
     return [row for _, row in sorted(made, key=lambda m: m[0])]
 
 
-def words(difference: Difference | None, is_best: bool) -> tuple[str, str, str]:
+def describe_difference(difference: Difference | None, is_best: bool) -> tuple[str, str, str]:
     """(difference with its interval, verdict in words, style)."""
     if is_best:
         return "", "best", "green"

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from traindx.reports import json as documents
-from traindx.reports.forms import written
+from traindx.reports.forms import write_form
 from traindx.reports.labels import clean, metric, number, percent, sentence
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
@@ -28,7 +28,7 @@ SHOWN_SYMPTOMS, SHOWN_LINES = 3, 40
 
 def rendered(report: FixReport, form: str, *, width: int = 100, color: bool = False) -> str:
     """The report in the form that was asked for."""
-    return written(
+    return write_form(
         form,
         {
             "text": lambda: text(report, width=width, color=color),
@@ -69,13 +69,13 @@ def level(side: Side | None) -> str:
     return f"{number(side.mean)} ({number(side.interval[0])} to {number(side.interval[1])}, {seeds})"
 
 
-def way(trial: Trial) -> str:
+def change(trial: Trial) -> str:
     """The interventions of a trial, and those that it was added to."""
-    on = f" on top of {spoken(trial.on_top_of)}" if trial.on_top_of else ""
-    return spoken(trial.interventions) + on
+    on = f" on top of {describe(trial.on_top_of)}" if trial.on_top_of else ""
+    return describe(trial.interventions) + on
 
 
-def spoken(interventions: Sequence[str]) -> str:
+def describe(interventions: Sequence[str]) -> str:
     """ "lr=*0.1", and "an edit of the source" for what is tried there."""
     words = ["an edit of the source" if s.startswith("source=") else s for s in interventions]
     return " ".join(words) or "no change"
@@ -88,7 +88,7 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     if report.trials:
         page.heading("What was tried")
     for trial in report.trials:
-        page.flow(f"{trial.verdict}  {trial.fix}: {way(trial)}", indent=1)
+        page.flow(f"{trial.verdict}  {trial.fix}: {change(trial)}", indent=1)
         page.flow(clean(trial.why, 300), indent=4, style="dim")
     for own in report.test:
         page.flow(f"{own.signal} (test set): {level(own.before)} -> {level(own.after)}", indent=1)
@@ -249,9 +249,10 @@ def stopping_advice(left: Stopping) -> str:
 
 
 def tried_rows(report: FixReport) -> Rows:
-    head = ("fix", "change", "verdict", "before", "after", "why")
-    rows = [(t.fix or "", way(t), t.verdict, level(t.before), level(t.after), t.why) for t in report.trials]
-    return [head, *rows]
+    rows = [
+        (t.fix or "", change(t), t.verdict, level(t.before), level(t.after), t.why) for t in report.trials
+    ]
+    return [("fix", "change", "verdict", "before", "after", "why"), *rows]
 
 
 def measure(objective: Objective) -> str:
@@ -326,7 +327,7 @@ def ablation_rows(report: FixReport) -> Rows:
     def share(low_high: tuple[float, float] | None) -> str:
         return "" if low_high is None else f"{percent(low_high[0])} to {percent(low_high[1])}"
 
-    rows = [(a.fix, spoken(a.interventions), percent(a.share), share(a.interval)) for a in report.ablation]
+    rows = [(a.fix, describe(a.interventions), percent(a.share), share(a.interval)) for a in report.ablation]
     return [("part", "change", "share of the gain", "95 %"), *rows]
 
 

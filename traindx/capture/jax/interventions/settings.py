@@ -79,7 +79,7 @@ def weight_decay(site: Site, wanted: Change) -> None:
 
     def new(making: Making) -> bool:
         own = float(making.value("weight_decay") or 0.0)
-        decay = wanted.of(own)
+        decay = wanted.applied_to(own)
         if decay == own:
             return False
         if making.name in DECAYED:

@@ -101,7 +101,7 @@ def dropout(site: Site, wanted: Change) -> None:
         found = [(layer, name) for layer in plain_layers(model) for name in rates(layer)]
         for layer, name in found:
             own = getattr(layer, name)
-            new = wanted.of(own)
+            new = wanted.applied_to(own)
             if new != own:
                 setattr(layer, name, new)
                 site.touched("layers")

@@ -71,7 +71,7 @@ def weight_decay(site: Site, wanted: Change) -> None:
     def set_it(model: Any) -> None:
         optimizer = inner(model)
         own = optimizer.weight_decay or 0.0
-        new = wanted.of(own)
+        new = wanted.applied_to(own)
         if new == own:
             return
         optimizer.weight_decay = new or None

@@ -26,7 +26,7 @@ class Kept:
         """Those that were seen quantized so far."""
         return list(self._quantized.values())
 
-    def own(self, weight: Any) -> torch.Tensor | None:
+    def parameter_behind(self, weight: Any) -> torch.Tensor | None:
         """The parameter behind a weight that is quantized, else None."""
         if not isinstance(weight, torch.Tensor) or isinstance(weight, nn.Parameter) or weight.dim() < 2:
             return None

@@ -21,7 +21,7 @@ class Site(shared.Site):
         super().__init__(hooks, spec)
         self.needs_optimizer = False
 
-    def made(self) -> int:
+    def steps_made(self) -> int:
         return int(self.hooks.stream.scene.steps)
 
     # Calls.

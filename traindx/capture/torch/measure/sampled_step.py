@@ -145,7 +145,7 @@ class SampledStep:
     @property
     def wants_losses(self) -> bool:
         """Whether `read_loss` still has something to read."""
-        if self.graphs.wants_losses or (self.quantized.found and not self.gap.refused):
+        if self.graphs.wants_losses or (self.quantized.any_quantized and not self.gap.refused):
             return True
         return self.curvature is not None and not self.curvature.refused
 

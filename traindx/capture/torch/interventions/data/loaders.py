@@ -11,7 +11,7 @@ def batch(site: Site, wanted: Change) -> None:
         if why:
             site.refuse(f"the loader's batch size cannot be changed ({why}); try accumulate=")
         own = loader.batch_size
-        size = round(wanted.of(own))
+        size = round(wanted.applied_to(own))
         size = max(1, min(size, len(loader.dataset)) if size > own else size)
         if size != own:
             loader.batch_sampler.batch_size = size

@@ -99,7 +99,7 @@ class Dropout:
             self.site.fact("has_dropout", self.highest > 0)
 
     def rate(self, own: float) -> float:
-        found = self.wanted.of(own)
+        found = self.wanted.applied_to(own)
         if found > HIGHEST:
             self.site.refuse(f"a rate of {own:g} times {self.wanted.number:g} leaves nothing")
         return found

@@ -33,7 +33,7 @@ def undo_quantization(site: Site, begins: Span | None) -> None:
     kept, until = Kept(), Until(site, begins)
 
     def hook(original: Any, *args: Any, **named: Any) -> Any:
-        own = kept.own(args[1] if len(args) > 1 else named.get("weight")) if until.off else None
+        own = kept.parameter_behind(args[1] if len(args) > 1 else named.get("weight")) if until.off else None
         if own is None:
             return original(*args, **named)
         site.touched("weights")
@@ -78,7 +78,7 @@ def quantized(site: Site, wanted: Change) -> None:
     kept, layers = Kept(), Layers(site)
 
     def hook(original: Any, *args: Any, **named: Any) -> Any:
-        kept.own(args[1] if len(args) > 1 else named.get("weight"))
+        kept.parameter_behind(args[1] if len(args) > 1 else named.get("weight"))
         return original(*args, **named)
 
     for name in FUNCTIONS:

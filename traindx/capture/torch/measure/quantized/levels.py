@@ -89,7 +89,7 @@ class QuantizedInputs:
         self._found: dict[str, bool] = {}
 
     @property
-    def found(self) -> bool:
+    def any_quantized(self) -> bool:
         """Whether any input is quantized."""
         return any(self._found.values())
 

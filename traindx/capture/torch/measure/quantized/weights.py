@@ -174,7 +174,7 @@ class Quantized:
             yield owner, name, self._wrapped
 
     @property
-    def found(self) -> bool:
+    def any_quantized(self) -> bool:
         """Whether any weight is quantized."""
         return any(w.levels for w in self._weights.values())
 
@@ -291,7 +291,7 @@ class Quantized:
 
     @property
     def _inputs_wanted(self) -> bool:
-        return self.found or self.inputs.found or self._passes[True] <= PATIENCE
+        return self.any_quantized or self.inputs.any_quantized or self._passes[True] <= PATIENCE
 
     def _read_weight(self, weight: torch.Tensor, parameter: torch.Tensor | None, grad: bool) -> None:
         name = None if parameter is None else self._name_of(parameter)

@@ -36,15 +36,15 @@ def each(project: Project, value: Any, change: Callable[[Project, Found, Any], N
     if not found:
         raise project.doubt(f"{value} for the training loader", "the training DataLoader was not found")
     for one in found:
-        if one.given("batch_sampler") is not None:
+        if one.argument("batch_sampler") is not None:
             raise one.doubt(value, "a batch sampler makes its batches")
         change(project, one, value)
 
 
 def batch(project: Project, one: Found, value: Change) -> None:
-    node = one.given("batch_size", 2 if one.kind == "fit" else PLACES["batch_size"])
+    node = one.argument("batch_size", 2 if one.kind == "fit" else PLACES["batch_size"])
     if node is None and one.kind == "fit":
-        size = value.of(project.number("batch_size") or 32)
+        size = value.applied_to(project.number("batch_size") or 32)
         return add(one, "batch_size", str(max(1, round(size))))
     if node is None:
         raise one.doubt("another batch_size", "it has no batch size")
@@ -52,12 +52,12 @@ def batch(project: Project, one: Found, value: Change) -> None:
     if (
         known and isinstance(node, cst.Call) and dotted(node.func) == "len"
     ):  # the whole data set as one batch
-        size = max(1.0, round(value.of(known)))
+        size = max(1.0, round(value.applied_to(known)))
         says = f"the batch size: {one.source.code(node)} becomes {size:.0f}"
         return one.source.replace(node, f"{size:.0f}", says, at=one.call)
     found = certain(project, one.source, node, "another batch_size", one.call)
     recorded = known or float(found.value)
-    wanted = max(1, round(value.of(recorded)))
+    wanted = max(1, round(value.applied_to(recorded)))
     if found.value == wanted:
         return None
     if found.value != recorded:
@@ -67,14 +67,14 @@ def batch(project: Project, one: Found, value: Change) -> None:
 
 
 def prefetch(project: Project, one: Found, value: int) -> None:
-    if one.given("num_workers", PLACES["num_workers"]) is None:
+    if one.argument("num_workers", PLACES["num_workers"]) is None:
         raise one.doubt(f"num_workers=2, prefetch_factor={value}", "it has no workers")
     number(project, one, value, "prefetch_factor")
 
 
 def number(project: Project, one: Found, wanted: int, name: str) -> None:
     """An integer: where it is set, or as a new argument."""
-    node = one.given(name, PLACES.get(name))
+    node = one.argument(name, PLACES.get(name))
     if node is None:
         if wanted:
             add(one, name, str(wanted))
@@ -89,9 +89,9 @@ def number(project: Project, one: Found, wanted: int, name: str) -> None:
 def shuffle(project: Project, one: Found, value: str) -> None:
     if value != "shuffle":
         raise one.doubt(f"data={value}", "this is an experiment, not a fix")
-    if one.given("sampler") is not None:
+    if one.argument("sampler") is not None:
         raise one.doubt("shuffle=True", "a sampler sets the order")
-    node = one.given("shuffle", PLACES["shuffle"])
+    node = one.argument("shuffle", PLACES["shuffle"])
     if node is None:
         add(one, "shuffle", "True")
         return
@@ -181,6 +181,6 @@ def shuffled(project: Project, source: Source, drawn: cst.Assign) -> bool:
     home, made = resolve(project, source, loader) if loader is not None else (source, drawn)
     if not isinstance(made, cst.Call) or home.name(made.func) != LOADER:
         return False
-    given = Found(home, made).given("shuffle", 2)
+    given = Found(home, made).argument("shuffle", 2)
     value = trace(project, home, given) if given is not None else None
     return value is not None and value.value is True

@@ -106,7 +106,7 @@ def elsewhere(project: Project, source: Source, loader: Found, place: cst.CSTNod
 
 def made_in(source: Source, name: cst.Name, loops: Sequence[cst.CSTNode]) -> bool:
     """Whether a name gets all its values within one of the loops: it holds a batch."""
-    made = source.made(name)
+    made = source.bindings(name)
     return bool(made) and any(
         all(isinstance(one, Assignment) and source.inside(one.node, loop) for one in made) for loop in loops
     )
@@ -115,7 +115,7 @@ def made_in(source: Source, name: cst.Name, loops: Sequence[cst.CSTNode]) -> boo
 def tensors(project: Project, source: Source, loader: Found) -> tuple[Use, cst.CSTNode] | None:
     """The first tensor of `DataLoader(TensorDataset(X[:300], y[:300]))`, also of a data set with a name, or of a
     class of the script that is given tensors or arrays; and the statement that makes the data set."""
-    given = loader.given("dataset", 0)
+    given = loader.argument("dataset", 0)
     home, data = (source, given) if given is None else resolve(project, source, given)
     if home is not source or not isinstance(data, cst.Call) or not data.args:
         return None

@@ -68,7 +68,7 @@ def number(value: float) -> str:
 def model_of(project: Project, back: Found) -> Found:
     """The call that makes the model: a sequence, or a class of the project. Raises NotCertain."""
     made = optimizers(project)
-    params = made[0].given("params", 0) if len(made) == 1 else None
+    params = made[0].argument("params", 0) if len(made) == 1 else None
     if isinstance(params, cst.Call) and isinstance(params.func, cst.Attribute):
         home, node = resolve(project, made[0].source, params.func.value)
         while (

@@ -115,7 +115,7 @@ def labels_of(project: Project, loss: Loss) -> str:
         return str(target.value.value)
     if isinstance(target, cst.Name) and loss.by_module and not training and known_before(loss, target.value):
         return str(target.value)
-    given = training[0].given("dataset", 0) if len(training) == 1 else None
+    given = training[0].argument("dataset", 0) if len(training) == 1 else None
     if given is None:
         return ""
     source, data = resolve(project, training[0].source, given)

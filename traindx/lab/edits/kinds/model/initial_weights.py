@@ -18,7 +18,7 @@ def set_initial_weights(project: Project, value: str) -> None:
     one = made[0]
     if any(source.methods("load_state_dict", "from_pretrained") for source in project.sources):
         raise one.doubt(f"init={value}", "the script loads weights, which new ones would undo")
-    params = one.given("params", 0)
+    params = one.argument("params", 0)
     whole = isinstance(params, cst.Call) and isinstance(params.func, cst.Attribute) and not params.args
     if not whole or params.func.attr.value != "parameters" or not one.source.alone(one.small):  # type: ignore[union-attr]
         raise one.doubt(f"init={value}", "cannot tell which model it is for")

@@ -90,10 +90,10 @@ def set_dropout(project: Project, value: Change) -> None:
         certain(project, source, node, "another dropout") for source, _, node in found if node is not None
     ]
     recorded, highest = project.number("dropout"), max(one.value for one in values)
-    if value.relative and recorded and abs(highest - value.of(recorded)) <= NEAR * recorded:
+    if value.relative and recorded and abs(highest - value.applied_to(recorded)) <= NEAR * recorded:
         return None  # it has the rate already
     for one in {one.origin.place: one for one in values}.values():
-        wanted = value.of(one.value)
+        wanted = value.applied_to(one.value)
         if one.value not in (0, wanted):
             put(project, one.origin, one.origin.value * wanted / one.value, "the dropout")
     return None

@@ -135,7 +135,7 @@ def reads_output(project: Project, source: Source, node: cst.CSTNode) -> bool:
     parts = list(leaves(node))
     for name in [n for n in parts if isinstance(n, cst.Name)]:
         for statement in (
-            source.small(one.node) for one in source.made(name) if isinstance(one, Assignment)
+            source.small(one.node) for one in source.bindings(name) if isinstance(one, Assignment)
         ):
             parts += list(leaves(statement.value)) if isinstance(statement, cst.Assign) else []
     calls = [one for one in parts if isinstance(one, cst.Call)]

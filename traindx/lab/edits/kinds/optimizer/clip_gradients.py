@@ -61,7 +61,7 @@ def add(project: Project, name: str, bound: float) -> None:
 
 
 def limit(project: Project, one: Found) -> float | None:
-    node = one.given(*LIMITS[one.kind])
+    node = one.argument(*LIMITS[one.kind])
     found = trace(project, one.source, node) if node is not None else None
     return float(found.value) if found is not None and isinstance(found.value, (int, float)) else None
 
@@ -97,7 +97,7 @@ def scale(project: Project, factor: float) -> None:
         raise project.doubt(f"{factor:g} times the clipping limit", "no clipping was found")
     recorded = project.number("clip_norm")
     for one in found:
-        node = one.given(*LIMITS[one.kind])
+        node = one.argument(*LIMITS[one.kind])
         if node is None:
             raise one.doubt(f"{factor:g} times the limit", "cannot tell where the limit comes from")
         value = certain(project, one.source, node, f"{factor:g} times the limit", one.call)

@@ -107,12 +107,14 @@ def starts(project: Project) -> list[float]:
     shares = []
     for one in schedules(project):
         if one.kind == "OneCycleLR":
-            node = one.given("div_factor", 6)
+            node = one.argument("div_factor", 6)
             found = trace(project, one.source, node) if node is not None else None
             shares.append(1.0 / float(found.value if found is not None else 25.0))
         if one.kind == "CyclicLR":
             low, high = (
-                trace(project, one.source, n) for n in (one.given("base_lr", 1), one.given("max_lr", 2)) if n
+                trace(project, one.source, n)
+                for n in (one.argument("base_lr", 1), one.argument("max_lr", 2))
+                if n
             )
             shares += [low.value / high.value] if low is not None and high is not None else []
     return shares
@@ -127,7 +129,7 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
     peaks = [use for one in planned for use in of_schedule(one)]
     overridden = any(one.kind in ("OneCycleLR", "CyclicLR") for one in planned)
     for one in made:
-        rate = one.given("lr", 1)
+        rate = one.argument("lr", 1)
         if rate is None and starred(one.call) and not overridden:
             raise one.doubt("another lr", "cannot tell which of its packed arguments holds the rate")
         if rate is None and not overridden:
@@ -135,11 +137,11 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
             written = f"lr={default:g} times the factor" if default else "an lr"
             raise one.doubt(f"{one.kind}(..., {written})", "the optimizer's default rate is used")
         uses += [(one.source, rate)] if rate is not None and not overridden else []
-        uses += [(one.source, rate) for rate in entries_of(one.source, "lr", one.given("params", 0))]
+        uses += [(one.source, rate) for rate in entries_of(one.source, "lr", one.argument("params", 0))]
     for source in project.sources:
         calls = [Found(source, call) for call in source.calls()]
-        found = [one.given("learning_rate") for one in calls if source.name(one.call.func) in ARGUMENTS]
-        found += [one.given("learning_rate", 0) for one in calls if KERAS in source.name(one.call.func)]
+        found = [one.argument("learning_rate") for one in calls if source.name(one.call.func) in ARGUMENTS]
+        found += [one.argument("learning_rate", 0) for one in calls if KERAS in source.name(one.call.func)]
         uses += [(source, rate) for rate in found if rate is not None]
     uses += optax_rates(project)
     return [*peaks, *uses] if overridden else [*uses, *peaks]
@@ -152,7 +154,7 @@ def of_schedule(one: Found) -> list[tuple[Source, cst.CSTNode]]:
             "the learning rate, and the rates of its schedule",
             f"it is not known how {one.kind} changes the rate",
         )
-    given = [one.given(name, place) for name, place in reversed(IN_SCHEDULES[one.kind])]
+    given = [one.argument(name, place) for name, place in reversed(IN_SCHEDULES[one.kind])]
     return [(one.source, rate) for rate in given if rate is not None]
 
 
@@ -189,7 +191,9 @@ def traced(project: Project, value: Change, source: Source, node: cst.CSTNode) -
     found = trace(project, source, node)
     if found is None or isinstance(found.value, (str, bool)):
         base = project.number("lr")
-        write = "another learning rate" if base is None else f"a learning rate of {value.of(base):.4g}"
+        write = (
+            "another learning rate" if base is None else f"a learning rate of {value.applied_to(base):.4g}"
+        )
         raise source.doubt(node, write, f"cannot tell where {source.code(node)} comes from")
     return found
 

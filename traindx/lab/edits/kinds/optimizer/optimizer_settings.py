@@ -51,11 +51,11 @@ def place(project: Project, one: Found, name: str, value: Any) -> None:
     if name == "betas":
         return write(one, name, str(value))
     change = value if isinstance(value, Change) else Change(value, False)
-    node = one.given(name, PLACES.get((one.kind, name)))
+    node = one.argument(name, PLACES.get((one.kind, name)))
     grouped, every = in_groups(one, name)
     if node is None and not grouped:
         default = BY_DEFAULT.get(name, {}).get(one.kind, 0.0)
-        wanted = change.of(default)
+        wanted = change.applied_to(default)
         return write(one, name, words_of(wanted)) if wanted != default else None
     nodes = grouped if node is None or every else [node, *grouped]
     values = [certain(project, one.source, each, f"{name}={value}", one.call) for each in nodes]
@@ -78,7 +78,7 @@ def place(project: Project, one: Found, name: str, value: Any) -> None:
 def write(one: Found, name: str, code: str) -> None:
     """A setting as an expression: a new argument, or in place of the old one."""
     place = PLACES.get((one.kind, name))
-    node = one.given(name, place)
+    node = one.argument(name, place)
     old = one.source.code(node) if node is not None else ""
     if old.replace(" ", "") == code.replace(" ", ""):
         return
@@ -90,12 +90,12 @@ def write(one: Found, name: str, code: str) -> None:
 def in_groups(one: Found, name: str) -> tuple[list[cst.BaseExpression], bool]:
     """The values of parameter groups: `{"params": ..., "weight_decay": 0.0}`, and whether each group has
     one. Raises NotCertain where only some groups have one, and the others the optimizer's default."""
-    params = one.given("params", 0)
+    params = one.argument("params", 0)
     groups = [
         node for node in one.source.all(cst.Dict) if params is not None and one.source.inside(node, params)
     ]
     found = entries_of(one.source, name, params)
-    if found and len(found) < len(groups) and one.given(name) is None:
+    if found and len(found) < len(groups) and one.argument(name) is None:
         raise one.doubt(f"{name} of each group", "only some of its parameter groups set a value")
     return found, bool(found) and len(found) == len(groups)
 

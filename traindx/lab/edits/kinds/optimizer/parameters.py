@@ -54,7 +54,7 @@ def widened(project: Project) -> int:
     """Let optimizers that were given a part of a model have all of it. How many were."""
     count = 0
     for one in optimizers(project):
-        params = one.given("params", 0)
+        params = one.argument("params", 0)
         if isinstance(params, cst.Call) and isinstance(params.func, cst.Attribute):
             base = params.func.value
             whole = root(one.source, base)
@@ -67,7 +67,7 @@ def widened(project: Project) -> int:
 
 
 def all_given(project: Project) -> bool:
-    found = [one.given("params", 0) for one in optimizers(project)]
+    found = [one.argument("params", 0) for one in optimizers(project)]
     return bool(found) and all(
         isinstance(p, cst.Call) and dotted(p.func).endswith(".parameters") for p in found
     )

@@ -43,7 +43,7 @@ def switch_optimizer(project: Project, value: str) -> None:
 
 def done(one: Found, value: str, wanted: str) -> bool:
     """Whether it is such an optimizer already."""
-    moves = one.given("momentum", 2)
+    moves = one.argument("momentum", 2)
     return one.kind == wanted and (wanted != "SGD" or (moves is not None) == (value == "momentum"))
 
 
@@ -55,18 +55,18 @@ def switch(one: Found, value: str, wanted: str) -> None:
     ]
     if len(places) > 2 or unknown or any(arg.star for arg in call.args):
         raise one.doubt(f"{wanted}(...)", "not all of its arguments are known")
-    betas = one.given("betas") if one.kind in ("Adam", "AdamW") and wanted in ("Adam", "AdamW") else None
+    betas = one.argument("betas") if one.kind in ("Adam", "AdamW") and wanted in ("Adam", "AdamW") else None
     dropped = [
         name
         for name in OWN
-        if one.given(name) is not None and not (name in ("betas", "eps") and betas is not None)
+        if one.argument(name) is not None and not (name in ("betas", "eps") and betas is not None)
     ]
     added = []
-    if one.given("lr", 1) is None and DEFAULTS.get(one.kind) != DEFAULTS.get(wanted):
+    if one.argument("lr", 1) is None and DEFAULTS.get(one.kind) != DEFAULTS.get(wanted):
         added.append(("lr", f"{DEFAULTS[one.kind]:g}"))
-    if wanted == "AdamW" and one.kind != "AdamW" and one.given("weight_decay") is None:
+    if wanted == "AdamW" and one.kind != "AdamW" and one.argument("weight_decay") is None:
         added.append(("weight_decay", "0.0"))
-    if one.kind == "AdamW" and wanted != "AdamW" and one.given("weight_decay") is None:
+    if one.kind == "AdamW" and wanted != "AdamW" and one.argument("weight_decay") is None:
         added.append(("weight_decay", "0.01"))
     if value == "momentum":
         added.append(("momentum", "0.9"))

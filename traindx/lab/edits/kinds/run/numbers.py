@@ -23,7 +23,7 @@ def set_seed(project: Project, wanted: int) -> None:
     if not found:
         return add(project, wanted)
     for one in found:
-        node = one.given("seed", 0)
+        node = one.argument("seed", 0)
         traced = trace(project, one.source, node) if node is not None else None
         if traced is None or traced.value != traced.origin.value:
             raise one.doubt(f"torch.manual_seed({wanted})", "cannot tell where the seed comes from")

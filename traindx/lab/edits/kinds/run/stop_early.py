@@ -28,7 +28,9 @@ def stop_early(project: Project, _value: str) -> None:
         one for one in calls if "lightning" in one.source.name(one.call.func) and one.kind == "Trainer"
     ]
     fits = [
-        one for one in calls if one.kind == "fit" and (one.given("epochs") or one.given("validation_data"))
+        one
+        for one in calls
+        if one.kind == "fit" and (one.argument("epochs") or one.argument("validation_data"))
     ]
     if settings:
         return keep_checkpoint(settings[0])
@@ -42,7 +44,7 @@ def stop_early(project: Project, _value: str) -> None:
         return add_callbacks(trainers[0], home, made, logged(project))
     if fits and not backwards(project):
         made = (f'EarlyStopping(monitor="{{0}}", patience={PATIENCE}, restore_best_weights=True)',)
-        measured = fits[0].given("validation_data") or fits[0].given("validation_split")
+        measured = fits[0].argument("validation_data") or fits[0].argument("validation_split")
         home = "tensorflow.keras" if "tensorflow" in fits[0].source.text else "keras"
         return add_callbacks(fits[0], home + ".callbacks", made, "val_loss" if measured else "")
     return stop_loop(project)

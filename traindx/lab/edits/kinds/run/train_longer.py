@@ -21,7 +21,7 @@ def train_longer(project: Project, value: str) -> None:
     if times is not None and len(trainings) == 1:
         (one,) = trainings
         write = f"{times:g} times the epochs of fit"
-        whole = certain(project, one.source, one.given("epochs", 3) or one.call, write, one.call)
+        whole = certain(project, one.source, one.argument("epochs", 3) or one.call, write, one.call)
         put(project, whole.origin, round(whole.origin.value * times), "the epochs")
         return
     source, loop = epochs(project)
