@@ -36,8 +36,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.mutated import DIAGNOSED, KINDS, LOGS, TASKS, logs_of
-from benchmarks.structures import KINDS as STRUCTURES
-from benchmarks.structures import special
+from benchmarks.structures import KINDS as STRUCTURES, special
 
 GOOD = ("diagnosed", "refused")
 MOST_BYTES = 1 << 26  # of a damaged file

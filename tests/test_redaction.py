@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from traindx.redaction import Redacted, from_environment, outward, redact, redact_facts, redact_text
 

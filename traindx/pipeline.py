@@ -29,6 +29,7 @@ from traindx.vocabulary import (
     CheckResult,
     Decision,
     Document,
+    Experiment as CheckExperiment,
     Fact,
     Finding,
     Health,
@@ -40,9 +41,6 @@ from traindx.vocabulary import (
     RunInfo,
     Setup,
     SignalInfo,
-)
-from traindx.vocabulary import (
-    Experiment as CheckExperiment,
 )
 
 if TYPE_CHECKING:

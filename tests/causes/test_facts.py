@@ -6,8 +6,7 @@ import re
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests import make
 from tests.causes.verdict.test_decision import PANEL

@@ -17,8 +17,7 @@ from benchmarks.gym.settings import SETTINGS, variant
 from benchmarks.gym.skeletons import SKELETONS
 from benchmarks.gym.styles import STYLES, TELL_CLOCK, TELL_NORM, TELL_RATE, Shown
 from benchmarks.kinds.faults import FAULTS as FAULTS_OF_KINDS
-from traindx.causes.catalogue import catalogue as causes
-from traindx.causes.catalogue import patterns
+from traindx.causes.catalogue import catalogue as causes, patterns
 
 FAULTS = catalogue()
 

@@ -15,11 +15,13 @@ from tests.samples import (
 )
 from traindx.features.shared import Features
 from traindx.rules import judge_one
-from traindx.rules.dst import batch_grows_with_ranks as grows
-from traindx.rules.dst import gradients_are_not_averaged as averaged
-from traindx.rules.dst import rank_stops_reporting as stops
-from traindx.rules.dst import rank_straggles as straggles
-from traindx.rules.dst import ranks_disagree as disagree
+from traindx.rules.dst import (
+    batch_grows_with_ranks as grows,
+    gradients_are_not_averaged as averaged,
+    rank_stops_reporting as stops,
+    rank_straggles as straggles,
+    ranks_disagree as disagree,
+)
 from traindx.vocabulary.rule import Rule
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Setup

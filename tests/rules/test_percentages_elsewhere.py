@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.rules.test_contract import RULES, cases, judged
-from tests.rules.test_percentages import EXPECTED as ON_CURVES
-from tests.rules.test_percentages import PERCENT, curve, ends, message
+from tests.rules.test_percentages import EXPECTED as ON_CURVES, PERCENT, curve, ends, message
 from traindx.vocabulary.rule import Evidence
 from traindx.vocabulary.run import Run
 

@@ -27,8 +27,7 @@ from traindx.cli.api import (
     note,
     state_limits,
 )
-from traindx.cli.interruptions import ASKED
-from traindx.cli.interruptions import Ended as Interrupted
+from traindx.cli.interruptions import ASKED, Ended as Interrupted
 
 RUNS = Path("traindx-runs")
 COPY = "The script runs in a scratch copy{why}. What it writes there is thrown away."

@@ -9,7 +9,6 @@ import numpy as np
 
 from traindx.errors import ExperimentFailed
 from traindx.features.comparisons import rate_sweep
-from traindx.features.comparisons.rate_sweep import Suggestion, Sweep
 from traindx.lab.conduct.attempts import Attempt, attempt, fence_notes
 from traindx.lab.conduct.experiment import Bounds, Conducted
 from traindx.redaction import redact
@@ -42,7 +41,7 @@ class SeedSweep(NamedTuple):
     """The sweep of one seed. `short`: it ended before the highest rate, for another reason than the rate."""
 
     seed: int
-    sweep: Sweep
+    sweep: rate_sweep.Sweep
     run: Run
     conducted: Conducted
     short: bool
@@ -64,7 +63,7 @@ class Swept(NamedTuple):
 
     steps: int
     sweeps: tuple[SeedSweep, ...]
-    found: Suggestion | str
+    found: rate_sweep.Suggestion | str
 
 
 def search(plan: Plan, start: Start, notify: Callable[[str], None]) -> Swept:
@@ -106,7 +105,11 @@ def one_sweep(plan: Plan, seed: int, start: Start, notify: Callable[[str], None]
     found = swept_rates(recorded(attempt))
     if len(found.rates) > 1 and found.rates[-1] <= found.rates[0]:
         raise ExperimentFailed("the learning rate did not rise: something in the script keeps it fixed")
-    if not found.diverged and not attempt.conducted.ok and isinstance(rate_sweep.read([found]), Suggestion):
+    if (
+        not found.diverged
+        and not attempt.conducted.ok
+        and isinstance(rate_sweep.read([found]), rate_sweep.Suggestion)
+    ):
         found = found._replace(diverged=True)  # it trained, and failed as the rate rose
     short = not found.diverged and len(found.losses) < WHOLE * (plan.steps - 1)
     end = "diverged" if found.diverged else attempt.conducted.how_it_ended()
@@ -125,7 +128,7 @@ def recorded(attempt: Attempt) -> Run:
     return attempt.run
 
 
-def swept_rates(run: Run) -> Sweep:
+def swept_rates(run: Run) -> rate_sweep.Sweep:
     if "lr" not in run.series:
         raise ExperimentFailed("no learning rate was recorded: the script has no optimizer to sweep")
     return rate_sweep.sweep_of(run.series["lr"], run.series["train/loss"])
@@ -179,7 +182,7 @@ def find_rate(
             return attempt(command, place / str(starts), what, steps, over, **bounds)
 
         swept = search(plan, start, notify)
-        found = swept.found if isinstance(swept.found, Suggestion) else None
+        found = swept.found if isinstance(swept.found, rate_sweep.Suggestion) else None
         tried: tuple[TriedRate, ...] = ()
         if plan.sensitivity and found is not None:
             tried = try_rates(plan, found.reading.suggested, swept.steps, start, notify)
@@ -199,7 +202,7 @@ def find_rate(
     )
 
 
-def read_off(found: Suggestion) -> dict[str, Any]:
+def read_off(found: rate_sweep.Suggestion) -> dict[str, Any]:
     """The fields of a search that a suggestion fills."""
     reading = found.reading
     return {

@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 
 from traindx.vocabulary.diagnosis import SCHEMA, Document
-from traindx.vocabulary.live import SCHEMA as EVENT_SCHEMA
-from traindx.vocabulary.live import LiveEvent
+from traindx.vocabulary.live import SCHEMA as EVENT_SCHEMA, LiveEvent
 
 STEP_FIELDS = frozenset(
     {"first_step", "last_step", "onset_step", "step", "at_step", "best_step", "at", "until_step", "steps"}

@@ -15,7 +15,6 @@ import numpy as np
 from traindx.errors import ConfigError, ReadError
 from traindx.survey import files, inputs, labels, leakage, noise, rows, shift, slices
 from traindx.survey.gather import Gathered, Progress, Sample, gather
-from traindx.survey.labels import Task
 from traindx.survey.reading.objects import as_array, as_table
 from traindx.survey.table import Chunk, Codes, Measured, Table, Wanted, listing
 
@@ -39,7 +38,7 @@ def examine(
     *,
     validation: Any = None,
     sensitive: Any = None,
-    task: Task | None = None,
+    task: labels.Task | None = None,
     fitted: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
@@ -94,7 +93,7 @@ def of_table(
     codes: Codes,
     held_out: Table | None = None,
     *,
-    task: Task | None = None,
+    task: labels.Task | None = None,
     fitted: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
@@ -134,7 +133,7 @@ class Asked(NamedTuple):
     """The codes of the tables, what the target is taken for, and whether models may be fitted."""
 
     codes: Codes
-    task: Task | None
+    task: labels.Task | None
     fitted: bool
 
 
@@ -159,7 +158,7 @@ def measure(made: Measured, found: Gathered, other: Gathered | None, asked: Aske
         made.add(shift.measured(found, sample, other, other.reservoir.sample(), task))
 
 
-def of_targets(made: Measured, found: Gathered, sample: Sample, task: Task, asked: Asked) -> None:
+def of_targets(made: Measured, found: Gathered, sample: Sample, task: labels.Task, asked: Asked) -> None:
     """Facts about targets and inputs together."""
     wrong_kind = "the target is a quantity, not a class" if task == "numbers" else "the target is a class"
     made.reasons |= dict.fromkeys(OF_CLASSES if task == "numbers" else OF_QUANTITIES, wrong_kind)

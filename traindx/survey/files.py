@@ -15,7 +15,6 @@ import msgspec
 
 from traindx.survey import hashes, headers
 from traindx.survey.api import Fact, Iterator, Measured, Progress, ReadError, listing, np, spellings, twins
-from traindx.survey.hashes import Seen
 from traindx.survey.headers import HEAD, TAIL, Medium, medium_of
 
 MOST_FILES = 1_000_000
@@ -29,7 +28,7 @@ class Inspected(msgspec.Struct):
 
     paths: list[str]
     broken: list[tuple[int, str]]
-    seen: Seen
+    seen: hashes.Seen
     labels: list[str]
     decoded: int = 0
     other: int = 0
@@ -50,7 +49,7 @@ def inspect_folder(folder: Path, codes: dict[str, int], progress: Progress | Non
     parts = [Path(p).parts for p in paths]
     sorted_in = all(len(p) > 1 for p in parts) and len({p[0] for p in parts}) > 1
     looked = Inspected(
-        paths, [], Seen(), [p[0] for p in parts] if sorted_in else [], other=len(found) - len(paths)
+        paths, [], hashes.Seen(), [p[0] for p in parts] if sorted_in else [], other=len(found) - len(paths)
     )
     known, end = decoders(), time.monotonic() + DECODE_SECONDS
     for place, path in enumerate(paths):

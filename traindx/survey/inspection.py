@@ -9,7 +9,6 @@ from traindx.checks.catalogue import DATA_CHECKS, OF_FOLDERS
 from traindx.checks.judge import results
 from traindx.config import Config
 from traindx.redaction import redact_text
-from traindx.survey import Survey
 from traindx.survey.api import Any, ConfigError, Mapping, NDArray, Progress, Sequence, Task, np
 from traindx.version import VERSION
 from traindx.vocabulary import Check, CheckReport, Event, Run, Setup
@@ -61,7 +60,7 @@ def check_data(
     return judged(surveyed, config, checks, begun)
 
 
-def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: float) -> DataCheck:
+def judged(surveyed: survey.Survey, config: Config, checks: Sequence[Check], begun: float) -> DataCheck:
     """The ordinary diagnosis of the facts, and the checks as views on it."""
     asked = {rule.slug for rule in pipeline.select(rules.catalogue(), config) if rule.family == "DAT"}
     if not asked:
@@ -86,7 +85,7 @@ def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: flo
     return DataCheck(report, surveyed.measured.rows)
 
 
-def fitting(checks: Sequence[Check], surveyed: Survey) -> list[Check]:
+def fitting(checks: Sequence[Check], surveyed: survey.Survey) -> list[Check]:
     """The checks that suit this kind of data. The first says what was left out or sampled."""
     folder = surveyed.format == "folder"
     kept = [check for check in checks if (check.slug in OF_FOLDERS if folder else check.slug != "files")]
@@ -94,7 +93,7 @@ def fitting(checks: Sequence[Check], surveyed: Survey) -> list[Check]:
     return [msgspec.structs.replace(c, passed=said) if said and c.slug == "read" else c for c in kept]
 
 
-def run_of(surveyed: Survey) -> Run:
+def run_of(surveyed: survey.Survey) -> Run:
     """The measurements as a run without steps, whose facts the rules read."""
     return Run(
         id=surveyed.name,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from traindx.survey.api import (
     MOST_FIELDS,
@@ -88,9 +90,6 @@ def features(names: list[str], kinds: dict[str, Kind], target: str | None) -> tu
 
 def kind_of(column: Any) -> Kind:
     """What a column holds, by its first block."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if numeric(column):
         return "identifier" if counts_rows(numbers(column)[0]) else "number"
     words = column.cast(pa.string()).drop_null()
@@ -102,9 +101,6 @@ def kind_of(column: Any) -> Kind:
 
 def numeric(column: Any) -> bool:
     """Whether a column holds numbers, or words that are numbers, but for a few."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not textual(column.type):
         return not pa.types.is_boolean(column.type)
     words = column.cast(pa.string()).drop_null()
@@ -112,8 +108,6 @@ def numeric(column: Any) -> bool:
 
 
 def textual(kind: Any) -> bool:
-    import pyarrow as pa
-
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
@@ -167,8 +161,6 @@ def chunk(block: Any, start: int, shape: Shape) -> Chunk:
 
 def as_numbers(column: Any, name: str, kind: Kind, codes: Codes) -> tuple[Floats, int]:
     """`values[n]` of a column, and how many of its cells hold no number though the others do."""
-    import pyarrow as pa
-
     if kind == "number":
         return numbers(column)
     encoded = column.cast(pa.string()).dictionary_encode()
@@ -178,9 +170,6 @@ def as_numbers(column: Any, name: str, kind: Kind, codes: Codes) -> tuple[Floats
 
 
 def numbers(column: Any) -> tuple[Floats, int]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     wrong = 0
     if textual(column.type):
         column = pc.utf8_trim_whitespace(column.cast(pa.string()))
@@ -197,15 +186,10 @@ def numbers(column: Any) -> tuple[Floats, int]:
 
 
 def as_texts(column: Any) -> Objects:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     short = pc.utf8_slice_codeunits(pc.fill_null(column.cast(pa.string()), ""), 0, TEXT_LIMIT)
     return np.asarray(short.to_numpy(zero_copy_only=False), dtype=object)
 
 
 def as_groups(column: Any, name: str, codes: Codes) -> Floats:
     """Codes of a sensitive column's values as words, whatever their type."""
-    import pyarrow as pa
-
     return as_numbers(column.cast(pa.string()), "sensitive:" + name, "category", codes)[0]

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.capture.launch.launching import LIMIT, PYTHON, SCRIPTS, alone, command_of
-from tests.capture.launch.launching import environment as clean
+from tests.capture.launch.launching import LIMIT, PYTHON, SCRIPTS, alone, command_of, environment as clean
 from traindx import pipeline
 from traindx.vocabulary.run import Run
 

@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.capture.interventions.test_processes import experiment, recorded
-from tests.capture.launch.launching import PYTHON, finished
-from tests.capture.launch.launching import environment as clean
+from tests.capture.launch.launching import PYTHON, environment as clean, finished
 from traindx.capture.interventions import parse
 from traindx.errors import ConfigError
 

@@ -92,8 +92,7 @@ def attach(out: str) -> None:
     """What the bootstrap does once the script has imported torch."""
     import importlib.util
 
-    from traindx.capture.launch import attach as launch_attach
-    from traindx.capture.launch import command
+    from traindx.capture.launch import attach as launch_attach, command
 
     spec = importlib.util.spec_from_file_location("warm_bootstrap", command.BOOTSTRAP / "sitecustomize.py")
     assert spec is not None

@@ -7,8 +7,7 @@ from itertools import product
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests import make
 from tests.causes.made import absent, all_but, fired, plain_run, ranked

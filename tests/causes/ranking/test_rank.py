@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.causes.made import absent, all_but, clear, fired, plain_run, ranked
 from traindx.causes import catalogue, rank

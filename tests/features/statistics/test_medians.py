@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from traindx.features.statistics.medians import median, quantile
 from traindx.features.statistics.trends import fitted, legendre

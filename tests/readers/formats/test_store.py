@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.readers.writers.store import MODULES, Row, rows, write_setup, write_stream
 from traindx.errors import NotALog, ReadError

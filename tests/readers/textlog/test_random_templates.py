@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from traindx.errors import ReadError
 from traindx.readers.formats import text

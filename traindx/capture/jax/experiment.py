@@ -19,7 +19,6 @@ from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.experiment import site as shared
 from traindx.capture.experiment.applies import apply_all, asked_of
 from traindx.capture.experiment.ending import Guard, Hook
-from traindx.capture.experiment.site import conclude, report_touched
 from traindx.capture.session import Stream
 
 INTERVENTIONS = "traindx.capture.jax.interventions"  # imported by name: they are built on what is here
@@ -155,11 +154,11 @@ class Experiment:
         norm = float(np.sqrt(np.sum(np.square(backend.readings[0])))) if backend.readings.size else 0.0
         for _, hook in self.hooks.steps:
             hook(norm)
-        report_touched(self.sites)
+        shared.report_touched(self.sites)
 
     def end(self) -> None:
         """The script is over: say what each intervention did, and let go."""
-        conclude(self.hooks, self.sites)
+        shared.conclude(self.hooks, self.sites)
         self.withdraw()
 
     def withdraw(self) -> None:

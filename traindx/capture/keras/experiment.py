@@ -15,7 +15,6 @@ from keras.src.optimizers.base_optimizer import BaseOptimizer
 from traindx.capture.experiment import site as shared
 from traindx.capture.experiment.applies import apply_all
 from traindx.capture.experiment.ending import Guard, Hook
-from traindx.capture.experiment.site import conclude, report_touched
 from traindx.capture.interventions.kinds import Given
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.notes import optimizers_of
@@ -202,11 +201,11 @@ class Experiment:
         norm = float(np.sqrt(np.sum(np.square(backend.readings[0])))) if backend.readings.size else 0.0
         for site, hook in self.hooks.steps:
             self.hooks.guarded(site, hook, backend.model, norm)
-        report_touched(self.sites)
+        shared.report_touched(self.sites)
 
     def end(self) -> None:
         """The script is over: say what each intervention did, and let go."""
-        conclude(self.hooks, self.sites)
+        shared.conclude(self.hooks, self.sites)
         self.withdraw()
 
     def withdraw(self) -> None:

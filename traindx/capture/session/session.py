@@ -14,8 +14,7 @@ from traindx.capture.session.clock import live_clock
 from traindx.capture.session.facts import facts_of, script, signal_name, versions
 from traindx.capture.session.habits import Habits
 from traindx.capture.session.losses import Losses
-from traindx.capture.session.pace import BUDGET as BUDGET_TIME
-from traindx.capture.session.pace import Pace
+from traindx.capture.session.pace import BUDGET as BUDGET_TIME, Pace
 from traindx.capture.session.steps import Queue, Row, Steps
 from traindx.capture.session.watched import Watched
 from traindx.capture.store.recorder import Recorder

@@ -12,7 +12,6 @@ from typing import Any
 from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
 from traindx.capture.process.patches import Lines, Patches, remove_all
 from traindx.capture.session import events
-from traindx.capture.session.events import ASIDE, OPENING
 from traindx.capture.session.session import Session
 from traindx.vocabulary import Fact
 
@@ -129,9 +128,9 @@ class Stream:
         method = METHODS.get(kind)
         if method is not None:
             session = self.opened
-            if session is None and kind in OPENING:
+            if session is None and kind in events.OPENING:
                 session = self.session()
-            if session is not None and (kind in ASIDE or not session.over or self.goes_on(session)):
+            if session is not None and (kind in events.ASIDE or not session.over or self.goes_on(session)):
                 method(session, event)
 
     def goes_on(self, session: Session) -> bool:

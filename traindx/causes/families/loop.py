@@ -4,8 +4,7 @@ Most of them leave only faint traces in a log. A recording shows them with certa
 the structural rules are large.
 """
 
-from traindx.vocabulary import Cause
-from traindx.vocabulary import Weight as W
+from traindx.vocabulary import Cause, Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

@@ -1,7 +1,6 @@
 """Causes in the model: initialization, activations, depth, output and loss (numbers: see `optimization`)."""
 
-from traindx.vocabulary import Cause
-from traindx.vocabulary import Weight as W
+from traindx.vocabulary import Cause, Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

@@ -5,8 +5,7 @@ The weights here are for shapes that healthy runs show as well. They were set by
 reference for all other priors.
 """
 
-from traindx.vocabulary import Cause, Pattern
-from traindx.vocabulary import Weight as W
+from traindx.vocabulary import Cause, Pattern, Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

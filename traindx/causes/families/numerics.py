@@ -1,7 +1,6 @@
 """Causes in the arithmetic (where the numbers come from: see `optimization`)."""
 
-from traindx.vocabulary import Cause
-from traindx.vocabulary import Weight as W
+from traindx.vocabulary import Cause, Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

@@ -5,8 +5,7 @@ order in which help threads and studies of deep-learning faults report them (suc
 https://arxiv.org/abs/1910.11015). The fitted weights in `data/weights.json` are added to them.
 """
 
-from traindx.vocabulary import Cause
-from traindx.vocabulary import Weight as W
+from traindx.vocabulary import Cause, Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

@@ -3,8 +3,7 @@
 They do not affect learning, so the rules about learning have no weight here, and the other way round.
 """
 
-from traindx.vocabulary import Cause
-from traindx.vocabulary import Weight as W
+from traindx.vocabulary import Cause, Weight as W
 
 CAUSES: tuple[Cause, ...] = (
     Cause(

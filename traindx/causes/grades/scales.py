@@ -9,9 +9,7 @@ import math
 
 import msgspec
 
-from traindx.causes.grades import answers as a
-from traindx.causes.grades import curves as c
-from traindx.causes.grades import setup as s
+from traindx.causes.grades import answers as a, curves as c, setup as s
 from traindx.features.comparisons.outputs_of_loss import loss_unit
 from traindx.features.shared import Features
 from traindx.vocabulary import Run

@@ -18,7 +18,6 @@ from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import experiment_stopped, recorded, steps_over, why_nothing
 from traindx.errors import ReadError
 from traindx.lab.conduct import experiment
-from traindx.lab.conduct.experiment import Bounds, Conducted, Recording
 from traindx.lab.conduct.warm import Warm
 from traindx.vocabulary import Run
 
@@ -60,7 +59,7 @@ def record(
 class Attempt(NamedTuple):
     """One start of the script: how it went, and its record, or why there is none."""
 
-    conducted: Conducted
+    conducted: experiment.Conducted
     run: Run | None
     why: str = ""
 
@@ -88,10 +87,10 @@ def conduct(
     interventions: Sequence[str] = (),
     *,
     out: Path,
-    record: Recording = record,
+    record: experiment.Recording = record,
     until: Callable[[], bool] | None = None,
     **options: Any,
-) -> Conducted:
+) -> experiment.Conducted:
     """As `experiment.conduct`, but a script that hangs after its last step is ended and counts as
     finished."""
     leaving = WayOut(out)
@@ -137,7 +136,7 @@ def attempt(
     keep: bool = False,
     slices: tuple[str, ...] = (),
     profile: tuple[int, int] | None = None,
-    **bounds: Unpack[Bounds],
+    **bounds: Unpack[experiment.Bounds],
 ) -> Attempt:
     """Run the command once, and read its record. `over` is asked about the record so far, and may end the
     run; `overhead` is the share of its time that recording may take; `probes`, `keep`, `slices` and
@@ -214,7 +213,7 @@ class Starter:
         return f"every start loaded its libraries anew: {why}" if why else ""
 
 
-def why_not(done: Conducted, command: Sequence[str]) -> str:
+def why_not(done: experiment.Conducted, command: Sequence[str]) -> str:
     """Why a command left no record."""
     if done.ended != "finished":
         return f"the script {done.how_it_ended()} before its first step"
@@ -230,7 +229,7 @@ def why_not(done: Conducted, command: Sequence[str]) -> str:
     )
 
 
-def fence_notes(done: Conducted) -> list[str]:
+def fence_notes(done: experiment.Conducted) -> list[str]:
     """What the user should know where the kernel did not confine the script, and about the network."""
     changed, linked = (some(names) for names in (done.changed, done.linked))
     return [

@@ -9,7 +9,6 @@ import msgspec
 
 from traindx import fixes, pipeline
 from traindx.lab.judge import objectives
-from traindx.lab.judge.objectives import side
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
 from traindx.lab.plan import merged
 from traindx.lab.repair.bench import Arm, Bench
@@ -86,8 +85,8 @@ def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambd
         interventions=outside(search.base) if applied else (),
         command=command(bench, outside(search.base)) if applied else "",
         objective=winner.objective if winner else None,
-        before=side([p.levels[0] for p in pairs], signal),
-        after=side([p.levels[1] for p in pairs], signal),
+        before=objectives.side([p.levels[0] for p in pairs], signal),
+        after=objectives.side([p.levels[1] for p in pairs], signal),
         trials=corrected(search.trials),
         ablation=winner.ablation if winner and applied else (),
         test=test,
@@ -242,7 +241,7 @@ def outcome(
 def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     """ "val_acc from 0.14 to 0.97 (mean of 3 seeds)", with the script's name for it."""
     objective, run = chosen(search), search.first.run
-    sides = [side([p.levels[i] for p in pairs]) for i in (0, 1)]
+    sides = [objectives.side([p.levels[i] for p in pairs]) for i in (0, 1)]
     original = objective.signal if run is None else run.originals.get(objective.signal, objective.signal)
     name = metric(original.partition(" (")[0])  # without the file that it was read from
     before, after = (number(one.mean) if one is not None else "not known" for one in sides)
@@ -277,7 +276,7 @@ def costs(search: Search, pairs: Sequence[Pair], proved: Objective) -> list[str]
         again = [paired(p.before, p.after, one) for p in pairs]
         gains = known_gains(again)
         if gains and max(gains) < 0 and sum(gains) / len(gains) <= -least_gain(search.options.min_effect):
-            before, after = (side([p.levels[i] for p in again], one.signal) for i in (0, 1))
+            before, after = (objectives.side([p.levels[i] for p in again], one.signal) for i in (0, 1))
             name = run.originals.get(one.signal, one.signal).partition(" (")[0] if run else one.signal
             if before and after:
                 notes.append(f"{name} got worse: from {number(before.mean)} to {number(after.mean)}")

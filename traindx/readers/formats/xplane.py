@@ -6,8 +6,7 @@ from traindx.readers.api import Event, Iterator, NotALog, Path, RawLog, Source, 
 from traindx.readers.files.protobuf import LENGTH, Malformed, fields, varint
 from traindx.readers.traces.events import Columns
 from traindx.readers.traces.log import log_of
-from traindx.readers.traces.planes import NAME as NAME_OF_PLANE
-from traindx.readers.traces.planes import PLANE, happened, planes_of
+from traindx.readers.traces.planes import NAME as NAME_OF_PLANE, PLANE, happened, planes_of
 from traindx.readers.traces.programs import Programs, columns_of
 
 NAME = "xplane"

@@ -1,8 +1,7 @@
 """The report as one self-contained HTML page with zoomable charts."""
 
 from traindx.features.comparisons.runs import without_common_folder
-from traindx.reports import html_page as page
-from traindx.reports import labels
+from traindx.reports import html_page as page, labels
 from traindx.reports.diagnosis.brief import brief, cannot_tell
 from traindx.reports.digest import digest, term_words
 from traindx.reports.documents import memory, profile

@@ -5,7 +5,6 @@ from traindx.reports import labels
 from traindx.reports.diagnosis.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest, term_words
 from traindx.reports.documents import memory, profile
-from traindx.reports.labels import between, estimate, percent, since, step
 from traindx.reports.markdown import code, sentence, text
 from traindx.vocabulary import Document, EvidenceTerm, Finding, Run, RunDiagnosis, RunInfo
 
@@ -92,7 +91,7 @@ def summary(document: Document) -> str:
     ):
         seen = digest(d).findings
         first = (
-            f"{code(seen[0].finding.slug, cell=True)} {text(since(d.run, seen[0].finding.onset_step))}"
+            f"{code(seen[0].finding.slug, cell=True)} {text(labels.since(d.run, seen[0].finding.onset_step))}"
             if seen
             else "cannot tell"
             if cannot_tell(d)
@@ -145,7 +144,7 @@ def findings(run: RunInfo, contents: Digest) -> str:
 
 def finding_words(run: RunInfo, finding: Finding) -> str:
     """ "**high** `loss-diverges` since step 1,200: The loss climbs ... (LOS002)"."""
-    onset = since(run, finding.onset_step)
+    onset = labels.since(run, finding.onset_step)
     place = f" {text(onset)}" if onset else ""
     where = f" in {code(finding.where)}" if finding.where else ""
     return f"**{finding.severity}** {code(finding.slug)}{place}{where}: {text(finding.message)} ({text(finding.code)})"
@@ -161,9 +160,9 @@ def causes(diagnosis: RunDiagnosis, contents: Digest) -> str:
     for h in contents.hypotheses:
         pattern = f" ({text(h.pattern, 60)})" if h.pattern else ""
         chance = (
-            percent(h.probability)
+            labels.percent(h.probability)
             if h.interval is None
-            else f"{percent(h.probability)} ({between(h.interval)})"
+            else f"{labels.percent(h.probability)} ({labels.between(h.interval)})"
         )
         chance = chance.replace("<", "&lt;").replace(">", "&gt;")
         words = f"{chance} | {text(h.title, 80)}{pattern}"
@@ -192,10 +191,11 @@ def outlook(diagnosis: RunDiagnosis, contents: Digest) -> str:
     axis = labels.axis(diagnosis.run)
     for group in contents.forecast:
         ranges = "; ".join(
-            f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group
+            f"{labels.percent(p.level)} between {labels.estimate(p.low)} and {labels.estimate(p.high)}"
+            for p in group
         )
-        place = f"{code(group[0].signal)} at {text(axis)} {step(group[0].at_step)}"
-        lines.append(f"- {place}: {estimate(group[0].median)} ({ranges})")
+        place = f"{code(group[0].signal)} at {text(axis)} {labels.step(group[0].at_step)}"
+        lines.append(f"- {place}: {labels.estimate(group[0].median)} ({ranges})")
     if lines:
         lines = ["### Forecast, if nothing changes", "", *lines]
     if contents.next:
@@ -216,7 +216,7 @@ def notes(run: RunInfo, contents: Digest) -> str:
     if not contents.notes:
         return ""
     lines = [
-        f"- {code(n.slug)} {text(since(run, n.onset_step))}".rstrip() + f": {text(n.message, 240)}"
+        f"- {code(n.slug)} {text(labels.since(run, n.onset_step))}".rstrip() + f": {text(n.message, 240)}"
         for n in contents.notes
     ]
     return "\n".join(["### Notes", "", *lines])

@@ -7,7 +7,6 @@ from traindx.reports import labels
 from traindx.reports.diagnosis import text_sections as sections
 from traindx.reports.diagnosis.brief import GRAVE, Brief, brief, cannot_tell, measures_cost
 from traindx.reports.digest import Digest, digest, grouped_findings
-from traindx.reports.labels import clean, name, number, since
 from traindx.reports.plots import sketch
 from traindx.reports.text_page import Page, Span
 from traindx.vocabulary import Document, Finding, Run, RunDiagnosis, Series
@@ -88,7 +87,7 @@ def leading(page: Page, first: Brief) -> None:
     if first.cause:
         page.flow(first.cause, indent=1)
     for fact in first.facts:
-        page.flow(clean(fact, 300), indent=1, first="- ", style="dim" if first.cause else "")
+        page.flow(labels.clean(fact, 300), indent=1, first="- ", style="dim" if first.cause else "")
 
 
 def to_do(page: Page, first: Brief) -> None:
@@ -102,7 +101,7 @@ def to_do(page: Page, first: Brief) -> None:
         if first.first.reason:
             page.flow(first.first.reason, indent=3, style="dim")
     for item in () if first.short else first.then:
-        condition = f"if {labels.lowered(name(item.otherwise, 80))}: " if item.otherwise else ""
+        condition = f"if {labels.lowered(labels.name(item.otherwise, 80))}: " if item.otherwise else ""
         page.flow(
             condition + labels.lowered(labels.sentence(item.text, 400)),
             indent=1,
@@ -112,7 +111,7 @@ def to_do(page: Page, first: Brief) -> None:
     if first.settle is not None:
         page.heading("What would settle it")
         page.flow(f"{labels.sentence(first.settle.measure, 120).rstrip('.')} ({first.worth})", indent=1)
-        page.flow(clean(first.settle.how, 240), indent=3, style="dim")
+        page.flow(labels.clean(first.settle.how, 240), indent=3, style="dim")
 
 
 def rest(page: Page, document: Document) -> None:
@@ -149,10 +148,10 @@ def summary(page: Page, document: Document) -> None:
         seen, _ = grouped_findings(d.findings)
         main = seen[0].finding if seen else None
         silent = "cannot tell" if cannot_tell(d) else "no fault found"
-        shown = f"{main.slug} {since(d.run, main.onset_step)}".strip() if main else silent
+        shown = f"{main.slug} {labels.since(d.run, main.onset_step)}".strip() if main else silent
         decision = labels.decided(d.decision)
-        rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(name(short)), Span(f"{d.run.steps:,}"),
-                     Span(clean(shown, 90)), Span(decision)])  # fmt: skip
+        rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(labels.name(short)), Span(f"{d.run.steps:,}"),
+                     Span(labels.clean(shown, 90)), Span(decision)])  # fmt: skip
     page.row(Span(labels.plural(len(rows), "run"), "bold"))
     page.table(("health", "run", "points", "first finding", "decision"), rows, flexible=1)
 
@@ -164,7 +163,7 @@ def verdict(page: Page, diagnosis: RunDiagnosis, first: Brief, subject: str) -> 
     extent = page.plain(labels.extent(run))
     action = page.plain(labels.decided(decision))
     room = page.width - len(word.text) - 1
-    source = page.plain(name(subject, 200))
+    source = page.plain(labels.name(subject, 200))
     together = len(extent) + len(action) + 6
     if room - together >= min(labels.cells(source), 16):
         source = page.plain(labels.place(subject, max(room - together, 16)))
@@ -194,9 +193,9 @@ def plot(page: Page, run: Run, contents: Digest) -> None:
     planned = sketch.plan(raw, marks, columns=min(page.width - 16, 100), rows=PLOT_ROWS)
     if planned is None:
         return
-    about = [page.plain(name(signal, 40))]
+    about = [page.plain(labels.name(signal, 40))]
     about += ["log scale"] if planned.log else []
-    about += [f"up to {number(planned.beyond[0])}"] if planned.beyond[0] is not None else []
+    about += [f"up to {labels.number(planned.beyond[0])}"] if planned.beyond[0] is not None else []
     about += [page.plain("× not finite")] if planned.bad else []
     page.blank()
     lines, below = sketch.draw(planned, unicode=page.unicode)

@@ -1,8 +1,24 @@
 """The sections of the terminal report behind its first screen (`--full`)."""
 
-from traindx.reports import labels
 from traindx.reports.digest import Digest, Seen, term_words
-from traindx.reports.labels import clean, estimate, name, number, percent, since, step
+from traindx.reports.labels import (
+    axis,
+    between,
+    cells,
+    clean,
+    estimate,
+    framework,
+    likelihood,
+    lowered,
+    name,
+    number,
+    percent,
+    plural,
+    sentence,
+    settling,
+    since,
+    step,
+)
 from traindx.reports.text_page import Page, Span
 from traindx.vocabulary import EvidencePoint, Finding, Hypothesis, RunDiagnosis, RunInfo
 
@@ -51,7 +67,7 @@ def title_line(page: Page, run: RunInfo, finding: Finding, lead: str) -> None:
     lead = page.plain(lead)
     slug, code = page.plain(name(finding.slug, 60)), page.plain(name(finding.code, 12))
     middle = page.plain(f"{onset}{where}")
-    used = labels.cells(lead + finding.severity + slug + middle) + 2
+    used = cells(lead + finding.severity + slug + middle) + 2
     gap = page.width - used - len(code)
     tail: list[Span | str] = [" " * gap, Span(code, "dim")] if gap >= 1 else []
     page.row(lead, Span(finding.severity, finding.severity), "  ", Span(slug, "bold"), middle, *tail)
@@ -59,7 +75,7 @@ def title_line(page: Page, run: RunInfo, finding: Finding, lead: str) -> None:
 
 def evidence_words(run: RunInfo, point: EvidencePoint) -> str:
     """ "train/loss at step 1,209: 81,000 (expected 0.42)"."""
-    at = f" at {labels.axis(run)} {step(point.step)}" if point.step is not None else ""
+    at = f" at {axis(run)} {step(point.step)}" if point.step is not None else ""
     unit = f" {name(point.unit, 24)}" if point.unit else ""
     against = f" (expected {number(point.expected)})" if point.expected is not None else ""
     return f"{name(point.signal, 60)}{at}: {number(point.value)}{unit}{against}"
@@ -82,9 +98,9 @@ def one_cause(page: Page, hypothesis: Hypothesis, fired: set[str]) -> None:
     chance = page.plain(f" {percent(hypothesis.probability):>5}  ")
     title = page.plain(name(hypothesis.title, 60))
     pattern = f": {name(hypothesis.pattern, 40)}" if hypothesis.pattern else ""
-    word = labels.likelihood(hypothesis.probability)
+    word = likelihood(hypothesis.probability)
     if hypothesis.interval is not None:
-        word += f"; {labels.between(hypothesis.interval)}"
+        word += f"; {between(hypothesis.interval)}"
     page.row(Span(chance, "bold"), Span(title + page.plain(pattern), "bold"), f" ({word})")
     for lead, terms in (("for      ", hypothesis.for_), ("against  ", hypothesis.against)):
         strongest = sorted(terms, key=lambda t: -abs(t.log_odds))[:SHOWN_TERMS]
@@ -103,8 +119,8 @@ def advice(page: Page, contents: Digest) -> None:
     for item in contents.advice:
         if item.otherwise != otherwise:
             otherwise = item.otherwise
-            page.flow(f"if {labels.lowered(name(otherwise, 60))}:", indent=1)
-        page.flow(labels.sentence(item.text, 400), indent=1, first="- ")
+            page.flow(f"if {lowered(name(otherwise, 60))}:", indent=1)
+        page.flow(sentence(item.text, 400), indent=1, first="- ")
         if item.why:
             page.flow(item.reason, indent=3, style="dim")
 
@@ -116,7 +132,7 @@ def forecast(page: Page, run: RunInfo, contents: Digest) -> None:
     page.heading("Forecast, if nothing changes")
     for group in contents.forecast:
         ranges = [f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group]
-        at = f"{name(group[0].signal, 60)} at {labels.axis(run)} {step(group[0].at_step)}"
+        at = f"{name(group[0].signal, 60)} at {axis(run)} {step(group[0].at_step)}"
         page.flow(f"{at}: {estimate(group[0].median)} ({'; '.join(ranges)})", indent=1)
 
 
@@ -127,9 +143,7 @@ def next_measures(page: Page, contents: Digest) -> None:
     page.heading("What would narrow it down further")
     for item in contents.next[:3]:
         page.flow(f"{clean(item.measure, 120)}: {clean(item.why, 240)}", indent=1, first="- ")
-        page.flow(
-            f"{clean(item.how, 240)} ({labels.settling(item, contents.open_bits)})", indent=3, style="dim"
-        )
+        page.flow(f"{clean(item.how, 240)} ({settling(item, contents.open_bits)})", indent=3, style="dim")
 
 
 def notes(page: Page, run: RunInfo, contents: Digest) -> None:
@@ -165,7 +179,7 @@ def about_the_log(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None
     if len(reasons) > SHOWN_GROUPS:
         shown.append(f"{sum(u.count for u in unchecked[SHOWN_GROUPS:])} for other reasons")
     page.flow(
-        f"{labels.plural(total, 'rule')}: {'; '.join(shown)}",
+        f"{plural(total, 'rule')}: {'; '.join(shown)}",
         indent=1,
         first="not checked: ",
         style="dim",
@@ -191,4 +205,4 @@ def signal_words(run: RunInfo) -> str:
             if len(ranks) > 1
             else "the same signals of one more rank"
         )
-    return f"{labels.framework(run)}; " + (", ".join(parts) or "no signals")
+    return f"{framework(run)}; " + (", ".join(parts) or "no signals")

@@ -7,8 +7,7 @@ from typing import Literal
 import msgspec
 
 from traindx.features.comparisons.runs import Comparison, Contest, Difference, SetupFact
-from traindx.reports import html_page as page
-from traindx.reports import json, labels, markdown
+from traindx.reports import html_page as page, json, labels, markdown
 from traindx.reports.digest import digest
 from traindx.reports.forms import write_form
 from traindx.reports.labels import name, number, step

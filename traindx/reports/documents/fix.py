@@ -12,8 +12,7 @@ import msgspec
 from traindx.reports import json as documents
 from traindx.reports.forms import write_form
 from traindx.reports.labels import clean, metric, number, percent, sentence
-from traindx.reports.markdown import code
-from traindx.reports.markdown import text as harmless
+from traindx.reports.markdown import code, text as harmless
 from traindx.reports.text_page import Page, Span
 from traindx.vocabulary import Document, Hypothesis
 from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Stopping, Trial

@@ -8,7 +8,6 @@ import msgspec
 from traindx.features.per_module.flags import Flag, ModuleRow
 from traindx.features.per_module.table import ModuleTable
 from traindx.reports import json, labels, markdown
-from traindx.reports.labels import cells, estimate, step
 from traindx.reports.text_page import Page, Span
 from traindx.vocabulary import Finding
 
@@ -95,7 +94,7 @@ def activation_columns(table: ModuleTable) -> list[Column]:
 
 def course(signal: str, part: str) -> Callable[[ModuleRow], str]:
     """A number of the signal's course; "" where it was not measured."""
-    return lambda row: estimate(getattr(row.courses[signal], part)) if signal in row.courses else ""
+    return lambda row: labels.estimate(getattr(row.courses[signal], part)) if signal in row.courses else ""
 
 
 def last(signal: str) -> Callable[[ModuleRow], str]:
@@ -136,7 +135,7 @@ def as_text(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
     )
     page.row(Span(head, "dim"))
     for text, row in zip(body, rows, strict=True):
-        page.row(text, *flag_spans(row, page.width - cells(text) - GAP))
+        page.row(text, *flag_spans(row, page.width - labels.cells(text) - GAP))
     if len(rows) < len(table.rows):
         page.row(Span(f"{len(table.rows) - len(rows):,} more (--format json has all)", "dim"))
     page.flow(LEGENDS[table.kind], indent=0, style="dim")
@@ -150,7 +149,7 @@ def extent(table: ModuleTable) -> str:
     """How much was measured: "85 rows, steps 1–895, all finite"."""
     measured = any(row.nonfinite is not None for row in table.rows)
     whole = ", all finite" if measured and not any(row.nonfinite for row in table.rows) else ""
-    steps = f"{labels.name(table.axis, 24)}s {step(table.first_step)}–{step(table.last_step)}"
+    steps = f"{labels.name(table.axis, 24)}s {labels.step(table.first_step)}–{labels.step(table.last_step)}"
     return f"{labels.plural(table.sampled, 'row')}, {steps}{whole}"
 
 
@@ -159,14 +158,14 @@ def flag_spans(row: ModuleRow, room: int) -> list[Span]:
     if not row.flags:
         return []
     words = ", ".join(f.word for f in row.flags)
-    if cells(words) > room:
+    if labels.cells(words) > room:
         words = f"{row.flags[0].word} +{len(row.flags) - 1}"
     return [Span(" " * GAP), Span(words, "red" if row.flags[0].grave else "yellow")]
 
 
 def fitting(every: list[Column], rows: Sequence[ModuleRow], width: int) -> list[Column]:
     """The columns that fit next to the names and the longest first flag; what matters least gives way first."""
-    flags = max((cells(row.flags[0].word) + GAP for row in rows if row.flags), default=0)
+    flags = max((labels.cells(row.flags[0].word) + GAP for row in rows if row.flags), default=0)
     names = min(max(LEAST_NAME, name_width(rows)), max(LEAST_NAME, width // 3))
     chosen = list(every)
     while chosen and names + flags + sum(GAP + column_width(c, rows) for c in chosen) > width:
@@ -182,7 +181,7 @@ def column_width(column: Column, rows: Sequence[ModuleRow]) -> int:
 
 
 def name_width(rows: Sequence[ModuleRow]) -> int:
-    return max(cells(module_name(row, labels.NAME_LIMIT)) for row in rows)
+    return max(labels.cells(module_name(row, labels.NAME_LIMIT)) for row in rows)
 
 
 def module_name(row: ModuleRow, limit: int) -> str:
@@ -195,14 +194,14 @@ def grid(
 ) -> tuple[str, list[str]]:
     """The head and each row's line: names flush left, numbers flush right under their titles."""
     sizes = [max(len(line[i]) for line in (head, *body)) for i in range(len(head))]
-    flags = max((cells(row.flags[0].word) + GAP for row in rows if row.flags), default=0)
+    flags = max((labels.cells(row.flags[0].word) + GAP for row in rows if row.flags), default=0)
     room = max(width - flags - sum(size + GAP for size in sizes), LEAST_NAME)
     names = [module_name(row, min(room, labels.NAME_LIMIT)) for row in rows]
-    wide = max([cells("module"), *map(cells, names)])
+    wide = max([labels.cells("module"), *map(labels.cells, names)])
 
     def line(name: str, values: Sequence[str]) -> str:
         parts = [v.rjust(size) for v, size in zip(values, sizes, strict=True)]
-        return (" " * GAP).join([name + " " * (wide - cells(name)), *parts])
+        return (" " * GAP).join([name + " " * (wide - labels.cells(name)), *parts])
 
     return line("module", head), [line(name, values) for name, values in zip(names, body, strict=True)]
 

@@ -2,8 +2,14 @@
 
 import msgspec
 
-from traindx.features.curves.generalization import Rise, best_long_ago, course, final_level, tail
-from traindx.features.curves.generalization import rise_after_low as rise_of
+from traindx.features.curves.generalization import (
+    Rise,
+    best_long_ago,
+    course,
+    final_level,
+    rise_after_low,
+    tail,
+)
 from traindx.features.curves.signal_pairs import differ_in_unit, samples_behind
 from traindx.rules.api import Evidence, Features, Iterator, Pair, Run, api, median, np, rule, threshold
 
@@ -115,7 +121,7 @@ def worst(seen: list[Seen], candidates: list[Pair]) -> tuple[list[Seen], bool]:
 
 
 def measured_rise(pair: Pair) -> Seen | None:
-    rise = rise_of(pair.val.oriented)
+    rise = rise_after_low(pair.val.oriented)
     if rise is None:
         return None
     train = pair.train_at_val()

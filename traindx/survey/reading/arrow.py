@@ -6,6 +6,11 @@ import re
 import zlib
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
 from traindx.readers.tables.layout import is_number, unique
 from traindx.survey.api import Any, Iterator, ReadError, Table, Wanted, rows_a_chunk
 from traindx.survey.tabular import table
@@ -34,9 +39,6 @@ NULLS = [
 
 def open_parquet(path: Path, wanted: Wanted) -> Table:
     """A Parquet file; columns of lists and structs are left out. Raises ReadError."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with pq.ParquetFile(path) as file:
             rows, schema = file.metadata.num_rows, file.schema_arrow
@@ -60,8 +62,6 @@ def open_parquet(path: Path, wanted: Wanted) -> Table:
 
 def open_csv(path: Path, wanted: Wanted) -> Table:
     """A CSV file with any of the usual delimiters, also .gz. Raises ReadError."""
-    import pyarrow as pa
-
     head = head_of(path)
     if b"\x00" in head:
         raise ReadError(str(path), "holds bytes that no text has", hint="save it as UTF-8")
@@ -97,28 +97,27 @@ class Layout:
         self.names = list(unique([name or f"column {i}" for i, name in enumerate(given)]))
 
     def batches(self, path: Path, encoding: str, ragged: list[int]) -> Iterator[Any]:
-        import pyarrow as pa
-        import pyarrow.csv as pc
-
         def skip(row: Any) -> str:
             ragged.append(row.number or -1)
             return "skip"
 
-        convert = pc.ConvertOptions(
+        convert = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(self.names, pa.string()), strings_can_be_null=True, null_values=NULLS
         )
-        read = pc.ReadOptions(
+        read = pa_csv.ReadOptions(
             block_size=BLOCK,
             column_names=self.names,
             skip_rows=int(self.header),
             encoding=encoding,
             use_threads=False,
         )
-        parse = pc.ParseOptions(delimiter=self.delimiter, invalid_row_handler=skip, newlines_in_values=True)
+        parse = pa_csv.ParseOptions(
+            delimiter=self.delimiter, invalid_row_handler=skip, newlines_in_values=True
+        )
         compression = "gzip" if gzipped(path) else None
         with (
             pa.input_stream(str(path), compression=compression) as stream,
-            pc.open_csv(stream, read, parse, convert) as r,
+            pa_csv.open_csv(stream, read, parse, convert) as r,
         ):
             for block in r:
                 yield with_points(block) if self.decimal == "," else block
@@ -126,9 +125,6 @@ class Layout:
 
 def with_points(block: Any) -> Any:
     """A block whose numbers have decimal commas, with points."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     pattern = r"^(\s*[-+]?\d+),(\d+)"
     return pa.RecordBatch.from_arrays(
         [pc.replace_substring_regex(c, pattern, r"\1.\2") for c in block.columns], names=block.schema.names

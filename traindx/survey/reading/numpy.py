@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
+import pyarrow as pa
 
 from traindx.survey import arrays, tabular
 from traindx.survey.api import ConfigError, ReadError, Table, Wanted, escaped, listing, np, rows_a_chunk
-from traindx.survey.arrays import Array
 
 LABEL_BYTES = 1 << 28  # of a one-dimensional array, which is read as a whole
 BROKEN = (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError, NotImplementedError)
@@ -48,7 +48,7 @@ def open_npy(path: Path, wanted: Wanted) -> Table:
     place = names.index(tabular.chosen(names, wanted.target, "--target") or "0")
     inputs = np.delete(np.arange(whole.shape[1]), place)
 
-    def blocks() -> Iterator[tuple[Array, Array | None]]:
+    def blocks() -> Iterator[tuple[arrays.Array, arrays.Array | None]]:
         for at in range(0, len(whole), rows_a_chunk(whole.shape[1])):
             part = np.asarray(whole[at : at + rows_a_chunk(whole.shape[1])])
             yield part[:, inputs], part[:, place]
@@ -61,14 +61,14 @@ def open_npy(path: Path, wanted: Wanted) -> Table:
 
 
 def of_array(
-    name: str, form: str, inputs: Array, targets: Array | None, wanted: Wanted, **known: Any
+    name: str, form: str, inputs: arrays.Array, targets: arrays.Array | None, wanted: Wanted, **known: Any
 ) -> Table:
     """A Table over an array `[n, ...]` in memory (or mapped) and its targets `[n]`."""
     if targets is not None and len(targets) != len(inputs):
         raise ConfigError(f"there are {len(inputs):,} samples and {len(targets):,} targets")
     size = rows_a_chunk(int(np.prod(inputs.shape[1:], dtype=np.int64)))
 
-    def blocks() -> Iterator[tuple[Array, Array | None]]:
+    def blocks() -> Iterator[tuple[arrays.Array, arrays.Array | None]]:
         for at in range(0, len(inputs), size):
             yield inputs[at : at + size], None if targets is None else targets[at : at + size]
 
@@ -97,7 +97,7 @@ def open_npz(path: Path, wanted: Wanted) -> Table:
     if goal is not None and len(goal) != member.shape[0]:
         raise ReadError(str(path), f"{member.shape[0]:,} samples, but {len(goal):,} targets")
 
-    def blocks() -> Iterator[tuple[Array, Array | None]]:
+    def blocks() -> Iterator[tuple[arrays.Array, arrays.Array | None]]:
         at = 0
         for part in stream(path, member):
             yield part, None if goal is None else goal[at : at + len(part)]
@@ -111,7 +111,6 @@ def open_npz(path: Path, wanted: Wanted) -> Table:
 
 def columns(path: Path, members: dict[str, Member], wanted: Wanted) -> Table:
     """An archive of columns as a table."""
-    import pyarrow as pa
 
     def blocks() -> Iterator[Any]:
         held = {n: read_small_array(path, m) for n, m in members.items()}
@@ -146,7 +145,7 @@ def header(raw: IO[bytes]) -> tuple[tuple[int, ...], bool, Any]:
     return shape, fortran, dtype
 
 
-def stream(path: Path, member: Member) -> Iterator[Array]:
+def stream(path: Path, member: Member) -> Iterator[arrays.Array]:
     """The rows of an array of an archive, block by block. Raises ReadError where it is cut."""
     if member.fortran and len(member.shape) > 1:
         if member.row_bytes * member.shape[0] > LABEL_BYTES:
@@ -169,7 +168,7 @@ def stream(path: Path, member: Member) -> Iterator[Array]:
         raise ReadError(str(path), f"is damaged: {reason(error)}") from error
 
 
-def read_small_array(path: Path, member: Member) -> Array:
+def read_small_array(path: Path, member: Member) -> arrays.Array:
     """A small array of an archive. Raises ReadError for one that is not small."""
     if member.row_bytes * member.shape[0] > LABEL_BYTES:
         raise ReadError(str(path), f"{escaped(member.name)} is too large to be read as a whole")

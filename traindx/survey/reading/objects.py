@@ -11,12 +11,11 @@ from itertools import islice
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 
 from traindx.survey import arrays, tabular
 from traindx.survey.api import Any, Chunk, ConfigError, Iterator, Mapping, ReadError, Table, Wanted, np
-from traindx.survey.arrays import Array, as_numpy
-from traindx.survey.reading import arrow as read_arrow
-from traindx.survey.reading import numpy as read_numpy
+from traindx.survey.reading import arrow as read_arrow, numpy as read_numpy
 from traindx.survey.reading.numpy import of_array
 
 Given = Any
@@ -56,9 +55,9 @@ def is_array(data: Given) -> bool:
     return isinstance(data, np.ndarray) or hasattr(data, "detach") or (isinstance(data, list) and bool(data))
 
 
-def as_array(data: Given) -> Array:
+def as_array(data: Given) -> arrays.Array:
     """An array of numbers, or of words. Raises ConfigError for what is neither."""
-    made = as_numpy(data)
+    made = arrays.as_numpy(data)
     if not hasattr(data, "detach") and (
         made.ndim < 1 or (made.dtype.kind not in "fiubUS" and made.dtype != object)
     ):
@@ -68,8 +67,6 @@ def as_array(data: Given) -> Array:
 
 def of_columns(data: Given, wanted: Wanted, target: Given) -> Table:
     """A mapping of columns, or a data frame."""
-    import pyarrow as pa
-
     names = [str(n) for n in (data.keys() if isinstance(data, Mapping) else data.columns)]
     own = dict(zip(names, data.keys() if isinstance(data, Mapping) else data.columns, strict=True))
     held = {n: column(data[own[n]]) for n in names}
@@ -90,8 +87,6 @@ def of_columns(data: Given, wanted: Wanted, target: Given) -> Table:
 
 def column(values: Given) -> Any:
     """One column for pyarrow. Words stay as they are; None and NaN among them are empty."""
-    import pyarrow as pa
-
     array = as_array(values)
     if array.ndim != 1:
         raise ConfigError(f"a column has {array.ndim} dimensions")
@@ -135,7 +130,7 @@ SAMPLES, BATCHES = 5000, 200  # that are drawn at most
 TOGETHER = 250  # neighbouring samples that are drawn in one go
 VALUES = 1 << 25  # of all samples together
 
-Pair = tuple[Array, Array | None]
+Pair = tuple[arrays.Array, arrays.Array | None]
 
 
 def of_dataset(data: Any, wanted: Wanted) -> Table:

@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from traindx.capture.keras.alter import followers as after_each
-from traindx.capture.keras.alter import has_norm, has_weights, hidden, is_graph, linear, redraw, steps_made
+from traindx.capture.keras.alter import (
+    followers as after_each,
+    has_norm,
+    has_weights,
+    hidden,
+    is_graph,
+    linear,
+    redraw,
+    steps_made,
+)
 from traindx.capture.keras.interventions.api import (
     Any,
     Change,

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from traindx.capture.torch.alter.activations import KINDS, SATURATING, Call, Key, in_place, key_of
@@ -17,9 +16,9 @@ SWAPPED = (nn.Sigmoid, nn.Tanh, nn.Hardtanh, nn.Hardsigmoid, nn.Softsign, nn.ReL
 MODULES = {"relu": nn.ReLU, "gelu": nn.GELU, "leaky_relu": nn.LeakyReLU}
 Function = Callable[[torch.Tensor], torch.Tensor]
 FUNCTIONS: dict[str, Function] = {
-    "relu": functional.relu,
-    "gelu": functional.gelu,
-    "leaky_relu": functional.leaky_relu,
+    "relu": nn.functional.relu,
+    "gelu": nn.functional.gelu,
+    "leaky_relu": nn.functional.leaky_relu,
 }
 RECTIFIERS = ("relu", "relu6")
 

@@ -12,15 +12,6 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays import activations as act
-from traindx.capture.arrays.activations import (
-    SATURATED,
-    SIGMOID_EDGE,
-    TANH_EDGE,
-    Array,
-    Kind,
-    rank_part,
-    rows_of,
-)
 from traindx.capture.process.patches import LiveIds, remove_all
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
@@ -213,15 +204,15 @@ def host_values(output: torch.Tensor) -> Any:
     return output.numpy() if output.dtype in NATIVE else output
 
 
-def host_rows(output: torch.Tensor, turn: int) -> Array:
+def host_rows(output: torch.Tensor, turn: int) -> act.Array:
     """`rows_of` a tensor on the CPU as an array; of half precision only those rows are copied."""
-    rows = rows_of(host_values(output), turn)
+    rows = act.rows_of(host_values(output), turn)
     return rows.float().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
 
 
-def host_part(output: torch.Tensor) -> Array | None:
+def host_part(output: torch.Tensor) -> act.Array | None:
     """A copy of the `rank_part` of a tensor on the CPU, in single precision."""
-    part = rank_part(host_values(output))
+    part = act.rank_part(host_values(output))
     if part is None:
         return None
     return np.array(part.float().numpy() if isinstance(part, torch.Tensor) else part, np.float32)
@@ -229,7 +220,7 @@ def host_part(output: torch.Tensor) -> Array | None:
 
 def _rank_there(output: torch.Tensor | None) -> torch.Tensor | float:
     """`effective_rank` on the output's device, without waiting for it."""
-    part = None if output is None else rank_part(output.detach())
+    part = None if output is None else act.rank_part(output.detach())
     if part is None:
         return float("nan")
     part = part.float().contiguous()
@@ -243,7 +234,7 @@ def _rank_there(output: torch.Tensor | None) -> torch.Tensor | float:
 
 
 def measured_on_device(
-    rows: torch.Tensor, kind: Kind, before: torch.Tensor | None, spread: torch.Tensor | None
+    rows: torch.Tensor, kind: act.Kind, before: torch.Tensor | None, spread: torch.Tensor | None
 ) -> list[torch.Tensor | float]:
     """As `measured`, but as tensors on the output's device (no synchronization)."""
     values = rows.detach().float()
@@ -252,9 +243,9 @@ def measured_on_device(
     bad = (~torch.isfinite(values)).sum().float()
     edge: torch.Tensor | float = float("nan")
     if kind == "squasher" and before is not None:
-        edge = (before.detach().abs() > SATURATED).float().mean()
+        edge = (before.detach().abs() > act.SATURATED).float().mean()
     elif kind == "tanh output":
-        edge = (values.abs() > TANH_EDGE).float().mean()
+        edge = (values.abs() > act.TANH_EDGE).float().mean()
     elif kind == "sigmoid output":
-        edge = ((values - 0.5).abs() > SIGMOID_EDGE - 0.5).float().mean()
+        edge = ((values - 0.5).abs() > act.SIGMOID_EDGE - 0.5).float().mean()
     return [mean, std, torch.maximum(high, -low), bad, edge, _rank_there(spread)]

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from traindx.capture.torch.measure.models.tree import compiled
 from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, repeating
@@ -105,13 +104,13 @@ def loss_again(call: Call) -> float | None:
     if found is None or targets is None or not found.is_floating_point() or targets.device != found.device:
         return None
     if targets.is_floating_point():
-        return float(functional.mse_loss(found, targets)) if found.shape == targets.shape else None
+        return float(nn.functional.mse_loss(found, targets)) if found.shape == targets.shape else None
     if found.dim() > 2 and targets.shape == (len(found), *found.shape[2:]):
-        return float(functional.cross_entropy(found, targets))
+        return float(nn.functional.cross_entropy(found, targets))
     rows = found.reshape(-1, found.shape[-1])
     if len(rows) != targets.numel():
         return None
-    return float(functional.cross_entropy(rows, targets.reshape(-1)))
+    return float(nn.functional.cross_entropy(rows, targets.reshape(-1)))
 
 
 @contextmanager

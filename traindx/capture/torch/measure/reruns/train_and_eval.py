@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from traindx.capture.torch.measure.models.tree import compiled, modal
 from traindx.capture.torch.measure.reruns.future_tokens import FutureTokens
@@ -31,11 +30,11 @@ MOST_VALUES = 1 << 22  # in a batch that is recorded
 # The last operation of a loss -> the same loss of outputs and targets.
 BY_CLASS = "NllLossBackward0"
 LOSSES: Mapping[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
-    BY_CLASS: functional.cross_entropy,  # right for log-probabilities, too: log-softmax leaves them as they are
-    "MseLossBackward0": functional.mse_loss,
-    "HuberLossBackward0": functional.huber_loss,
-    "SmoothL1LossBackward0": functional.smooth_l1_loss,
-    "BinaryCrossEntropyWithLogitsBackward0": functional.binary_cross_entropy_with_logits,
+    BY_CLASS: nn.functional.cross_entropy,  # right for log-probabilities, too: log-softmax leaves them as they are
+    "MseLossBackward0": nn.functional.mse_loss,
+    "HuberLossBackward0": nn.functional.huber_loss,
+    "SmoothL1LossBackward0": nn.functional.smooth_l1_loss,
+    "BinaryCrossEntropyWithLogitsBackward0": nn.functional.binary_cross_entropy_with_logits,
 }
 MEAN = 1  # `_saved_reduction` of a loss that is a mean
 
