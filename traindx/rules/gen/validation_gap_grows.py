@@ -2,14 +2,7 @@
 
 import msgspec
 
-from traindx.features.curves.generalization import (
-    Rise,
-    best_long_ago,
-    course,
-    final_level,
-    rise_after_low,
-    tail,
-)
+from traindx.features.curves import generalization as curves
 from traindx.features.curves.signal_pairs import differ_in_unit, samples_behind
 from traindx.rules.api import Evidence, Features, Iterator, Pair, Run, api, median, np, rule, threshold
 
@@ -18,7 +11,7 @@ class Seen(msgspec.Struct, frozen=True):
     """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement before."""
 
     pair: Pair
-    rise: Rise
+    rise: curves.Rise
     train: api.Floats
     relative: float
     lost: float
@@ -121,7 +114,7 @@ def worst(seen: list[Seen], candidates: list[Pair]) -> tuple[list[Seen], bool]:
 
 
 def measured_rise(pair: Pair) -> Seen | None:
-    rise = rise_after_low(pair.val.oriented)
+    rise = curves.rise_after_low(pair.val.oriented)
     if rise is None:
         return None
     train = pair.train_at_val()
@@ -184,7 +177,7 @@ def far_above(
     return enough and bool(later.min() > (1 + visible) * low > 0)
 
 
-def lasts(rise: Rise, order: float) -> bool:
+def lasts(rise: curves.Rise, order: float) -> bool:
     """Whether the later points stay up, and rise in order if there are too few for a level."""
     stays = rise.share_kept >= 0.5 and rise.above >= 0.5
     return stays and (rise.order >= order or rise.after > 4)
@@ -273,7 +266,7 @@ def unmoved(pair: Pair, val: api.Floats, train: api.Floats, least: float) -> Evi
     # The training mean of the first epoch contains the first descent, of which validation saw only the end.
     fall = 1 - float(train[-1]) / float(train[1])
     level = np.ptp(val) <= least * val[0] and fall >= 3 * least and train[-1] <= (1 - least / 2) * val[-1]
-    low = 1 if level else best_long_ago(val, train)
+    low = 1 if level else curves.best_long_ago(val, train)
     if low is None:
         return None
     at, last, name = pair.val.step_at(0 if level else low), pair.val.step_at(pair.val.n - 1), pair.val.name
@@ -293,7 +286,7 @@ def wide_gap(
     """A wide gap at the last evaluation that validation does not close."""
     wide, huge, apart, torn = bounds
     scale = api.scale_of(pair.val.name, pair.val.values)
-    val, train = final_level(pair.val.values), final_level(pair.trained)
+    val, train = curves.final_level(pair.val.values), curves.final_level(pair.trained)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
         memorized = pair.val.n == 1 and train >= full * scale.perfect
@@ -304,7 +297,7 @@ def wide_gap(
         if name.rpartition("/")[2] != "loss" or min(val, train) <= floor or differ_in_unit(features):
             return None
         # Losses of single samples are mostly small and sometimes large; validation is their mean.
-        train = max(train, float(np.mean(pair.trained[-tail(len(pair.trained)) :])))
+        train = max(train, float(np.mean(pair.trained[-curves.tail(len(pair.trained)) :])))
         ratio = val / train
         large, grave = ratio >= wide and pair.is_apart(train, val), ratio >= max(huge, 2 * pair.first_ratio)
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
@@ -394,7 +387,7 @@ def evidence(
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "course": course(then * other, now * other), "ends": ends_are,
+            "course": curves.course(then * other, now * other), "ends": ends_are,
         },
         points=(
             pair.val.point(turn),
