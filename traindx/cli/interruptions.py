@@ -1,5 +1,7 @@
 """Being ended from outside: the first signal that asks for it ends the work in order, as Ctrl-C does."""
 
+from __future__ import annotations
+
 import contextlib
 import signal
 import sys

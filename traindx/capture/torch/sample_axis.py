@@ -1,6 +1,8 @@
 """Which dimension of a batch counts its samples: PyTorch's recurrent layers and attention take the positions of
 sequences first, unless they are made with `batch_first`."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import torch
