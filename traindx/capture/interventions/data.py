@@ -42,8 +42,8 @@ DATA = Intervention(
     continue unchanged. Both are refused where the script makes its batches itself, for streams, and where the script's
     own sampler makes the batches.
 
-    `repeat-batch` trains on the first training batch only: a loader draws on, but returns a copy of its first batch,
-    as many times as it has batches. Where the script makes its batches itself, each model is called with the tensors
+    `repeat-batch` trains on the first training batch only: a loader still draws all its batches, and returns a copy of
+    the first one in place of each. Where the script makes its batches itself, each model is called with the tensors
     of its first training pass, and the losses that follow get the targets of that pass (as many samples as the script
     has at hand). Evaluation does not change.""",
 )  # fmt: skip

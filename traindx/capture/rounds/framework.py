@@ -11,7 +11,7 @@ from traindx.capture.framework import Framework
 if TYPE_CHECKING:
     from traindx.capture.session import RecordedProcess
 
-OBSERVED_BY = "the callbacks that it has; without evaluation sets nothing is recorded."
+OBSERVED_BY = "its callbacks report each round; without evaluation sets nothing is recorded."
 SHOWS = ("loss", "clock")
 
 

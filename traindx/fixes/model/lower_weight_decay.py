@@ -3,7 +3,7 @@
 Usual values are 1e-4 for SGD (L2) and 0.01 to 0.1 for AdamW. Do not decay biases, normalization layers and
 embeddings. To test it, set the decay to zero: if the loss does not get lower, the decay was not the cause.
 
-Verify: the weight norm no longer falls throughout, and the training loss gets lower.
+Verify: the weight norm no longer falls during the whole run, and the training loss gets lower.
 """
 
 from traindx.fixes.api import fix, lowered_to

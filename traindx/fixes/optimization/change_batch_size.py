@@ -4,7 +4,7 @@ Make it larger when the loss is mostly noise and more steps do not lower it. Mak
 epoch has only a handful of updates, or when memory runs out. Scale the learning rate with the batch: in
 proportion for SGD, with the square root for Adam.
 
-Batch normalization needs at least 8, better 32 samples per device.
+Batch normalization needs at least 8 samples per device, and works better with 32.
 
 Verify: compare at the same number of samples, not of steps.
 """

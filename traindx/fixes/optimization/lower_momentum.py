@@ -3,7 +3,7 @@
 Momentum b averages over about 1 / (1 - b) steps: 10 for 0.9, 1,000 for 0.999. Use 0.9. Values above 0.98
 need a lower learning rate and a warm-up.
 
-Verify: oscillations of that period are gone at the same rate.
+Verify: with the same learning rate, the slow oscillations are gone.
 """
 
 from traindx.fixes.api import fix, lowered_to
