@@ -50,9 +50,8 @@ from traindx.features.statistics import (
     trend,
 )
 from traindx.rules import api
-from traindx.vocabulary import SEVERITIES, EvidencePoint, Floats, Ints, Panel, Run, Severity
+from traindx.vocabulary import SEVERITIES, EvidencePoint, Floats, Ints, Panel, Run, Severity, format_step
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.wording import format_step
 
 __all__ = [
     "EXTREMES",

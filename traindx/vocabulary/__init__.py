@@ -83,6 +83,7 @@ from traindx.vocabulary.signals import (
     UNQUANTIZED,
     direction_of,
 )
+from traindx.vocabulary.wording import certainty, format_step, lowered
 
 __all__ = [
     "ENDINGS",
@@ -140,8 +141,11 @@ __all__ = [
     "Severity",
     "SignalInfo",
     "Weight",
+    "certainty",
     "direction_of",
+    "format_step",
     "frozen_array",
+    "lowered",
     "series",
     "threshold",
 ]

@@ -18,8 +18,17 @@ from traindx.causes.facts import QUESTIONS, facts_of
 from traindx.causes.measures.costs import Clock, clock_of, cost_of
 from traindx.causes.ranking.signs import GROUP_OF
 from traindx.features.shared import Features
-from traindx.vocabulary import SIGNALS, Cause, Floats, Hypothesis, NextMeasure, Outcome, Run, threshold
-from traindx.vocabulary.wording import lowered
+from traindx.vocabulary import (
+    SIGNALS,
+    Cause,
+    Floats,
+    Hypothesis,
+    NextMeasure,
+    Outcome,
+    Run,
+    lowered,
+    threshold,
+)
 
 SHOWN = 3
 WORTH = 0.05  # bits; a measurement with a smaller gain is not shown

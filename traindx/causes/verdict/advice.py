@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from traindx.causes.verdict.ending import ended_badly
 from traindx.features.shared import Features
-from traindx.vocabulary import Finding, Hypothesis, Outcome, Recommendation, Run, threshold
-from traindx.vocabulary.wording import format_step
+from traindx.vocabulary import Finding, Hypothesis, Outcome, Recommendation, Run, format_step, threshold
 
 MOST = 5
 SPIKES = ("loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes")

@@ -29,9 +29,11 @@ from traindx.vocabulary import (
     Hypothesis,
     Outcome,
     Run,
+    certainty,
+    format_step,
+    lowered,
     threshold,
 )
-from traindx.vocabulary.wording import certainty, format_step, lowered
 
 LATE = (
     "delayed-generalization",

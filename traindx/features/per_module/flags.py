@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 
 from traindx.features.statistics import median
-from traindx.vocabulary import Run
-from traindx.vocabulary.wording import format_step
+from traindx.vocabulary import Run, format_step
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

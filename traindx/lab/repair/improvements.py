@@ -13,9 +13,8 @@ from traindx.features.curves.forecast import QUANTILES, forecast_curve, has_fail
 from traindx.features.shared import Features
 from traindx.features.statistics import slope
 from traindx.reports.labels import number, percent
-from traindx.vocabulary import Recommendation, Run, Setup, threshold
+from traindx.vocabulary import Recommendation, Run, Setup, format_step, threshold
 from traindx.vocabulary.trial import Answering
-from traindx.vocabulary.wording import format_step
 
 MOST = 6
 LAST, FIRST = 0.25, 0.02  # shares of a run: what its end is judged by, and its warm-up

@@ -12,8 +12,7 @@ from traindx.features.statistics import median
 from traindx.readers.assembly.step_axis import back_jumps, densest, is_shuffled
 from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary import Event, Floats, Ints
-from traindx.vocabulary.wording import format_step
+from traindx.vocabulary import Event, Floats, Ints, format_step
 
 MOST_RUNS = 64  # of one log, the last ones: nobody reads a hundred diagnoses of one file
 MOST_RESUMES = 100  # reported one by one

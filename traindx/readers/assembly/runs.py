@@ -36,10 +36,10 @@ from traindx.vocabulary import (
     Run,
     Series,
     Setup,
+    format_step,
     frozen_array,
     series,
 )
-from traindx.vocabulary.wording import format_step
 
 
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
