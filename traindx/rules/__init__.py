@@ -12,10 +12,24 @@ from traindx.errors import ConfigError
 from traindx.features.adversarial import player_of
 from traindx.features.shared import Features
 from traindx.installed import defined_in, extensions, indexed, modules_of
-from traindx.vocabulary import CannotJudge, Deferred, Outcome, Rule, Run
+from traindx.vocabulary import CannotJudge, Deferred, Evidence, EvidencePoint, Outcome, Rule, Run, threshold
 
 NOT_FINITE = "loss-not-finite"  # a fault, whatever the loss measures
 GROUP = "traindx.rules"
+# What somebody who asks about a run says of it, by the rule that would see it in more rows.
+SAID = {
+    "loss-not-finite": "by the question, the loss becomes NaN or infinite",
+    "loss-diverges": "by the question, the loss rises",
+    "loss-flat-from-start": "by the question, the run does not learn",
+    "validation-gap-grows": "by the question, validation is worse than training",
+    "metric-constant-or-impossible": "by the question, a score does not change",
+    "loss-plateaus": "by the question, progress has stopped",
+    "loss-jumps-on-resume": "by the question, the loss jumps when the run is resumed",
+    "gradient-norm-explodes": "by the question, the gradients explode",
+    "gradient-norm-vanishes": "by the question, the gradients vanish",
+    "step-waits-for-data": "by the question, loading data takes the time",
+    "memory-grows": "by the question, the memory in use grows",
+}
 
 
 @cache
@@ -70,7 +84,32 @@ def judge(
 ) -> tuple[Outcome, ...]:
     """Evaluate every rule. `overrides` maps the slug of a rule to thresholds that replace its own."""
     chosen = listed() if rules is None else tuple(rules)
-    return tuple(judge_one(rule, run, features, (overrides or {}).get(rule.slug, {})) for rule in chosen)
+    outcomes = (judge_one(rule, run, features, (overrides or {}).get(rule.slug, {})) for rule in chosen)
+    return tuple(said_of(outcome, run, features) for outcome in outcomes)
+
+
+def said_of(
+    outcome: Outcome,
+    run: Run,
+    features: Features,
+    *,
+    few: float = threshold(10, "points", "convention", "more show by themselves what somebody says of them"),
+    two: float = threshold(2, "points", "convention", "rows from before the loss became NaN"),
+) -> Outcome:
+    """The outcome of a rule that cannot judge so few points, where a question says what it would see."""
+    slug, curve = outcome.rule.slug, features.objective
+    said = slug in SAID and slug in run.setup.word("symptoms").split(",")
+    if not said or outcome.status == "fired" or (curve is not None and len(curve.raw) >= few):
+        return outcome
+    if outcome.status == "clear" and (slug != NOT_FINITE or features.run.points > two):
+        return outcome
+    words = Evidence(
+        severity="medium",
+        strength=0.5,
+        message=SAID[slug],
+        points=(EvidencePoint("setup:symptoms", None, 1, 0, "symptoms"),),
+    )
+    return Outcome(rule=outcome.rule.loaded, status="fired", evidence=(words,))
 
 
 def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, float]) -> Outcome:

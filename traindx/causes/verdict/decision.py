@@ -153,6 +153,8 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     if case.has("loss-diverges"):
         return None  # it had learned, and lost that again
     span = case.run.last_step - (case.run.first_step or 0.0)
+    if not span:
+        return None
     unit, name = case.run.axis, objective_in_words(case)
     flat_so_far = f"{name} has not improved in {format_step(span)} {unit}s"
     if all("score" in f.aspects for f in flat):  # the loss may have fallen

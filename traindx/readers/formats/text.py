@@ -115,7 +115,9 @@ def read(source: Source) -> list[RawLog]:
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
     log = understood(source.name, scanner)
-    if not log.columns and (not log.events or lived_on(scanner)):
+    if not log.columns and (log.facts.get("symptoms") or log.facts.get("mistakes")):
+        log.events.append(Event("note", "the question has words and no record of a step", code="words-only"))
+    elif not log.columns and (not log.events or lived_on(scanner)):
         raise NotALog(
             source.name,
             "no line in it looks like the record of a training step",

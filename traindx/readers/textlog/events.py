@@ -32,6 +32,7 @@ MEMORY = re.compile(
     r"|DefaultCPUAllocator: can't allocate memory|^OSError: .{0,40}Cannot allocate memory",
     re.IGNORECASE,
 )
+DECIMALS, RECORD = re.compile(r"\d\.\d"), 3  # so many in one line are a record of a step
 AT_STEP = re.compile(r"(?:iteration|step|iter|update)s?\s*[=:]?\s*(\d+)", re.IGNORECASE)
 CODE = re.compile(
     r"""\(f?["']|^\s*(?:raise|except|if|elif|def|class|return|print|assert|import|from|@|\#|//|\+{1,4}\s)|["']\)|[{(\[:\\]$|f"|\w\(\)|;\s*$"""
@@ -81,7 +82,8 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
             r"overflow (?:detected|occurred)",
             r"overflow!",
             r"overflow.{0,60}(?:skip|loss scale)",
-            r"skipping (?:this )?(?:step|update|optimizer)",
+            r"skipping (?:this |the )?(?:step|updat|optimizer)",
+            r"grad(?:ient)?[ _]norm is (?:nan|inf)",
             r"skipped? (?:the )?(?:step|update|batch)\b",
             r"inf or nan found",
         ),
@@ -153,6 +155,8 @@ class EventLog:
             return None
         for kind, code, pattern in SINGLES:
             if pattern.search(line):
+                if kind == "crash" and len(DECIMALS.findall(line)) >= RECORD:
+                    return None  # a record of a step, whose loss is not finite
                 return self.skipped if kind == "skipped-step" else self.single(kind, code)
         return self.single("crash", "") if BARE.match(line) else None
 

@@ -119,9 +119,13 @@ RECTIFIES = re.compile(r"relu|gelu|elu\b|silu|swish|mish|\b(?:output|last|final)
 GRADIENTS = re.compile(r"\bgrad(?:ient)?s?\b|grad_norm", re.IGNORECASE)
 # What the author says is wrong, by the slug of the rule that would see it. A sentence counts for the first that fits.
 # `did not improve from` is what Keras prints.
-SUBJECT = r"\b(?:loss\w*|acc\w*|rewards?|scores?|model|net\w*|training|generator|agent|m?ap|m?iou|dice|[wc]er|bleu|it)\b"
+SUBJECT = r"\b(?:loss\w*|acc\w*|rewards?|scores?|models?|net\w*|training|generator|agent|m?ap|m?iou|dice|[wc]er|bleu|it)\b"
 NOT = r"(?:(?:do|does|is|are|was|has|have|can|could|will|wo|ca)(?:n['’o]?t| not)|never|not|barely|hardly)"
 COMPLAINTS = (
+    ("gradient-norm-explodes", re.compile(r"\bexplod\w* gradients?\b|\bgrad\w*(?: norms?)? (?:\w+ )?explod|梯度爆炸", re.I)),
+    ("gradient-norm-vanishes", re.compile(r"\bvanish\w* gradients?\b|\bgrad\w*(?: norms?)? (?:\w+ )?vanish|梯度消失", re.I)),
+    ("memory-grows", re.compile(
+        r"\b(?:memory|ram)\b[^.?!:=]{0,30}\b(?:keeps? (?:increas|grow|ris)|increas|grow|leak)|memory leak", re.I)),
     ("loss-not-finite", re.compile(
         r"(?:\b(?:is|are|was|be|get\w*|got|becom\w+|became|turn\w*|goes|show\w*|of|always|been|value) |\b)nans?\b(?! \d)"
         r"(?=.*[a-z]{3})|[为成是]\s?nan", re.I)),
@@ -132,6 +136,8 @@ COMPLAINTS = (
         r"\b(?:\w*acc\w*|m?ap|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)\b[^.?!:]{0,40}"
         r"\b(?:always|constantly|stuck|(?:stay|remain|keep)(?:s|ed|ing)?|(?:is|are) (?:(?:still |only )?(?:zero|0)"
         r"|(?:the )?same (?:for|in|at|after|every|each)))\b", re.I)),
+    ("loss-jumps-on-resume", re.compile(
+        r"\b(?:resum|restor|reload)\w*[^.?!:=]{0,60}\b(?:jump|increas|higher|spike|strange|weird)", re.I)),
     ("loss-flat-from-start", re.compile(
         rf"{SUBJECT}[^.?!:=]{{0,60}}\b{NOT} (?:\w+ ){{0,2}}(?:learn|train|converg|improv(?!e from)|decreas|increas|chang|mov"
         rf"|work|go\w* (?:down|up)|drop|reduc)|\b{NOT} (?:learn|converge)\b|\bnot (?:learn|converg|work|train)ing\b"
@@ -140,6 +146,7 @@ COMPLAINTS = (
         r"|\b(?:always|constantly) (?:the same|zero|at|around|\d)|\bconstant (?:value|loss|acc\w*)\b"
         r"|\b(?:loss|reward) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))"
         r"|不下降|不收敛|不变|没有下降|没有变化|降不下", re.I)),
+    ("loss-plateaus", re.compile(r"\bplateau|\bstop(?:s|ped) (?:improving|decreasing|learning)|\bstagnat", re.I)),
     ("loss-diverges", re.compile(
         r"\b(?:loss\w*|error|perplexity|ppl)\b[^.?!:=]{0,40}\b(?:explod|diverg|blow|increas(?:es|ing)|goes up|(?:rise|grow)s)"
         r"|\bacc\w*\b[^.?!:=]{0,30}\b(?:drops|decreases|falls) ", re.I)),
@@ -178,7 +185,8 @@ class Facts:
         and defaults, not what was used."""
         if len(self.text) < MOST_LINES:
             self.text.append(line[:400])
-        complaints = dict.fromkeys(complaints_in(line[:LONGEST_LINE]))
+        prose = bool(PROSE.search(line)) or (row == 1 and not any(map(str.isdigit, line)))  # or a title
+        complaints = dict.fromkeys(complaints_in(line[:LONGEST_LINE], prose))
         self.complaints |= complaints
         # The title of a question says what is wrong, too.
         self.asked = self.asked or bool(ASKS.search(line[:LONGEST_LINE])) or (row == 1 and bool(complaints))
@@ -239,9 +247,9 @@ def said_in(line: str) -> list[tuple[str, Fact]]:
     return found
 
 
-def complaints_in(line: str) -> Iterator[str]:
-    """The rules that would see what the author of a question says is wrong, one a sentence."""
-    for sentence in re.split(r"(?<=[.?!？。])\s*", line) if PROSE.search(line) else ():
+def complaints_in(line: str, prose: bool) -> Iterator[str]:
+    """The rules that would see what the author of a question says is wrong, one a sentence of `prose`."""
+    for sentence in re.split(r"(?<=[.?!？。])\s*", line) if prose else ():
         yield from islice((slug for slug, pattern in COMPLAINTS if pattern.search(sentence)), 1)
 
 

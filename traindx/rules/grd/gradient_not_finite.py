@@ -1,12 +1,16 @@
 """GRD006 gradient-not-finite."""
 
+import re
+
 from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
+
+COUNT, NORM = re.compile(r"\d+"), re.compile(r"norm is (?:nan|inf)", re.IGNORECASE)
 
 
 @rule(
     code="GRD006",
-    needs=("grad_norm",),
-    min_points=1,
+    needs=("grad_norm|event:skipped-step",),
+    min_points=0,
     severity="high",
     persistence="at-once",
     message="the gradient norm is NaN or infinite in {count} of {rows} rows, from step {step:g} on",
@@ -45,10 +49,11 @@ def gradient_not_finite(
     Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, `GradScaler`:
     https://docs.pytorch.org/docs/stable/amp.html.
     """
-    curve = features.needed_curve("grad_norm")
+    if (curve := features.curve("grad_norm")) is None:
+        return (yield from skipped_norms(run, int(isolated)))
     raw, n = curve.raw, len(curve.raw)
     if n < 2:
-        raise CannotJudge("a single gradient norm may be from the first steps of mixed precision")
+        raise CannotJudge("a single norm may be from the first steps of mixed precision")
     found = api.stretches(~np.isfinite(raw.values))
     if found and is_scale_search(*found[0], n, max(min(search, n // 3), opening * n, 1)):
         found = found[1:]
@@ -59,21 +64,36 @@ def gradient_not_finite(
     lasting = to_end or longest > isolated or (count > often * n and len(found) > isolated)
     searching = count == n <= search and moves(features.curve("train/loss"))
     repeated = len(found) >= isolated and count >= many * n
-    severity: api.Severity = (
-        "high" if lasting and not searching else "medium" if searching or repeated else "low"
+    grave, kind = (
+        lasting and not searching,
+        "persistent" if to_end else "recurrent" if lasting else "isolated",
     )
     first = found[-1][0] if to_end else found[0][0]
     step, before = float(raw.steps[first]), float(raw.values[first - 1]) if first > 0 else None
     yield Evidence(
         onset=step,
         last=float(raw.steps[found[-1][1] - 1]),
-        strength=1.0 if lasting and not searching else 0.5,
-        severity=severity,
-        aspects=("persistent" if to_end else "recurrent" if lasting else "isolated",)
-        + ("from-start",) * (first == 0),
+        strength=1.0 if grave else 0.5,
+        severity="high" if grave else "medium" if searching or repeated else "low",
+        aspects=(kind, *["from-start"][first:]),
         values={"count": count, "rows": n, "step": step},
         points=(api.EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
+
+
+def skipped_norms(run: Run, isolated: int) -> Iterator[Evidence]:
+    """Steps that the log reports as skipped because their norm was not finite."""
+    found = [e for e in run.events if e.kind == "skipped-step" and NORM.search(e.message)]
+    count = sum(int(m[0]) if (m := COUNT.match(e.message)) else 1 for e in found)
+    if count > isolated:
+        yield Evidence(
+            onset=run.first_step,
+            last=run.last_step,
+            message=f"the gradient norm was NaN or infinite in {count} steps, which were skipped",
+            points=(
+                api.EvidencePoint("event:skipped-step", run.last_step, float(count), isolated, "steps"),
+            ),
+        )
 
 
 def is_scale_search(start: int, stop: int, rows: int, most: float) -> bool:
