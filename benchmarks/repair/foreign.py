@@ -63,7 +63,9 @@ class Fault(msgspec.Struct, frozen=True):
 
 class Row(msgspec.Struct, kw_only=True):
     """`scores`: of the healthy, the faulty and the patched program, with one seed. `levels`: what the trials came to
-    without the fix, with it, and the patched copy, with that seed. `reloaded`: the score of the saved model."""
+    without the fix, with it, and the patched copy, with that seed. `reloaded`: the score of the saved model.
+    `seconds`: of `traindx fix` as a user waits for it; `plain`: of the faulty script, started without traindx on the
+    same machine just before."""
 
     verdict: str
     reason: str = ""
@@ -152,15 +154,16 @@ def tried(fault: Fault, program: Foreign, place: Path, repositories: Path, budge
     faulty = msgspec.structs.replace(program, edits={**program.edits, **fault.edits})
     home = place / "home"
     here = prepare(faulty, place / "faulty", repositories)
+    alone = start(faulty, prepare(faulty, place / "plain", repositories), home).seconds
     command = f"{sys.executable} -m traindx fix --no-knowledge --budget {budget} -f json --".split()
     said = start(faulty, here, home, *command)
     try:
         report = msgspec.json.decode(said.out, type=FixReport, strict=False)  # "Infinity" is a number
     except msgspec.DecodeError:
-        return Row(verdict="error", reason=said.err.strip()[-300:], seconds=said.seconds)
+        return Row(verdict="error", reason=said.err.strip()[-300:], seconds=said.seconds, plain=alone)
     row = Row(
-        verdict=report.verdict, reason=report.reason, fixes=list(report.applied), seconds=report.seconds,
-        plain=report.plain_seconds, patch=bool(report.patch),
+        verdict=report.verdict, reason=report.reason, fixes=list(report.applied), seconds=said.seconds,
+        plain=alone, patch=bool(report.patch),
     )  # fmt: skip
     proofs = [t for t in report.trials if t.verdict == "confirmed" and t.before and t.after and t.seeds]
     seed = proofs[-1].seeds[0] if proofs else 0
