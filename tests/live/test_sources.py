@@ -171,6 +171,16 @@ def test_rotated_and_compressed_parts_are_no_runs_of_their_own(tmp_path: Path) -
     assert not is_rotated(tmp_path / "run.1")  # without the file that it would be a part of
 
 
+def test_trials_of_a_fix_and_hidden_files_are_no_runs_of_the_folder(tmp_path: Path) -> None:
+    trials = tmp_path / "traindx-fix" / "train-1"
+    trials.mkdir(parents=True)
+    for path in (tmp_path / "train.log", tmp_path / ".launch", trials / "trials.log"):
+        path.write_text(lines(0, 80))
+    assert [path.name for path in discover(tmp_path)] == ["train.log"]
+    assert len(readers.read_all([tmp_path])) == 1
+    assert [path.name for path in discover(trials)] == ["trials.log"], "asked for, they are read"
+
+
 def test_two_writers_of_one_file(log: Path) -> None:
     first, second = log.open("a"), log.open("a")
     growing = Growing(log)
