@@ -9,11 +9,13 @@ import msgspec
 import pytest
 
 from tests.lab.repair.descent import Descent
+from traindx import fixes
 from traindx.config import Config
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.judge.significance import Judged
 from traindx.lab.repair.bench import Bench, Start
-from traindx.lab.repair.document import Proof, conclude, outcome
+from traindx.lab.repair.combinations import Applied
+from traindx.lab.repair.document import Proof, conclude, outcome, title
 from traindx.lab.repair.options import Options
 from traindx.lab.repair.search import Search
 from traindx.vocabulary.diagnosis import Hypothesis
@@ -226,3 +228,21 @@ def test_a_probably_healthy_run_is_tried_where_one_cause_is_far_ahead(tmp_path: 
     assert {t.fix for t in search.trials} == {"lower-learning-rate"}
     assert not search.applied
     assert conclude(search, 0.0).report.verdict == "nothing-to-fix"
+
+
+@pytest.mark.parametrize(
+    ("fix", "interventions", "more"),
+    [
+        ("zero-gradients-each-step", ("zero_grad=each-step", "lr=*10"), ", with lr=*10"),
+        ("zero-gradients-each-step", ("zero_grad=each-step",), ""),
+        ("lower-learning-rate", ("lr=*0.01",), ""),
+        ("switch-optimizer", ("optimizer=adamw", "lr=0.003"), ""),
+        ("use-matching-loss", ("source=use-matching-loss",), ""),
+    ],
+)
+def test_the_first_line_names_a_rate_that_was_changed_along_with_something_else(
+    fix: str, interventions: tuple[str, ...], more: str
+) -> None:
+    known = fixes.find(fix)
+    assert known is not None
+    assert title(Applied(fix, interventions)) == known.title + more

@@ -12,7 +12,7 @@ from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
 from traindx.lab.plan import merged
 from traindx.lab.repair.bench import Arm, Bench
-from traindx.lab.repair.combinations import AND
+from traindx.lab.repair.combinations import AND, Applied
 from traindx.lab.repair.conditions import fine
 from traindx.lab.repair.deliverables import checkpoint, tested
 from traindx.lab.repair.improvements import further
@@ -213,15 +213,14 @@ def outcome(
 ) -> tuple[Outcome, str]:
     """The overall verdict, with its reason in one sentence."""
     if applied:
-        known = (fixes.find(a.fix) for a in search.applied)
-        what = AND.join(fix.title for fix in known if fix is not None)
+        what = AND.join(title(a) for a in search.applied)
         sick = after is not None and not fine(after) and any(f.severity != "info" for f in after.findings)
         left = "; the fixed run still has problems" if sick else ""
         return "fixed", f"{what}: {change_of(search, pairs)}{left}"
     if search.well:
         return "nothing-to-fix", "the run is healthy"
     first = search.hypotheses[0]
-    tried = len(search.trials)
+    tried = sum(bool(trial.interventions) for trial in search.trials)
     if not tried and any(one.why == UNWANTED for one in search.untried.values()):
         return "not-fixed", "you declined every change that was offered"
     if first.cause == "healthy" and first.probability >= NOTHING and not search.applied:
@@ -235,7 +234,19 @@ def outcome(
             what = f"{late[0]} could be tried" if late else "the first change was tried"
             return "not-fixed", f"{search.bench.used_up()} before {what}"
         return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
+    if tried == 1:
+        return "not-fixed", "the one change that was tried was not shown to help"
     return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
+
+
+def title(applied: Applied) -> str:
+    """What a fix does, with the settings of other fixes that it was proven with ("…, with lr=*10")."""
+    fix = fixes.find(applied.fix)
+    names = {spec.partition("=")[0] for spec in fix.interventions} if fix is not None else set()
+    more = [
+        s for s in applied.interventions if s.partition("=")[0] not in names and not s.startswith("source=")
+    ]
+    return (fix.title if fix is not None else applied.fix) + (f", with {' '.join(more)}" if more else "")
 
 
 def change_of(search: Search, pairs: Sequence[Pair]) -> str:
