@@ -66,9 +66,9 @@ def validation_gap_grows(
     After the minimum the network learns what holds for its training data only. The weights there are better.
 
     ## When it is wrong
-    Accuracy may improve while the validation loss rises: the finding is then low and has the aspect
-    `metric-improves`. In grokking and double descent the rise is reversed later. A validation set of a few
-    dozen samples drifts by chance.
+    Accuracy may improve while the validation loss rises: the finding is then low (medium if the loss ends worse
+    than it began) and has the aspect `metric-improves`. In grokking and double descent the rise is reversed later.
+    A validation set of a few dozen samples drifts by chance.
 
     ## What to try
     Restore the checkpoint of the minimum, or use early stopping. Then add weight decay, dropout or
@@ -361,13 +361,22 @@ def holds(
 
 
 def evidence(
-    seen: Seen, metric_improves: bool, slight: bool, strong: float, mild: float, lost: float
+    seen: Seen,
+    metric_improves: bool,
+    slight: bool,
+    strong: float,
+    mild: float,
+    lost: float,
+    *,
+    spent: float = threshold(1.0, "of the improvement", "theory", "the loss is worse than at the start"),
 ) -> Evidence:
-    """The evidence of a rise."""
+    """The evidence of a rise. A score that improves does not excuse a loss that lost all that it had gained."""
     pair, rise = seen.pair, seen.rise
     severity: api.Severity = "medium"
-    if metric_improves or max(seen.relative, seen.lost) < mild or slight:
+    if (metric_improves and seen.lost < spent) or max(seen.relative, seen.lost) < mild or slight:
         severity = "low"
+    elif metric_improves:
+        severity = "medium"
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"
     sign, other = pair.val.sign, pair.train.sign
