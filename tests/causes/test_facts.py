@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from tests import make
 from tests.causes.verdict.test_decision import PANEL
 from traindx.causes.facts import FACTS, facts_of
-from traindx.causes.grades.setup import decades, unheld
+from traindx.causes.grades.setup import decades, probabilities, unheld
 from traindx.features.log_artifacts import suspicions
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Event, Run
@@ -26,6 +26,21 @@ def given_facts(**facts: object) -> dict[str, bool]:
     return facts_by_name(
         make.run({"train/loss": make.healthy_loss(200)}, setup=Setup().with_facts(facts, "given"))
     )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("loss", "word"),
+    [
+        ("binary_cross_entropy", None),
+        ("binary_cross_entropy_with_logits", "yes"),
+        ("cross_entropy", "yes"),
+        ("", None),
+    ],
+)
+def test_a_binary_loss_of_probabilities_is_to_get_them(loss: str, word: str | None) -> None:
+    setup = Setup().with_facts({"loss_name": loss, "loss_input_looks_like_probabilities": True}, "capture")
+    run = make.run({"train/loss": make.healthy_loss(200)}, setup=setup)
+    assert probabilities(run, Features(run)) == word
 
 
 @pytest.mark.parametrize(

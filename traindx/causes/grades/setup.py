@@ -280,9 +280,9 @@ def uncleared(run: Run, features: Features) -> float | None:
 
 
 def probabilities(run: Run, features: Features) -> str | None:
-    """Whether a known loss gets probabilities. Unknown for most Keras models, whose built-in loss
-    expects them."""
-    if not (run.setup.word("loss_name") or run.setup.word("loss")):
+    """Whether a known loss of scores gets probabilities. Unknown for most Keras models, whose built-in loss
+    expects them, and nothing to remark for a plain binary cross-entropy, which is one of probabilities."""
+    if (run.setup.word("loss_name") or run.setup.word("loss")) in ("", "binary_cross_entropy"):
         return None
     return flag_in_words("loss_input_looks_like_probabilities", "yes", "no")(run, features)
 
