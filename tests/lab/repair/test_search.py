@@ -13,6 +13,7 @@ from traindx import fixes
 from traindx.config import Config
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.judge.significance import Judged
+from traindx.lab.plan import Candidate
 from traindx.lab.repair.bench import Bench, Start
 from traindx.lab.repair.combinations import Applied
 from traindx.lab.repair.document import Proof, conclude, outcome, title
@@ -142,6 +143,8 @@ def test_a_fix_that_the_source_has_already_speaks_against_its_cause(
     assert search.plan(search.hypotheses) == ()
     assert search.hypotheses[0].cause == "healthy"
     assert [(t.fix, t.verdict) for t in search.trials] == [("step-the-optimizer", "refuted")]
+    other = Candidate("clip-gradients", "exploding-gradients", ("clip=1.0",), 0.5)
+    assert search.judged_together([other]) == 1, "it was never started, so no other proof pays for it"
 
 
 def test_pairs_that_no_seed_governs_are_judged_as_runs_that_have_nothing_in_common(tmp_path: Path) -> None:

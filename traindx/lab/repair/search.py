@@ -245,8 +245,10 @@ class Search:
         return None
 
     def judged_together(self, some: Sequence[Candidate]) -> int:
-        """How many changes a proof pays for: all tried on the current state, twice if at two lengths."""
-        tried = {t.fix for t in self.trials if t.on_top_of == self.base} | {c.fix for c in some}
+        """How many changes a proof pays for: all tried on the current state, twice if at two lengths. What the source
+        does already was never started."""
+        tried = {t.fix for t in self.trials if t.interventions and t.on_top_of == self.base}
+        tried |= {c.fix for c in some}
         return len(tried) * (2 if self.superseded else 1)
 
     def batch(self, waiting: list[Candidate]) -> list[Candidate]:
