@@ -361,15 +361,9 @@ def holds(
 
 
 def evidence(
-    seen: Seen,
-    metric_improves: bool,
-    slight: bool,
-    strong: float,
-    mild: float,
-    lost: float,
-    *,
+    seen: Seen, metric_improves: bool, slight: bool, strong: float, mild: float, lost: float, *,
     spent: float = threshold(1.0, "of the improvement", "theory", "the loss is worse than at the start"),
-) -> Evidence:
+) -> Evidence:  # fmt: skip
     """The evidence of a rise. A score that improves does not excuse a loss that lost all that it had gained."""
     pair, rise = seen.pair, seen.rise
     severity: api.Severity = "medium"
@@ -382,8 +376,7 @@ def evidence(
     sign, other = pair.val.sign, pair.train.sign
     turn, exact = start_of_rise(seen)
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
-    low = float(pair.val.values[turn])
-    # The last point is clearer than a median, unless it is an outlier.
+    low = float(pair.val.values[turn])  # The last point is clearer than a median, unless it is an outlier.
     outlier = float(pair.val.oriented[-1]) - low * sign < rise.size / 2
     end = rise.end * sign if outlier else float(pair.val.values[-1])
     then, now, ends_are = training_course(seen, turn, outlier)
