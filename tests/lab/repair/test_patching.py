@@ -58,7 +58,7 @@ def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, script: Edited, fix: 
     search.prepare()
     assert bench.source is not None
     made = Patch(before={"train.py": "a = 1\n"}, after={"train.py": "a = 2\n"}, words=("train.py:1: a",))
-    monkeypatch.setattr(bench.source, "written", lambda *_: made)
+    monkeypatch.setattr(bench.source, "patch_for", lambda *_: made)
     return patched(search, conclude(search, 0.0), folder / "fix").proof
 
 

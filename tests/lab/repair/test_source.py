@@ -51,7 +51,7 @@ def test_what_is_there_already_or_not_certain_is_not_tried(tmp_path: Path) -> No
     assert whole.can("clean-labels")
     elsewhere = source(tmp_path, command=("torchrun", "elsewhere"))
     assert "no Python file" in elsewhere.can("step-the-optimizer")
-    assert isinstance(elsewhere.written(["lower-learning-rate"], ["lr=*0.1"]), Advice)
+    assert isinstance(elsewhere.patch_for(["lower-learning-rate"], ["lr=*0.1"]), Advice)
 
 
 def test_an_intervention_belongs_to_the_fix_that_has_it() -> None:
@@ -66,17 +66,17 @@ def test_a_configuration_that_is_not_read_is_noted_and_the_rest_is_edited(tmp_pa
     (tmp_path / "unnamed.yaml").write_text("a: &a [*a]\n")
     found = source(tmp_path, SCRIPT + "open('cfg.yaml')\n")
     assert found.unread() == ["cfg.yaml is not read or changed: it is nested too deep, or holds itself"]
-    assert isinstance(found.written(["lower-learning-rate"], ["lr=*0.01"]), Patch)
+    assert isinstance(found.patch_for(["lower-learning-rate"], ["lr=*0.01"]), Patch)
 
 
 @pytest.mark.parametrize("rate", ["9**9**9**9", "'a' * 10**10", "2.0**5000", "float('1' + '0' * 400)"])
 def test_a_rate_that_cannot_be_computed_is_advice(tmp_path: Path, rate: str) -> None:
-    assert isinstance(source(tmp_path, SCRIPT.replace("10.0", rate)).written([], ["lr=*0.01"]), Advice)
+    assert isinstance(source(tmp_path, SCRIPT.replace("10.0", rate)).patch_for([], ["lr=*0.01"]), Advice)
 
 
 def test_an_edit_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("traindx.lab.repair.source.LONGEST", 0.2)
     found = source(tmp_path, SCRIPT + "".join(f"def f{i}(x): return x + {i}\n" for i in range(3000)))
-    advice = found.written(["lower-learning-rate"], ["lr=*0.01"])
+    advice = found.patch_for(["lower-learning-rate"], ["lr=*0.01"])
     assert isinstance(advice, Advice)
     assert "took longer than" in advice.why
