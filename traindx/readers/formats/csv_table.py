@@ -9,6 +9,7 @@ from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
 from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
+from traindx.readers.names.roles import role_by_shape
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.long import long_table
 from traindx.readers.tables.parsing import Table, read_table
@@ -201,8 +202,8 @@ def aligned(log: RawLog, names: list[str]) -> bool:
 
 def name_by_file(log: RawLog, source: Source) -> None:
     """A single column of values without a name is called as its file is, where that says something
-    (`val_loss.txt`); logs of a folder that are named so are parts of one run. Next to a counter it is
-    otherwise a loss."""
+    (`val_loss.txt`); logs of a folder that are named so are parts of one run. Otherwise its shape says what it
+    is."""
     names = [name for name in log.columns if name != log.axis]
     if (
         len(names) != 1
@@ -218,8 +219,8 @@ def name_by_file(log: RawLog, source: Source) -> None:
         log.columns = {tag: replace(column, steps=steps_of(column, log.columns.get(log.axis or "")))}
         log.axis_kind, log.axis = "row" if log.axis is None else "step", None
         log.group = f"{source.path.parent}/{stem.removesuffix(tag)}"
-    elif log.axis is not None:
-        log.roles[names[0]] = "train/loss"
+    elif role := role_by_shape(log.columns[names[0]].values, counted=log.axis is not None):
+        log.roles[names[0]] = role
 
 
 def by_rate(log: RawLog) -> list[RawLog]:

@@ -88,7 +88,7 @@ def named_by_file(log: RawLog, values: list[float], source: Source) -> RawLog:
     """The log of a bare list of numbers. Errors: NotALog where the name of the file does not say what they are."""
     log.columns = {"value": RawColumn(np.array(values, dtype=np.float64), np.arange(len(values)))}
     name_by_file(log, source)
-    if "value" in log.columns:
+    if "value" in log.columns and not log.roles:
         raise NotALog(source.name, "its numbers have no name, and the name of the file says nothing of them")
     return log
 

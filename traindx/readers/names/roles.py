@@ -104,6 +104,19 @@ def score_is_loss(chosen: Mapping[str, str], raw: RawLog) -> bool:
     return last < FALLEN * first and any(late >= early for early, late in ends.values())
 
 
+FALLEN_FAR = 0.7  # of its first level, below which a column that has no counter beside it fell like a loss
+
+
+def role_by_shape(values: Floats, *, counted: bool) -> str:
+    """What a single column without a name is by its shape: a loss that falls, or a score that rises and settles.
+    Otherwise a loss where a counter is beside it (`counted`), else ""."""
+    first, last = both_ends(values)
+    middle = float(median(values[np.isfinite(values)][len(values) // 3 : 2 * len(values) // 3 + 1]))
+    if len(values) > FEW and 0 <= first < middle <= last and last - middle < middle - first:
+        return "train/score"
+    return "train/loss" if counted or 0 < last < FALLEN_FAR * first else ""
+
+
 def both_ends(values: Floats) -> tuple[float, float]:
     """The medians of the first few of the finite values, and of their last third."""
     known = values[np.isfinite(values)]
@@ -148,12 +161,14 @@ def prefixed_twins(raw: RawLog) -> dict[str, str]:
 def doubted(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str], raw: RawLog) -> str:
     """A sentence on the losses whose columns do not say that they are the loss, "" for none."""
     doubts = {}
-    for signal in [s for s in LOSSES if s in named and s not in given]:
+    for signal in [s for s in (*LOSSES, "train/score") if s in named and s not in given]:
         original = named[signal][1]
-        meant = "" if original in UNNAMED else raw.roles.get(original) or role_of(original).signal
+        unnamed = original.lower() in UNNAMED
+        meant = "" if unnamed else raw.roles.get(original) or role_of(original).signal
         last = meant.rpartition("/")[2].lower()
-        if meant != signal and not last.endswith(tuple(w for w in LOSS_LIKE if w not in DOUBTFUL)):
-            column = f"numbers without a name ({original})" if original in UNNAMED else f'"{original}"'
+        sure = meant == signal or last.endswith(tuple(w for w in LOSS_LIKE if w not in DOUBTFUL))
+        if unnamed or (signal in LOSSES and not sure):
+            column = f"numbers without a name ({original})" if unnamed else f'"{original}"'
             doubts[signal] = f"{signal} is read from {column}"
     if not doubts:
         return ""

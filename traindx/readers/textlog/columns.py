@@ -6,6 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.readers.names.aliases import role_of, split_of, words_of
+from traindx.readers.names.roles import role_by_shape
 from traindx.readers.raw import RawColumn
 from traindx.readers.textlog.shapes import Shape, joined
 from traindx.readers.textlog.tokens import in_common_unit
@@ -135,7 +136,9 @@ def roles_of(columns: dict[str, RawColumn], units: dict[str, str]) -> dict[str, 
         if train in columns and (held in columns or train == "trl"):
             roles |= {n: c for n, c in ((train, "train/loss"), (held, "val/loss")) if n in columns}
     if [n for n in names if n not in COUNTERS] == ["value"]:
-        roles["value"] = "train/loss"  # `76980 nan`, `epoch 0, batch 40: 4.98`: counters and a loss
+        roles["value"] = role_by_shape(
+            columns["value"].values, counted=True
+        )  # `76980 nan`, `epoch 0, batch 40: 4.98`: counters and a loss
     if {"learn", "test"} & set(names) and "loss" not in names:
         roles |= {n: c for n, c in (("learn", "train/loss"), ("test", "val/loss")) if n in names}
     if "loss" in columns and "train_loss" in columns and units.get("loss") == units.get("train_loss"):
