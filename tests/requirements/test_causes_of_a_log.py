@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.requirements.logs import FALLING, NOISE, STEPS, said, said_of_table
+from tests.requirements.logs import FALLING, NOISE, STEPS, said, said_of_table, said_of_text
 from traindx import pipeline
 from traindx.vocabulary.diagnosis import RunDiagnosis
 
@@ -274,3 +274,13 @@ def test_the_first_sentence_on_a_rising_validation_loss_says_from_where(tmp_path
         accuracy=1 - 0.5 * np.exp(-t / 5), val_accuracy=0.8 - 0.3 * np.exp(-t / 4),
     )  # fmt: skip
     assert "val/loss rose from" in run.decision.reason
+
+
+@pytest.mark.parametrize(("optimizer", "suspect"), [("", False), ("AdamW", False), ("SGD", True)])
+def test_a_decay_of_0_05_is_usual_where_it_may_be_decoupled(
+    tmp_path: Path, optimizer: str, suspect: bool
+) -> None:
+    lines = [f"optimizer: {optimizer}"] * bool(optimizer) + ["weight_decay: 0.05"]
+    lines += [f"epoch {i} loss {0.3 + 0.7 * np.exp(-i / 12):.4f}" for i in range(40)]
+    run = said_of_text(tmp_path, "\n".join(lines))
+    assert (run.hypotheses[0].cause == "weight-decay-too-high") == suspect

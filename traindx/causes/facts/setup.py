@@ -214,12 +214,15 @@ def high_weight_decay(
         0.4, "weight decay", basis="convention", source="AdamW recipes end near 0.3"
     ),
 ) -> bool | None:
-    """Weight decay far above usual recipes (the limit is higher for decoupled decay)."""
+    """Weight decay far above usual recipes (the limit is higher for decoupled decay, or if it may be that)."""
     decay = run.setup.number("weight_decay")
+    return None if decay is None else decay > (decoupled if may_decouple(run) else coupled)
+
+
+def may_decouple(run: Run) -> bool:
+    """Whether the optimizer takes weight decay apart from the gradient, or is not known."""
     name = run.setup.word("optimizer")
-    if decay is None:
-        return None
-    return decay > (decoupled if any(w in name for w in ("adamw", "lion", "muon", "lamb")) else coupled)
+    return not name or any(word in name for word in ("adamw", "lion", "muon", "lamb"))
 
 
 def no_regularization(run: Run, features: Features) -> bool | None:

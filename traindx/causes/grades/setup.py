@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from traindx.causes.facts.optimizer import comparable_rate, optimizer_family, updates
+from traindx.causes.facts.setup import may_decouple
 from traindx.features.comparisons.outputs_of_loss import is_language
 from traindx.features.curves.progress import searches_within_steps
 from traindx.features.shared import Features, favours_rare_classes
@@ -197,8 +198,7 @@ def weight_decay(
 ) -> float | None:
     """As a penalty in the loss. Usual values of decoupled decay are larger and are scaled down."""
     value = run.setup.number("weight_decay")
-    apart = any(name in run.setup.word("optimizer") for name in ("adamw", "lion", "lamb"))
-    return value * decoupled if value is not None and apart else value
+    return value * decoupled if value is not None and may_decouple(run) else value
 
 
 def momentum(run: Run, features: Features) -> float | None:
