@@ -53,3 +53,26 @@ def test_a_bare_list_that_falls_is_read(tmp_path: Path) -> None:
     run = pipeline.diagnose(pipeline.read_all(tmp_path / "numbers.json")).first
     assert run.health == "healthy"
     assert any("--map" in event["message"] for event in run.run.events)
+
+
+PANDAS = """Training took 20 s
+       loss  accuracy  val_loss  val_accuracy
+0  0.6931    0.5112    0.6801        0.5500
+1  0.5512    0.7012    0.5201        0.7412
+2  0.4012    0.8112    0.4501        0.7912
+"""
+COMMAS = """Total params: 1200
+,loss,accuracy,val_loss,val_accuracy
+0,0.6931,0.5112,0.6801,0.5500
+1,0.5512,0.7012,0.5201,0.7412
+2,0.4012,0.8112,0.4501,0.7912
+"""
+
+
+@pytest.mark.parametrize("text", [PANDAS, COMMAS], ids=["blanks", "commas"])
+def test_a_printed_data_frame_has_an_index_without_a_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "train.log").write_text(text)
+    (run,) = pipeline.read_all(tmp_path / "train.log")
+    assert list(run.series["train/loss"].values) == [0.6931, 0.5512, 0.4012]
+    assert list(run.series["val/accuracy"].values) == [0.55, 0.7412, 0.7912]
+    assert list(run.series["val/loss"].steps) == [0, 1, 2]

@@ -48,6 +48,7 @@ class Tables:
         the last table of that width."""
         for split in SPLITS:
             names = cut(split, self.heading)
+            names = ["#"] * (len(names) == count - 1 > 1) + names  # pandas prints its index without a name
             if len(names) == count and self.heading and all(HEADING.fullmatch(n) for n in names):
                 return fields_named(names)
         return self.active.get(count)
@@ -88,7 +89,7 @@ def fields_named(names: list[str]) -> tuple[Field, ...]:
 
 
 def body(line: str) -> str:
-    return BAR.sub("", PREFIX.sub("", line, count=1)).strip()
+    return BAR.sub("", PREFIX.sub("", line, count=1)).strip().removeprefix(",")
 
 
 def cut(split: re.Pattern[str], text: str) -> list[str]:
