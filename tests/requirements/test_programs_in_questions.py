@@ -57,7 +57,8 @@ def test_what_the_program_shows_is_the_first_cause(
     run = said_of_text(tmp_path, QUESTION + program + "\n" + rows + "\n")
     assert run.hypotheses[0].cause == cause
     assert run.hypotheses[0].probability > 0.5
-    assert run.health in ("sick", "failed")
+    # On training data only the measurement is wrong, not the model.
+    assert run.health in (("watch",) if cause == "train-val-leakage" else ("sick", "failed"))
 
 
 @pytest.mark.parametrize("program", CORRECT)

@@ -17,6 +17,7 @@ WORDS = {
     "batches-in-file-order": "does not shuffle the training data",
     "all-layers-frozen": "freezes all layers",
 }
+OF_MEASUREMENT = ("validates-on-training-data",)  # the model is as it would be without it
 OFTEN_HARMLESS = frozenset(("inputs-not-scaled", "batches-in-file-order"))
 
 
@@ -35,7 +36,7 @@ def program_shows_mistake(run: Run, features: Features) -> Iterator[Evidence]:
     output, binary cross-entropy for exclusive classes, gradients that are never cleared or cleared before the step,
     no step at all, a loss that is wrapped in a new tensor, evaluation without eval mode or on the training data,
     inputs that are not scaled, training data that are not shuffled, all layers frozen. Severity is high unless the run
-    learns well, and then medium, or a note where the mistake does no harm.
+    learns well, and then medium, low where only the measurement is wrong, or a note where the mistake does no harm.
 
     ## Why it matters
     Each of these is a frequent reason for the symptom that such a question describes, and takes one line to mend.
@@ -53,7 +54,10 @@ def program_shows_mistake(run: Run, features: Features) -> Iterator[Evidence]:
         harmless = name in OFTEN_HARMLESS or name == "evaluates-in-train-mode"
         yield Evidence(
             severity=by_progress(
-                features, stuck="high", unknown="medium", learns="info" if harmless else "medium"
+                features,
+                stuck="high",
+                unknown="medium",
+                learns="info" if harmless else "low" if name in OF_MEASUREMENT else "medium",
             ),
             strength=0.5 if name in OFTEN_HARMLESS else 1.0,
             aspects=(name,),
