@@ -10,6 +10,7 @@ from tests.requirements.logs import by_slug, said_of_text
 
 WORDS = [
     ("loss-not-finite", "NaN after some epochs\nI started the training. After certain epochs I am getting loss NaN. Why?"),
+    ("loss-not-finite", "My model gets NaN\nI use lr=0.1. After two epochs I am getting loss NaN. Why?"),
     ("gradient-norm-explodes", "Exploding gradients\nI see exploding gradients when I train my RNN. What can I do?"),
     ("loss-flat-from-start", "My models don't train\nI have tried three rates and the loss does not decrease. Any idea?"),
     ("loss-jumps-on-resume", "After resuming from a checkpoint the loss jumps a lot. Is something wrong with my code?"),

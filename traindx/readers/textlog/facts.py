@@ -128,7 +128,7 @@ COMPLAINTS = (
         r"\b(?:memory|ram)\b[^.?!:=]{0,30}\b(?:keeps? (?:increas|grow|ris)|increas|grow|leak)|memory leak", re.I)),
     ("loss-not-finite", re.compile(
         r"(?:\b(?:is|are|was|be|get\w*|got|becom\w+|became|turn\w*|goes|show\w*|of|always|been|value) |\b)nans?\b(?! \d)"
-        r"(?=.*[a-z]{3})|[为成是]\s?nan", re.I)),
+        r"(?=.*[a-z]{3}|[.!?]?\s*$)|[为成是]\s?nan", re.I)),
     ("validation-gap-grows", re.compile(
         r"over-?fit|过拟合|\b(?:val\w*|test|eval\w*)\b[^.?!:=]{0,40}\b(?:increas|ris(?:es|ing)|goes? up"
         r"|(?:very|much|so|too) low)", re.I)),
