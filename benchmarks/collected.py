@@ -11,26 +11,19 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from benchmarks.metamorphic.public import committed
 
 MANIFEST = Path(__file__).with_suffix(".json")
 
 
 def original(clones: Path, case: Mapping[str, Any]) -> bytes | None:
     """The file as it was committed, cut to the size that was labelled; None if it cannot be had."""
-    home = clones / case["repo"].replace("/", "+")
-    folder = next((f for f in (home / "repo", home) if f.is_dir()), None)
-    if folder is None:
-        return None
-    shown = subprocess.run(
-        ["git", "-C", str(folder), "show", f"{case['commit']}:{case['path']}"],
-        capture_output=True,
-        check=False,
-    )
-    data = shown.stdout[: case["bytes"]]
+    whole = committed(clones, case["repo"], case["commit"], case["path"])
+    data = (whole or b"")[: case["bytes"]]
     return data if hashlib.sha256(data).hexdigest() == case["sha256"] else None
 
 

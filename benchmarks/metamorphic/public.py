@@ -15,25 +15,29 @@ from pathlib import Path
 MANIFEST = Path(__file__).with_name("manifest.json")
 
 
+def committed(mirrors: Path, repository: str, commit: str, path: str) -> bytes | None:
+    """A file as it was committed; None where the repository or the commit is not there."""
+    named = repository.replace("/", "+", 1)
+    place = next((p for p in (mirrors / named / "repo", mirrors / named) if p.is_dir()), None)
+    if place is None:
+        return None
+    shown = subprocess.run(["git", "-C", str(place), "show", f"{commit}:{path}"], capture_output=True)
+    return None if shown.returncode else shown.stdout
+
+
 def lay_out(mirrors: Path, out: Path) -> tuple[int, list[str]]:
     """How many files were taken, and the repositories that are not there or lack their commit."""
     taken, absent = 0, []
     for repository, entry in json.loads(MANIFEST.read_text()).items():
-        named = repository.replace("/", "+", 1)
-        place = next((p for p in (mirrors / named / "repo", mirrors / named) if p.is_dir()), None)
-        for path in entry["paths"] if place else ():
-            shown = subprocess.run(
-                ["git", "-C", str(place), "show", f"{entry['commit']}:{path}"], capture_output=True
-            )
-            if shown.returncode:
+        for path in entry["paths"]:
+            data = committed(mirrors, repository, entry["commit"], path)
+            if data is None:
                 absent.append(repository)
                 break
-            folder = out / named / hashlib.sha256(path.encode()).hexdigest()[:8]
+            folder = out / repository.replace("/", "+", 1) / hashlib.sha256(path.encode()).hexdigest()[:8]
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / Path(path).name).write_bytes(shown.stdout)
+            (folder / Path(path).name).write_bytes(data)
             taken += 1
-        if place is None:
-            absent.append(repository)
     return taken, absent
 
 
