@@ -6,9 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import islice
 
-from traindx.readers.textlog.described import described_in
 from traindx.readers.textlog.grammar import LONGEST_LINE
-from traindx.readers.textlog.listing import MOST_LINES, mistakes_in
+from traindx.readers.textlog.mistakes import MOST_LINES, find_mistakes
 from traindx.vocabulary import Fact
 
 NUMBERS = {
@@ -211,12 +210,7 @@ class Facts:
                 known.setdefault(name, []).append(value)
         if self.asked:
             known = {name: [value] for name, value in reversed(self.said)} | known
-            text = "\n".join(self.text)
-            slugs = {
-                "symptoms": self.complaints,
-                "mistakes": mistakes_in(text),
-                "described": described_in(text),
-            }
+            slugs = {"symptoms": self.complaints, **find_mistakes("\n".join(self.text))}
             known |= {name: [",".join(found)] for name, found in slugs.items() if found}
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 

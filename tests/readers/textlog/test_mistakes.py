@@ -8,8 +8,9 @@ from tests.readers.sources import memory
 from traindx import pipeline
 from traindx.readers import read_source
 from traindx.readers.assembly.runs import assemble
-from traindx.readers.textlog.described import described_in
-from traindx.readers.textlog.listing import mistakes_in
+from traindx.readers.textlog.mistakes import MISTAKES, find_mistakes
+from traindx.rules import listed
+from traindx.rules.lop.program_shows_mistake import WORDS
 
 FALLS = "".join(
     f"Epoch {i} train loss {1.2 / i + 0.4:.4f} val loss {1.2 / i + 0.45:.4f}\n" for i in range(1, 9)
@@ -35,7 +36,7 @@ ZERO = LOOP.replace("    loss.back", "    optimizer.zero_grad()\n    loss.back")
     ],
 )  # fmt: skip
 def test_a_fault_that_a_question_describes(text: str, slug: str) -> None:
-    assert slug in described_in(text)
+    assert slug in find_mistakes(text)["described"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,8 @@ def test_a_fault_that_a_question_describes(text: str, slug: str) -> None:
     ],
 )
 def test_what_describes_no_fault(text: str) -> None:
-    assert not {*described_in(text), *mistakes_in(text)} - {"half-precision-overflows"}
+    found = find_mistakes(text)
+    assert not {*found["described"], *found["mistakes"]} - {"half-precision-overflows"}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,14 @@ def test_what_describes_no_fault(text: str) -> None:
     ],
 )
 def test_a_sigmoid_before_a_loss_that_applies_one(text: str) -> None:
-    assert mistakes_in(text) == ("sigmoid-before-logits-loss",)
+    assert find_mistakes(text)["mistakes"] == ["sigmoid-before-logits-loss"]
+
+
+def test_each_mistake_has_the_name_that_its_fact_asks_for() -> None:
+    rules = {rule.slug for rule in listed()}
+    for mistake in MISTAKES:
+        named = rules if mistake.fact == "described" else set(WORDS)
+        assert mistake.slug in named, f"{mistake.slug}: see the docstring of textlog/mistakes.py"
 
 
 def asked(question: str, rows: str) -> tuple[str, str, str]:
