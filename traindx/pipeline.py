@@ -155,6 +155,7 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
         outcomes,
         found,
         causes.decide(found, ranked, outcomes, run, features),
+        harm=causes.harm_of(found, ranked, outcomes, run, features),
         hypotheses=ranked,
         next=causes.next_measures(ranked, outcomes, run, features),
         forecast=forecast(run, features),

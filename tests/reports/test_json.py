@@ -60,7 +60,7 @@ def test_field_names_are_the_contract() -> None:
     assert document["schema"] == "traindx.diagnosis/1"
     for run in document["runs"]:
         assert set(run) == {"run", "health", "decision", "findings", "not_evaluated", "hypotheses", "next", "forecast",
-                            "recommendations", "trials", "belief", "profile", "memory"}  # fmt: skip
+                            "recommendations", "trials", "belief", "profile", "memory", "harm"}  # fmt: skip
         for hypothesis in run["hypotheses"]:
             assert {"cause", "title", "probability", "pattern", "for", "against", "fixes"} <= set(hypothesis)
         assert sum(h["probability"] for h in run["hypotheses"]) == pytest.approx(1)

@@ -2,6 +2,7 @@
 
 rank            outcomes -> hypotheses with probabilities and the evidence for and against each
 without_harm    -> the same hypotheses, with `healthy` first where the recording shows no harm
+harm_of         -> how probable harm is, and which findings show it
 decide          -> health of the run, and continue / stop / inspect
 without_alarm   -> the findings, of which those of a healthy run are at most low
 next_measures   -> the measurements that narrow the causes most, in bits per minute
@@ -18,6 +19,7 @@ from traindx.causes.verdict.decision import decide, undecided
 from traindx.causes.verdict.harm import without_alarm
 from traindx.causes.verdict.health import without_harm
 from traindx.causes.verdict.patterns import pattern
+from traindx.causes.verdict.probability_of_harm import harm_of
 from traindx.causes.verdict.profiles import ABOUT_MEMORY, decide_memory, decide_profile, profile_advice
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "decide_memory",
     "decide_profile",
     "find",
+    "harm_of",
     "next_measures",
     "pattern",
     "patterns",

@@ -113,7 +113,10 @@ def definitions_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
         if properties:
             definition["required"] = sorted(properties)
         for field in {"probability", "confidence"} & set(properties):
-            properties[field] = {"type": "number", "minimum": 0, "maximum": 1}
+            share = {"type": "number", "minimum": 0, "maximum": 1}
+            properties[field] = (
+                {"anyOf": [share, {"type": "null"}]} if "anyOf" in properties[field] else share
+            )
     return {name: without_defaults(tolerant(definition)) for name, definition in definitions.items()}
 
 

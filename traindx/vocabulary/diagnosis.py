@@ -112,6 +112,15 @@ class Decision(msgspec.Struct, frozen=True):
     confidence: float
 
 
+class Harm(msgspec.Struct, frozen=True):
+    """`probability` that the run is harmed; None where too little was logged to judge it. `seen`: the slugs of
+    the findings that are harm. `judged_by`: the number that shows what was achieved, and what it is compared with."""
+
+    probability: float | None = None
+    seen: tuple[str, ...] = ()
+    judged_by: str = ""
+
+
 class NextMeasure(msgspec.Struct, frozen=True):
     """What to measure next; `gain_bits` is the expected drop of the entropy over causes, `cost_minutes`
     about how long it takes: to answer, or to run the script as far as needed; `decides`: an answer that is
@@ -151,6 +160,7 @@ class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
     run: RunInfo
     health: Health
+    harm: Harm = Harm()
     decision: Decision
     findings: tuple[Finding, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...] = ()
