@@ -165,6 +165,8 @@ PAIR = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 MOST_FOUND = 2000
+# Lines of prose in a question. A log with more of them prints what its model was asked and said.
+MOST_PROSE = 100
 SUFFIX = {"k": 1e3, "m": 1e6, "b": 1e9}
 
 
@@ -176,6 +178,7 @@ class Facts:
         self.said: list[tuple[str, Fact]] = []
         self.complaints: dict[str, None] = {}  # in the order of the text
         self.asked = self.gradients = False  # whether somebody asks, and whether gradients are spoken of
+        self.prose = 0  # lines
         self.code = array("q")
         self.text: list[str] = []
 
@@ -185,6 +188,7 @@ class Facts:
         if len(self.text) < MOST_LINES:
             self.text.append(line[:400])
         prose = bool(PROSE.search(line)) or (row == 1 and not any(map(str.isdigit, line)))  # or a title
+        self.prose += prose
         complaints = dict.fromkeys(complaints_in(line[:LONGEST_LINE], prose))
         self.complaints |= complaints
         # The title of a question says what is wrong, too.
@@ -208,7 +212,7 @@ class Facts:
         for at, name, value in self.found:
             if at < row and self.code_near(at) < CROWD:
                 known.setdefault(name, []).append(value)
-        if self.asked:
+        if self.asked and self.prose <= MOST_PROSE:
             known = {name: [value] for name, value in reversed(self.said)} | known
             slugs = {"symptoms": self.complaints, **find_mistakes("\n".join(self.text))}
             known |= {name: [",".join(found)] for name, found in slugs.items() if found}
