@@ -14,6 +14,7 @@ REWARD = re.compile(r"reward|return|(?<![a-z])(?:ep|mean|avg|min|max)?rews?(?:me
 INTRINSIC = frozenset(
     {"int", "intrinsic", "curiosity", "bonus"}
 )  # what a net earns by exploring, not by the task
+TRAININGS = frozenset({"fold", "folds", "seed", "trial", "subject", "cv"})  # columns that number trainings
 OTHER_LOSS = r"train/.+:\d+_loss"  # a further loss, named after the line that computes it
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
 
@@ -103,8 +104,11 @@ class Features(Derived):
     @cached_property
     def is_evaluation(self) -> bool:
         """Whether scores are all there is, without a step, on held-out data or in no order: the results of models
-        or of samples, of which nothing says that one was trained from the other."""
+        or of samples, of which nothing says that one was trained from the other. Also a table with a row for each
+        training (fold, seed), in no order."""
         kept = [n for n in self.run.series if n.startswith(("train/", "val/"))]
+        if any(TRAININGS & set(words_of(n)) and counts(s.values) for n, s in self.run.series.items()):
+            return self.run.axis == "row" and all(unordered(self.run.series[n].values) for n in kept)
         scores = all(direction_of(n) != "lower" for n in kept) and not self.is_reinforcement
         counted = any(counts(s.values) for n, s in self.run.series.items() if n not in (*kept, "index"))
         known = all(n.startswith("val/") and unordered(self.run.series[n].values) for n in kept)
