@@ -58,7 +58,9 @@ def loss_at_chance(
     https://karpathy.github.io/2019/04/25/recipe/. A uniform guess over k classes has a cross-entropy of ln
     k.
     """
-    yield from scores_know_nothing(run, features, nothing, epochs, steps)
+    yield from scores_know_nothing(
+        features, run.setup.classes or classes_of_one_answer(features), nothing, epochs, steps
+    )
     curve = loss_of_answers(features)
     if curve is None or curve.n < 3:
         return
@@ -146,19 +148,35 @@ def falls_below(
 
 
 def scores_know_nothing(
-    run: Run, features: Features, nothing: float, epochs: float, steps: float
+    features: Features, classes: int | None, nothing: float, epochs: float, steps: float
 ) -> Iterator[Evidence]:
     """Every score of a split has the value of guessing."""
     for split in ("val/", "train/"):
-        found = [c for c in scores(features, split, 3) if knowledge(c, run.setup.classes) is not None]
+        found = [c for c in scores(features, split, 3) if knowledge(c, classes) is not None]
         reward = features.curve(split + "reward")
         if not found and reward is not None and reward.n >= 3 and not np.any(reward.values):
             found = [reward]
         if not found or not is_late(features, epochs, steps):
             continue
-        if all((knowledge(c, run.setup.classes) or 0.0) <= nothing for c in found):
+        if split == "val/" and fits_training_only(features):
+            continue
+        if all((knowledge(c, classes) or 0.0) <= nothing for c in found):
             yield evidence(max(found, key=lambda c: c.n), max(accuracies(features), default=0.0))
             return
+
+
+def fits_training_only(
+    features: Features,
+    *,
+    apart: float = threshold(0.5, "of the scale", "convention", "the samples are memorized, not guessed"),
+) -> bool:
+    """Whether a score is far better on training data than on validation data: a gap, not a model that guesses."""
+    for held in scores(features, "val/", 1):
+        curve = features.curve(held.name.replace("val/", "train/"))
+        scale = None if curve is None else scale_of(held.name, np.append(held.values, curve.values))
+        if curve is not None and scale is not None and late(curve) - late(held) > apart * scale.perfect > 0:
+            return True
+    return False
 
 
 def knowledge(curve: Curve, classes: int | None) -> float | None:
@@ -209,6 +227,26 @@ def guessed_by_accuracy(features: Features, level: float, near: float) -> int | 
         return None
     agrees = any(abs(usual - 1 / classes) < 1 / (4 * classes) + near for usual in accuracies(features))
     return classes if agrees else None
+
+
+def classes_of_one_answer(
+    features: Features,
+    *,
+    least: float = threshold(4, "points", "convention", "fewer equal values are chance"),
+    few: float = threshold(1000, "classes", "convention", "more make 1/k any number"),
+    near: float = threshold(0.1, "of 1/k", "convention", "a batch has its own share of a class"),
+    exact: float = threshold(1e-4, "accuracy", "convention", "as it is rounded in a log"),
+) -> int | None:
+    """The number of classes k, if a validation accuracy is 1/k each time, as it is where all samples of a balanced set
+    get one answer, and the accuracy on training data is about as much."""
+    held, trained = features.curve("val/accuracy"), features.curve("train/accuracy")
+    if held is None or trained is None or held.n < least or np.ptp(held.values) or not held.values[0] > 0:
+        return None
+    scale = scale_of("accuracy", np.append(held.values, trained.values))
+    share = float(held.values[0]) / (scale.perfect if scale is not None else 1.0)
+    classes = round(1 / share)
+    guesses = abs(float(median(trained.values / held.values[0])) - 1) <= near
+    return classes if 2 <= classes <= few and abs(share - 1 / classes) < exact and guesses else None
 
 
 def accuracies(features: Features) -> Iterator[float]:
