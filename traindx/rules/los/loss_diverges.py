@@ -1,5 +1,7 @@
 """LOS002 loss-diverges."""
 
+from msgspec.structs import replace
+
 from traindx.rules.api import (
     TREND_PARTS,
     Curve,
@@ -15,11 +17,13 @@ from traindx.rules.api import (
     median_error,
     np,
     rule,
+    scale_of,
     threshold,
 )
 
 # A rise that lasts longer than this is no spike (points, share of the points), as in `curves.spikes`.
 PATIENCE, PATIENT = 12, 0.05
+CONTRADICTED = 0.2  # strength of a rise while another measure improves
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
 
 
@@ -107,7 +111,65 @@ def loss_diverges(
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
-    yield divergence(curve, best, end, from_start, ending, sudden, severity)
+    found = divergence(curve, best, end, from_start, ending, sudden, severity)
+    other = learned_meanwhile(features, curve, found.onset or 0.0)
+    if other is not None and learns_again(curve, found.onset or 0.0, ending):
+        return  # a term was faded in
+    yield found if other is None else contradicted(found, other)
+
+
+def learned_meanwhile(
+    features: Features,
+    curve: Curve,
+    onset: float,
+    *,
+    least: float = threshold(8, "points", "convention", "fewer do not show a trend"),
+    share: float = threshold(0.1, "of what was missing", "convention", "a tenth fewer errors"),
+    clear: float = threshold(4.0, "x standard error", "theory", "no noise"),
+) -> Curve | None:
+    """An accuracy, or the validation loss of a training loss, that clearly improved from the onset of the rise to the
+    end, and ends near its best: a network that diverges loses them, too."""
+    names = [n for n in features.run.series if n.endswith("/accuracy")]
+    for name in (*names, *(["val/loss"] if curve.name == "train/loss" else [])):
+        other = features.curve(name)
+        later = np.empty(0) if other is None else other.oriented[other.steps >= onset]
+        if other is None or len(later) < least:
+            continue
+        scale = scale_of(name, other.values)
+        missing = later - (scale.perfect * other.sign if scale is not None else features.floor(name))
+        first, *_, last = np.array_split(missing, 4)
+        gained, level = float(median(first)) - float(median(last)), float(median(first))
+        error = median_error(difference_noise(missing), len(last)) * np.sqrt(2)
+        if gained > max(clear * error, share * level) and level > 0:
+            return other
+    return None
+
+
+def contradicted(found: Evidence, other: Curve) -> Evidence:
+    """The evidence of a rise during which another measure improved."""
+    low, end = found.points
+    return replace(
+        found,
+        severity="low",
+        strength=CONTRADICTED,
+        aspects=(*found.aspects, "others-improve"),
+        message=f"{low.signal} went from {low.value:.4g} at step {format_step(low.step or 0.0)} to {end.value:.4g} "
+        f"(median at the end), although {other.name} improved meanwhile: its terms, their weights or the task may "
+        "have changed",
+    )
+
+
+def learns_again(
+    curve: Curve,
+    onset: float,
+    ending: float,
+    *,
+    falls: float = threshold(0.8, "of the level after the rise", "convention", "a loss that learns again"),
+) -> bool:
+    """Whether the rise came within the first part of the run, and the loss falls from then on."""
+    first, *_, last = np.array_split(curve.oriented[curve.steps >= onset], 4)
+    early = np.count_nonzero(curve.steps < onset) < ending * curve.n
+    return bool(early and median(last) < falls * median(first))
 
 
 def wanders(

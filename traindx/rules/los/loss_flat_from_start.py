@@ -186,13 +186,24 @@ def evidence(
     )
 
 
-def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
+def moves(
+    curve: Curve,
+    moved: float,
+    dip: float,
+    hidden: float,
+    surely: float,
+    *,
+    climbs: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
+) -> bool:
     """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up.
     Raises CannotJudge if noise may hide a fall."""
     fall, error = improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # a level averages such a fall away
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     unsure = max(error, trend_error(curve))
+    tilt = slope(curve.oriented)
+    if tilt.change > max(dip, climbs * tilt.error) and not rises(curve):
+        return True  # it got worse, point by point
     if fall > moved or (
         fall > moved / 4 and (fall > surely * unsure > 0 or falls(curve, fall > surely * error))
     ):
