@@ -110,7 +110,7 @@ def stop_overfitted(
 ) -> Decision | None:
     """Validation was best long ago and is clearly worse now. A late drop (grokking) is an exception."""
     curve, gap = case.features.curve("val/loss"), case.aspects.get("validation-gap-grows")
-    mild = all(f.severity == "low" for f in case.findings if f.slug == "validation-gap-grows")
+    mild = all(f.severity == "info" for f in case.findings if f.slug == "validation-gap-grows")
     if gap is None or mild or "metric-improves" in gap or case.has("validation-drops-late"):
         return None
     if curve is None or curve.n < 4:

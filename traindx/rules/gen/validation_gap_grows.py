@@ -49,13 +49,14 @@ def validation_gap_grows(
     A validation curve that rises from its minimum and stays up while the training curve rises by at most a
     quarter as much. The rise must exceed 4 times the noise of the curve (its scatter around the best
     falling-then-rising curve), and reach 5 % of the lowest level or 10 % of the improvement made before.
-    Severity is medium; low if the rise is below 10 %; high if half of the level or improvement is gone.
+    Severity is medium; low if the rise is below 10 %; high if half of the level or improvement is gone; info if it
+    is a part of a loss that does not rise.
 
     Of three evaluations, each must be worse than the one before, by 10 % together, while training falls by more
     (low). Of two, the loss must rise and training fall by half (low). Otherwise two weaker signs are reported:
 
     - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
-      it or less (low; medium from a tenth).
+      it (a half, if it fell by a quarter meanwhile) or less (low; medium from a tenth).
     - `wide`: the gap at the end does not close. The validation loss is at least 3 times the training loss
       (medium: 10 times), or the accuracy 0.15 lower (medium: 0.4, or 0.3 in a single evaluation where training
       is perfect). Within 0.15 of a perfect score, the ratio of the losses stays low.
@@ -84,12 +85,11 @@ def validation_gap_grows(
     if features.is_reinforcement or features.is_game or not (candidates or few):
         raise api.CannotJudge("needs a metric on training and validation data")
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
-    bars = (noise, relative, lost, least)
+    bars, sizes = (noise, relative, lost, least), (strong, mild, lost)
     seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
     risen, parts = worst(seen, candidates)
     signs: list[Evidence | None] = [
-        evidence(s, improves(features, s), parts or holds(features, s, order), strong, mild, lost)
-        for s in risen
+        evidence(s, improves(features, s), holds(features, s, order), parts, *sizes) for s in risen
     ]
     # Near a perfect score a training loss near zero makes any ratio of losses large.
     huge = np.inf if api.best_skill(features, ("val/",)) > 1 - apart else huge
@@ -137,15 +137,15 @@ def grew(
     *,
     visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
     ranked: float = threshold(0.95, "of the pairs, U", "theory", "3 of 3 above 3 of 3: 1 in 20"),
-    doubled: float = threshold(
-        1.0, "of the lowest level", "convention", "twice the best loss is no scatter"
-    ),
+    doubled: float = threshold(1.0, "of the lowest level", "convention", "twice the best is no scatter"),
     few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
+    sorted_: float = threshold(0.8, "Kendall's tau", "theory", "5 or more in order: 1 in 120"),
 ) -> bool:
-    """Whether the rise is beyond noise (or so large that the last third is above nearly all points around
+    """Whether the rise is beyond noise (or in order, or so large that the last third is above nearly all points around
     the low, or that all of a few are far above it) and large enough to matter; two points must show more
     than many."""
-    large = seen.relative >= visible and seen.rise.apart >= ranked  # even if it scatters much
+    ordered = seen.rise.order >= sorted_ and seen.rise.after > 4 and seen.relative >= relative
+    large = (seen.relative >= visible or ordered) and seen.rise.apart >= ranked  # even if it scatters much
     if few <= seen.rise.after and doubled <= seen.relative < np.inf:
         later = seen.pair.val.oriented[seen.rise.at + 1 :]
         large |= bool(later.min() > (1 + visible) * seen.rise.low > 0)
@@ -165,9 +165,7 @@ def gets_worse(seen: Seen, bars: tuple[float, float, float, float], order: float
 def far_above(
     seen: Seen,
     *,
-    doubled: float = threshold(
-        1.0, "of the lowest level", "convention", "twice the best loss is no scatter"
-    ),
+    doubled: float = threshold(1.0, "of the lowest level", "convention", "twice the best is no scatter"),
     visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
     few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
 ) -> bool:
@@ -233,7 +231,10 @@ def each_time(pair: Pair, least: float, half: float) -> Evidence | None:
     )  # fmt: skip
 
 
-def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | None:
+def stalled(
+    pair: Pair, wide: float, huge: float, least: float,
+    *, apart: float = threshold(2.0, "x the training loss", "convention", "enough if it fell by a quarter"),
+) -> Evidence | None:  # fmt: skip
     """A validation loss that is level over the second half of the run while the training loss falls far
     below it."""
     val, train = pair.val.oriented, pair.train_at_val()
@@ -246,6 +247,7 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
     before, after = float(median(val[half - quarter : half + 1])), float(median(val[-quarter:]))
     then, now = float(median(train[half - quarter : half + 1])), float(median(train[-quarter:]))
     gain, fall = (before - after) / before, (then - now) / then
+    wide = apart if fall >= 1 / 4 and gain <= least else wide
     if gain > 2 * least or fall < max(wide * gain, least) or after < wide * now:
         return None
     low = int(np.argmin(val[: half + 1]))
@@ -361,7 +363,7 @@ def holds(
 
 
 def evidence(
-    seen: Seen, metric_improves: bool, slight: bool, strong: float, mild: float, lost: float, *,
+    seen: Seen, metric_improves: bool, slight: bool, part: bool, strong: float, mild: float, lost: float, *,
     spent: float = threshold(1.0, "of the improvement", "theory", "the loss is worse than at the start"),
 ) -> Evidence:  # fmt: skip
     """The evidence of a rise. A score that improves does not excuse a loss that lost all that it had gained."""
@@ -385,16 +387,14 @@ def evidence(
         onset=at, last=last, where=pair.val.name,
         strength=float(np.clip(max(min(seen.lost, 1), min(seen.relative, 1)) / strong, 0.5, 1)),
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
-        severity=severity,
+        severity="info" if part else severity,
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
             "course": curves.course(then * other, now * other), "ends": ends_are,
         },
         points=(
-            pair.val.point(turn),
-            pair.val.point(-1, end * sign, low * sign),
-            pair.train.point(max(begun, 0), then),
-            pair.train.point(-1, now, then),
+            pair.val.point(turn), pair.val.point(-1, end * sign, low * sign),
+            pair.train.point(max(begun, 0), then), pair.train.point(-1, now, then),
         ),
     )  # fmt: skip

@@ -48,7 +48,7 @@ def loss_oscillates(
     - `erratic`: a validation score that scatters by 15 % of its gain between evaluations (info; low from 50
       % on);
     - `erratic` as well: a validation loss that doubles three times and halves three times between
-      evaluations.
+      evaluations (info: that rises by a quarter and falls back as often).
 
     ## Why it matters
     The steps overshoot: the optimizer jumps across the valley instead of following it.
@@ -206,32 +206,43 @@ def up_and_down(
     *,
     large: float = threshold(0.1, "of the first", "convention", "near zero any loss doubles"),
     solved: float = threshold(0.9, "of the way to a perfect score", "convention", "the answers stay right"),
+    quarter: float = threshold(1.25, "x the evaluation before", "convention", "clearly seen in a plot"),
 ) -> list[Evidence]:
     """A validation loss of few evaluations (fewer than `most`) that repeatedly doubles and halves; low where the
-    validation score is near perfect."""
+    validation score is near perfect, and a note where it only rises by a quarter and falls back."""
     curve = features.curve("val/loss")
     if curve is None or not 0 < curve.n < most or curve.oriented.min() <= 0:
         return []
-    y, change = curve.oriented, np.diff(curve.oriented)
-    rises = int(np.sum((y[1:] >= twice * y[:-1]) & (change >= large * y[0])))
-    falls = int(np.sum((y[1:] <= y[:-1] / twice) & (-change >= large * y[0])))
+    y, times = curve.oriented, twice
+    rises, falls = jumps(y, twice, large * y[0])
+    if min(rises, falls) < often:
+        (rises, falls), times = jumps(y, quarter, large * y[0]), quarter
     if min(rises, falls) < often:
         return []
     last = float(curve.steps[-1])
+    low = y[-1] < twice * y.min() or api.best_skill(features, ("val/",)) >= solved
+    course = f"doubles {rises} times and halves {falls} times"
+    if times < twice:
+        course = f"rises by a quarter or more {rises} times and falls back {falls} times"
     return [
         Evidence(
             onset=curve.step_at(0),
             last=last,
             aspects=("erratic",),
-            severity="low"
-            if y[-1] < twice * y.min() or api.best_skill(features, ("val/",)) >= solved
-            else "medium",
+            severity="info" if times < twice else "low" if low else "medium",
             strength=0.5,
-            message=f"{curve.name} doubles {rises} times and halves {falls} times between "
-            f"evaluations, so its last value {y[-1]:.3g} is unreliable",
+            message=f"{curve.name} {course} between evaluations, so its last value {y[-1]:.3g} is unreliable",
             points=(EvidencePoint(curve.name, last, float(y[-1]), float(y.min())),),
         )
     ]
+
+
+def jumps(y: np.ndarray, times: float, least: float) -> tuple[int, int]:
+    """How often values rise and fall by the factor `times` from one to the next, and by at least `least`."""
+    change = np.diff(y)
+    rises = (y[1:] >= times * y[:-1]) & (change >= least)
+    falls = (y[1:] <= y[:-1] / times) & (-change >= least)
+    return int(np.sum(rises)), int(np.sum(falls))
 
 
 def is_epoch(
