@@ -32,7 +32,7 @@ def gradient_not_finite(
     Rows whose norm is not finite. The first rows are skipped if finite ones follow. Severity is high if it
     lasts to the end, for more than two rows, or in more than 2 % of the rows. It is medium if a tenth of the
     rows is not finite. It is also medium if no row of a short log (20 rows) is finite, because the loss
-    scale may still be adjusting. It is low if single rows recover.
+    scale may still be adjusting. It is low if single rows recover, and a note in fp16.
 
     ## Why it matters
     One optimizer step with such a gradient ruins the weights. With a gradient scaler the step is skipped,
@@ -74,11 +74,22 @@ def gradient_not_finite(
         onset=step,
         last=float(raw.steps[found[-1][1] - 1]),
         strength=1.0 if grave else 0.5,
-        severity="high" if grave else "medium" if searching or repeated else "low",
+        severity="high"
+        if grave
+        else "medium"
+        if searching or repeated
+        else "info"
+        if is_scaled(run)
+        else "low",
         aspects=(kind, *["from-start"][first:]),
         values={"count": count, "rows": n, "step": step},
         points=(api.EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
+
+
+def is_scaled(run: Run) -> bool:
+    """Whether the run trains in fp16, whose loss scale overflows from time to time on purpose."""
+    return run.setup.word("precision").lower() in ("fp16", "float16", "half", "16", "16-mixed")
 
 
 def skipped_norms(run: Run, isolated: int) -> Iterator[Evidence]:

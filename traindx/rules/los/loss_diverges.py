@@ -93,7 +93,9 @@ def loss_diverges(
     curve = features.needed_curve("objective")
     climb = rise_in_few_points(features, curve, times, visible, few)
     if climb is not None or curve.n < 2 * 3:
-        yield from [climb] if climb is not None else []
+        other = best_at_the_end(features) if curve.n < few else None
+        if climb is not None:
+            yield climb if other is None else contradicted(climb, other)
         return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
@@ -142,6 +144,23 @@ def learned_meanwhile(
         error = median_error(difference_noise(missing), len(last)) * np.sqrt(2)
         if gained > max(clear * error, share * level) and level > 0:
             return other
+    return None
+
+
+def best_at_the_end(
+    features: Features,
+    *,
+    good: float = threshold(0.9, "accuracy", "convention", "nearly all answers are right"),
+) -> Curve | None:
+    """An accuracy of a short log that ends at its best, which is good."""
+    for curve in filter(None, (features.curve(f"{split}/accuracy") for split in ("train", "val"))):
+        scale = scale_of(curve.name, curve.values)
+        if (
+            curve.n > 2
+            and scale is not None
+            and curve.values[-1] >= max(good * scale.perfect, curve.values.max())
+        ):
+            return curve
     return None
 
 

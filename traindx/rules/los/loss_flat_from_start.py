@@ -100,7 +100,8 @@ def loss_flat_from_start(
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
         raise CannotJudge(f"{curve.n} points are too few for a trend")
     if curve.sign < 0 and not constant:
-        yield from flat_score(curve, many, surely, some, same)
+        answered = any(features.curve(f"{split}/accuracy") is not None for split in ("train", "val"))
+        yield from flat_score(curve, many, surely, some, same, answered)
         return
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
@@ -226,10 +227,12 @@ def falls(
     return ends and -tilt.change > clear * tilt.error > 0
 
 
-def flat_score(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:
+def flat_score(
+    curve: Curve, many: float, surely: float, some: float, same: float, answered: bool
+) -> Iterator[Evidence]:
     """A reward or another score that gained nothing compared with its own scatter, neither at the end nor in
     between. A score has no zero, so its level cannot be the unit. With fewer points than `many`, no third
-    may be better than the first."""
+    may be better than the first. Where answers are counted, too (`answered`), a reward near zero says less."""
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
@@ -243,7 +246,11 @@ def flat_score(curve: Curve, many: float, surely: float, some: float, same: floa
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
-    yield evidence(curve, ("score",), sure=False, short=False)
+    # Rewards less their mean are about zero however good the answers are.
+    centred = answered and abs(float(np.mean(curve.values))) < scatter
+    yield evidence(
+        curve, ("score",), sure=False, short=centred and curve.values.min() < 0 < curve.values.max()
+    )
 
 
 def rises(

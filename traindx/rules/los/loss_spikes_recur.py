@@ -39,6 +39,9 @@ def loss_spikes_recur(
         3.0, "x the level before", "convention", "2-3x the running average does no harm"
     ),
     enough: float = threshold(50, "points", "convention", "of a curve that is not the objective"),
+    least: float = threshold(
+        0.01, "of the objective", "convention", "a smaller part of a loss does no harm"
+    ),
 ) -> Iterator[Evidence]:
     """The loss spikes three times or more.
 
@@ -86,6 +89,7 @@ def loss_spikes_recur(
         serious = serious and sum(s.last - s.first + 1 for s in found) >= seldom * other.n
         # Another curve than the objective counts only if its spikes are far above everything else in it.
         serious = serious and (other is curve or len(towers(other, found)) >= many)
+        serious = serious and (other is curve or highest.before + highest.height > least * abs(curve.end))
         tall = sum(s.height > large * abs(s.before) for s in found) >= 1
         mild: Severity = "low" if other is curve and tall else "info"
         yield recurring(features, other, found, "medium" if serious else mild, int(many))
