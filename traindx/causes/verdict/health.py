@@ -138,7 +138,9 @@ def health_of(
     gravest = {f.severity for f in case.findings if counts(f, case)}
     leading, healthy = case.leading, case.healthy
     if gravest & {"critical", "high"}:
-        return "sick" if healthy < doubted else "watch"
+        grave = (f for f in case.findings if f.severity in ("critical", "high") and counts(f, case))
+        only_slow = not case.recorded and all(costs_time(f) for f in grave)  # it gets there, only later
+        return "sick" if healthy < doubted and not only_slow else "watch"
     if case.recorded and (case.features.loss_is_no_score or case.features.is_reinforcement):
         return health_without_score(case)
     done = has_no_harm(case)
