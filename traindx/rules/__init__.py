@@ -19,7 +19,9 @@ GROUP = "traindx.rules"
 # What somebody who asks about a run says of it, by the rule that would see it in more rows.
 SAID = {
     "loss-not-finite": "by the question, the loss becomes NaN or infinite",
-    "loss-diverges": "by the question, the loss rises",
+    "loss-diverges": "by the question, the loss rises or the score falls",
+    "loss-at-chance": "by the question, the model does not get better than guessing",
+    "predictions-collapse": "by the question, the model gives one answer to every input",
     "loss-flat-from-start": "by the question, the run does not learn",
     "validation-gap-grows": "by the question, validation is worse than training",
     "metric-constant-or-impossible": "by the question, a score does not change",
@@ -29,7 +31,18 @@ SAID = {
     "gradient-norm-vanishes": "by the question, the gradients vanish",
     "step-waits-for-data": "by the question, loading data takes the time",
     "memory-grows": "by the question, the memory in use grows",
+    "step-time-creeps": "by the question, steps or epochs take longer and longer",
+    "loss-oscillates": "by the question, the loss oscillates",
+    "loss-falls-slowly": "by the question, the loss falls slowly",
+    "discriminator-wins": "by the question, the discriminator wins",
+    "posterior-collapses": "by the question, the divergence from the prior is almost 0: the latent variables are not used",
+    "loss-has-no-floor": "by the question, the loss is below 0, as a negated score or the log-likelihood of continuous "
+    "values may be, but not cross-entropy or a squared error",
+    "validation-beats-training": "by the question, validation is better than training, which is normal with dropout, "
+    "augmentation or a training loss averaged over the epoch",
 }
+GRAVE = frozenset({"loss-at-chance"})
+NOTES = frozenset({"validation-beats-training", "loss-has-no-floor"})  # more often normal than a fault
 
 
 @cache
@@ -98,14 +111,17 @@ def said_of(
 ) -> Outcome:
     """The outcome of a rule that cannot judge so few points, where a question says what it would see."""
     slug, curve = outcome.rule.slug, features.objective
-    said = slug in SAID and slug in run.setup.word("symptoms").split(",")
+    said = slug in SAID and any(
+        slug in run.setup.word(name).split(",") for name in ("symptoms", "described", "noticed")
+    )
     if not said or outcome.status == "fired" or (curve is not None and len(curve.raw) >= few):
         return outcome
     if outcome.status == "clear" and (slug != NOT_FINITE or features.run.points > two):
         return outcome
     words = Evidence(
-        severity="medium",
+        severity="high" if slug in GRAVE else "info" if slug in NOTES else "medium",
         strength=0.5,
+        aspects=("said",),
         message=SAID[slug],
         points=(EvidencePoint("setup:symptoms", None, 1, 0, "symptoms"),),
     )

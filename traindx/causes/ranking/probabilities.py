@@ -146,6 +146,11 @@ TERMS: Mapping[str, Mapping[str, float]] = {
         "params-not-in-optimizer": 1.5, "dead-relus": 1.0, "bad-initialization": 1.0,
         "unshuffled-data": -2.0, "unnormalized-inputs": -1.0,
     },
+    # Somebody who complains of the score alone sees the loss fall.
+    "metric-constant-or-impossible:said": {
+        "misaligned-labels": 1.5, "val-preprocessing-mismatch": 1.0, "class-imbalance": 1.0, "learning-rate-too-high": -1.5,
+    },
+    "predictions-collapse:said": {"class-imbalance": 1.5, "learning-rate-too-high": 0.8, "healthy": -1.0},
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
     # What is 0 from the first point on was not computed; no step made it so.
     "metric-constant-or-impossible:parts": {"fully-masked-labels": 2.5, "learning-rate-too-high": -2.0},

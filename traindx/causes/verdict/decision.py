@@ -227,13 +227,18 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return None
     seen = leading_finding(case)
     if seen is not None:
-        return Decision("inspect", f"the run is too short for a verdict. So far: {seen.message}", 0.5)
+        short = "" if words_only(case.run) else "the run is too short for a verdict. So far: "
+        return Decision("inspect", f"{short}{seen.message}", 0.5)
     curve = case.features.objective
     if (curve is None or curve.n == 0) and any(e.kind == "skipped-step" for e in case.run.events):
         scaling = "the loss scaler skips a few steps to find its range. The log shows no loss yet"
         return Decision("continue", scaling, 0.5)
     if curve is None or curve.n == 0:
         missing = "the log has no loss and no score, so it does not show whether the model learns"
+        if words_only(case.run):
+            missing = next(
+                (f.message for f in case.findings), "the words of a question do not show what is wrong"
+            )
         if case.features.is_evaluation and any(n.startswith(("train/", "val/")) for n in case.run.series):
             missing = "no column counts steps: the rows may be samples or models, not the steps of one run"
         return Decision("inspect", missing, 0.5)
@@ -251,6 +256,11 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         doubt = f"the question says that something is wrong, and {points} of {curve.name} cannot show the opposite"
         return Decision("inspect", doubt, 0.5)
     return Decision("continue", f"the run is too short for a verdict: {curve.name} has {points}", 0.5)
+
+
+def words_only(run: Run) -> bool:
+    """Whether somebody asked without pasting a row of the log."""
+    return any(e.code == "words-only" for e in run.events)
 
 
 def undecided(

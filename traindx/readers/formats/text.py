@@ -23,6 +23,7 @@ from traindx.readers.textlog.tables import is_heading, row_cells
 
 NAME = "text"
 FILES = ("*.log", "*.out", "*.err", "*.txt", "*.md", "*.gz")
+OF_QUESTIONS = ("symptoms", "noticed", "mistakes", "described")  # facts from the words of a question
 MOST = 0.5
 LIVED = 200  # lines after an error that only a program that goes on writes: launchers stop within fewer
 LISTED = 50  # lines of one kind that can be part of a listing of code
@@ -115,7 +116,7 @@ def read(source: Source) -> list[RawLog]:
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
     log = understood(source.name, scanner)
-    if not log.columns and (log.facts.get("symptoms") or log.facts.get("mistakes")):
+    if not log.columns and any(log.facts.get(name) for name in OF_QUESTIONS):
         log.events.append(Event("note", "the question has words and no record of a step", code="words-only"))
     elif not log.columns and (not log.events or lived_on(scanner)):
         raise NotALog(
@@ -158,7 +159,11 @@ def scan(source: Source) -> tuple[Scanner, list[Event]]:
 
 def understood(name: str, scanner: Scanner) -> RawLog:
     """What the lines say together: columns, steps, facts and events."""
-    shapes = [s for s in kinds_of_lines(scanner) if not is_listed(s, scanner) and not is_prose(s)]
+    shapes = [
+        s
+        for s in kinds_of_lines(scanner)
+        if not (is_listed(s, scanner) or is_prose(s) or complains(s, scanner))
+    ]
     shapes, epochs = ends_of_passes(shapes, epoch_line(shapes))
     counts = [count_of(shape, epochs) for shape in shapes]
     axis = find_axis(shapes, counts)
@@ -186,6 +191,11 @@ def kinds_of_lines(scanner: Scanner) -> Iterable[Shape]:
     """What was read, by kind of line, in the terms that headings and the rest of the text give it."""
     found = by_heading(shapes_of(scanner.variants, scanner.records), scanner.headings)
     return of_gradients(found) if scanner.facts.gradients else found
+
+
+def complains(shape: Shape, scanner: Scanner) -> bool:
+    """Whether a kind of line that comes once is a sentence of a question that says what is wrong."""
+    return scanner.facts.asked and len(shape) == 1 and int(shape.rows[0]) in scanner.facts.sentences
 
 
 def is_listed(shape: Shape, scanner: Scanner) -> bool:

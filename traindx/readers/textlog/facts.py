@@ -3,9 +3,8 @@
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from itertools import islice
 
+from traindx.readers.textlog.complaints import complaint_facts, complaints_in
 from traindx.readers.textlog.grammar import LONGEST_LINE
 from traindx.readers.textlog.mistakes import MOST_LINES, find_mistakes
 from traindx.vocabulary import Fact
@@ -116,43 +115,10 @@ SATURATES = re.compile(
 )
 RECTIFIES = re.compile(r"relu|gelu|elu\b|silu|swish|mish|\b(?:output|last|final)\b", re.I)
 GRADIENTS = re.compile(r"\bgrad(?:ient)?s?\b|grad_norm", re.IGNORECASE)
-# What the author says is wrong, by the slug of the rule that would see it. A sentence counts for the first that fits.
-# `did not improve from` is what Keras prints.
-SUBJECT = r"\b(?:loss\w*|acc\w*|rewards?|scores?|models?|net\w*|training|generator|agent|m?ap|m?iou|dice|[wc]er|bleu|it)\b"
-NOT = r"(?:(?:do|does|is|are|was|has|have|can|could|will|wo|ca)(?:n['’o]?t| not)|never|not|barely|hardly)"
-COMPLAINTS = (
-    ("gradient-norm-explodes", re.compile(r"\bexplod\w* gradients?\b|\bgrad\w*(?: norms?)? (?:\w+ )?explod|梯度爆炸", re.I)),
-    ("gradient-norm-vanishes", re.compile(r"\bvanish\w* gradients?\b|\bgrad\w*(?: norms?)? (?:\w+ )?vanish|梯度消失", re.I)),
-    ("memory-grows", re.compile(
-        r"\b(?:memory|ram)\b[^.?!:=]{0,30}\b(?:keeps? (?:increas|grow|ris)|increas|grow|leak)|memory leak", re.I)),
-    ("loss-not-finite", re.compile(
-        r"(?:\b(?:is|are|was|be|get\w*|got|becom\w+|became|turn\w*|goes|show\w*|of|always|been|value) |\b)nans?\b(?! \d)"
-        r"(?=.*[a-z]{3}|[.!?]?\s*$)|[为成是]\s?nan", re.I)),
-    ("validation-gap-grows", re.compile(
-        r"over-?fit|过拟合|\b(?:val\w*|test|eval\w*)\b[^.?!:=]{0,40}\b(?:increas|ris(?:es|ing)|goes? up"
-        r"|(?:very|much|so|too) low)", re.I)),
-    ("metric-constant-or-impossible", re.compile(
-        r"\b(?:\w*acc\w*|m?ap|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)\b[^.?!:]{0,40}"
-        r"\b(?:always|constantly|stuck|(?:stay|remain|keep)(?:s|ed|ing)?|(?:is|are) (?:(?:still |only )?(?:zero|0)"
-        r"|(?:the )?same (?:for|in|at|after|every|each)))\b", re.I)),
-    ("loss-jumps-on-resume", re.compile(
-        r"\b(?:resum|restor|reload)\w*[^.?!:=]{0,60}\b(?:jump|increas|higher|spike|strange|weird)", re.I)),
-    ("loss-flat-from-start", re.compile(
-        rf"{SUBJECT}[^.?!:=]{{0,60}}\b{NOT} (?:\w+ ){{0,2}}(?:learn|train|converg|improv(?!e from)|decreas|increas|chang|mov"
-        rf"|work|go\w* (?:down|up)|drop|reduc)|\b{NOT} (?:learn|converge)\b|\bnot (?:learn|converg|work|train)ing\b"
-        r"|\b(?:stuck|stagnat\w+|(?:stay|remain|keep)(?:s|ed|ing)? (?:the same|constant|at|around|unchanged|on))\b"
-        r"|\b(?:every|each) (?:epoch|iteration|step|batch)\b[^.?!:]{0,30}\bthe same (?:loss|acc\w*|value|result)"
-        r"|\b(?:always|constantly) (?:the same|zero|at|around|\d)|\bconstant (?:value|loss|acc\w*)\b"
-        r"|\b(?:loss|reward) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))"
-        r"|不下降|不收敛|不变|没有下降|没有变化|降不下", re.I)),
-    ("loss-plateaus", re.compile(r"\bplateau|\bstop(?:s|ped) (?:improving|decreasing|learning)|\bstagnat", re.I)),
-    ("loss-diverges", re.compile(
-        r"\b(?:loss\w*|error|perplexity|ppl)\b[^.?!:=]{0,40}\b(?:explod|diverg|blow|increas(?:es|ing)|goes up|(?:rise|grow)s)"
-        r"|\bacc\w*\b[^.?!:=]{0,30}\b(?:drops|decreases|falls) ", re.I)),
-)  # fmt: skip
 PROSE = re.compile(
     r"(?:^|[\s(*#>])[A-Za-z][a-z']*[,.?!;:]*(?:\s+[A-Za-z][a-z'’_]*[,.?!;:]*){2}|[\u4e00-\u9fff]{3}"
 )
+COMMENT = re.compile(r"(?<=\S)\s+#.*")  # of source code: not the words of who asks
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
 PAIR = re.compile(
@@ -176,7 +142,8 @@ class Facts:
     def __init__(self) -> None:
         self.found: list[tuple[int, str, Fact]] = []
         self.said: list[tuple[str, Fact]] = []
-        self.complaints: dict[str, None] = {}  # in the order of the text
+        self.complaints: dict[str, str] = {}  # slug -> sentence, in the order of the text
+        self.sentences: set[int] = set()  # the rows that complain
         self.asked = self.gradients = False  # whether somebody asks, and whether gradients are spoken of
         self.prose = 0  # lines
         self.code = array("q")
@@ -187,12 +154,7 @@ class Facts:
         and defaults, not what was used."""
         if len(self.text) < MOST_LINES:
             self.text.append(line[:400])
-        prose = bool(PROSE.search(line)) or (row == 1 and not any(map(str.isdigit, line)))  # or a title
-        self.prose += prose
-        complaints = dict.fromkeys(complaints_in(line[:LONGEST_LINE], prose))
-        self.complaints |= complaints
-        # The title of a question says what is wrong, too.
-        self.asked = self.asked or bool(ASKS.search(line[:LONGEST_LINE])) or (row == 1 and bool(complaints))
+        self.offer_sentences(line[:LONGEST_LINE], row)
         self.gradients = self.gradients or bool(GRADIENTS.search(line[:LONGEST_LINE]))
         self.said += said_in(line[:LONGEST_LINE])
         if CODE.search(line[:400]) and not LITERAL.search(line):
@@ -206,6 +168,20 @@ class Facts:
             if fact is not None and not (fact[0] == "classes" and "..." in between):
                 self.found.append((row, *fact))
 
+    def offer_sentences(self, line: str, row: int) -> None:
+        """Search a line of prose, or the title of a question, for what its author says is wrong."""
+        words = COMMENT.sub("", line)
+        titled = row == 1 and line.count(":") < 2 and not re.search(r"[=|]", line)
+        complaints = dict(complaints_in(words)) if titled or PROSE.search(words) else {}
+        worded = titled or PROSE.search(
+            re.sub(r"(?i)\b(?:nan|inf)\b", "0", words)
+        )  # not a row of `nan nan nan`
+        self.prose += bool(worded)
+        self.sentences |= {row} if complaints and worded else set()
+        for slug, sentence in complaints.items():
+            self.complaints.setdefault(slug, sentence)
+        self.asked = self.asked or bool(ASKS.search(line)) or (row == 1 and bool(complaints))
+
     def before(self, row: int) -> dict[str, Fact]:
         """Facts from lines before `row`; the first word on each is kept."""
         known: dict[str, list[Fact]] = {}
@@ -214,7 +190,9 @@ class Facts:
                 known.setdefault(name, []).append(value)
         if self.asked and self.prose <= MOST_PROSE:
             known = {name: [value] for name, value in reversed(self.said)} | known
-            slugs = {"symptoms": self.complaints, **find_mistakes("\n".join(self.text))}
+            text = "\n".join(self.text)
+            classes = next((v for v in known.get("classes", ()) if isinstance(v, int)), None)
+            slugs = complaint_facts(self.complaints, text, classes) | find_mistakes(text)
             known |= {name: [",".join(found)] for name, found in slugs.items() if found}
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
@@ -243,12 +221,6 @@ def said_in(line: str) -> list[tuple[str, Fact]]:
     if net is not None and kinds and not RECTIFIES.search(line):
         found += [("depth", int(net[1])), ("activations", ", ".join(sorted(kinds)))]
     return found
-
-
-def complaints_in(line: str, prose: bool) -> Iterator[str]:
-    """The rules that would see what the author of a question says is wrong, one a sentence of `prose`."""
-    for sentence in re.split(r"(?<=[.?!？。])\s*", line) if prose else ():
-        yield from islice((slug for slug, pattern in COMPLAINTS if pattern.search(sentence)), 1)
 
 
 def optimizer_and_precision(line: str) -> list[tuple[str, Fact]]:

@@ -130,14 +130,17 @@ MISTAKES = (
             r"\b(?:fro(?:ze|zen)|freez\w*|requires_grad\s*=\s*False)\b[^.\n]{0,40}\ball\b"
             r"|\ball\b[^.\n]{0,30}\b(?:layers|parameters|weights)\b[^.\n]{0,30}(?:frozen|requires_grad\s*=\s*False)",
         ),
-        r"\.(?:fc|head|classifier)\b|\b(?:except|but|new|last|final|top|head)\b",
+        r"\.(?:fc|head|classifier)\s*=|\bexcept\b|\bbut (?:not )?(?:the|my) (?:last|final|head|top|classif)"
+        r"|\b(?:only|just|new|replaced|added|train\w*) (?:\w+ ){0,3}(?:last|final|head|top|layers?|classifier)\b",
     ),
     Mistake(
         "described",
         "output-cannot-reach-targets",
         (
             r"\b(?:last|final|output|ends?)\b[^.?!\n]{0,40}\brelu\b"
-            r"|\brelu (?:as|in|at|on|for) (?:the |my )?(?:last|final|output)\b",
+            r"|\brelu (?:as|in|at|on|for) (?:the |my )?(?:last|final|output)\b"
+            r"|\breturn\s+(?:\w+\.)*relu\(self\.(?:fc|out|lin|head|class)\w*\("
+            r"|Dense\([^\n]*relu[^\n]*\n(?:(?![^\n]*(?:Dense|\badd)\()[^\n]*\n){0,4}[^\n]*compile\(",
             r"cross_?entropy|\bBCE",
         ),
         rf"{RARELY}\brelu\b",
@@ -154,7 +157,9 @@ MISTAKES = (
         "modes-disagree",
         (
             r"\beval(?:\(\)|uation)?(?: mode)?\b[^.?!\n]{0,60}\b"
-            r"(?:worse|bad|huge|wrong|terrible|drops?|random|constant)\b",
+            r"(?:worse|bad|huge|wrong|terrible|drops?|random|constant)\b"
+            r"|\b(?:validat|evaluat|predict|test)\w*\b[^?!]{0,80}\bsame (?:data\w*|set|images)\b"
+            r"|\bsame (?:data\w*|set|images)\b[^?!]{0,80}\b(?:validat|evaluat|predict|test)",
             r"batch ?norm|\bBN\b",
         ),
     ),
@@ -170,16 +175,6 @@ MISTAKES = (
         (
             r"\bvalidation (?:data\w*|set)\b[^.?!\n]{0,30}\bsame as\b[^.?!\n]{0,20}\btrain"
             r"|\baugment\w*[^.?!\n]{0,40}\b(?:then|before) (?:I )?(?:train.?test )?split",
-        ),
-    ),
-    Mistake(
-        "described",
-        "step-waits-for-data",
-        (
-            r"\bwait\w* (?:for|on) (?:the )?(?:data|batch)"
-            r"|\bdata ?load\w*[^.?!\n]{0,30}\b(?:slow|bottleneck|most of)"
-            r"|\bGPU[- ]?(?:util\w*|usage|load)[^.?!\n]{0,40}(?:\blow\b|\b1?\d ?%|\bzero\b)"
-            r"|\blow GPU|\bGPU[^.?!\n]{0,20}\bidle",
         ),
     ),
     Mistake(

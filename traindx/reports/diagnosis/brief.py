@@ -110,6 +110,8 @@ def longest(diagnosis: RunDiagnosis) -> int:
 
 def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
     """What to add to a log that cannot be judged."""
+    if run is not None and any(e.code == "words-only" for e in run.events):
+        return "Paste the rows that training prints under the question: step or epoch, loss, validation loss, learning rate."
     curve = Features(run).objective if run is not None else None
     if run is not None and (curve is None or curve.n == 0):
         own = [
