@@ -139,3 +139,21 @@ def test_a_ratio_of_two_losses_near_zero_is_no_gap(end: float, status: str) -> N
     way = 0.35 * 0.4 ** np.arange(10)
     run = make.run({"train/loss": way + 0.00126, "val/loss": way + end})
     assert judged(validation_gap_grows, run).status == status
+
+
+@pytest.mark.parametrize(
+    ("loss", "status"),
+    [
+        (
+            [1.02, 0.91, 0.9, 0.95, 1.28, 1.35, 0.0, 0.0, 0.0],
+            "fired",
+        ),  # half precision, or NaN that is printed as 0
+        ([1.02, 0.91, 0.9, 0.95, 1.28, 1.35, 0.0, 0.0, 0.4], "clear"),  # it comes back
+        ([1.02, 0.41, 0.12, 0.04, 0.02, 0.01, 0.0, 0.0, 0.0], "clear"),  # printed with two digits
+        ([1.02, 0.0, 0.9, 0.0, 1.28, 1.35, 0.0, 0.0, 0.0], "clear"),  # a hinge loss of single batches
+        ([1.02, 0.91, 0.9, 0.95, 1.28, 1.35, 1.2, 0.0, 0.0], "clear"),  # too few to tell
+    ],
+)
+def test_a_loss_that_drops_to_zero_at_once_is_not_learned(loss: list[float], status: str) -> None:
+    run = make.run({"train/loss": np.array(loss)})
+    assert judged(metric_constant_or_impossible, run).status == status

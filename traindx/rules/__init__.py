@@ -41,7 +41,10 @@ SAID = {
     "validation-beats-training": "by the question, validation is better than training, which is normal with dropout, "
     "augmentation or a training loss averaged over the epoch",
 }
-GRAVE = frozenset({"loss-at-chance"})
+GRAVE = frozenset({"loss-at-chance", "loss-not-finite"})
+VAGUE = frozenset(
+    {"loss-flat-from-start", "metric-constant-or-impossible"}
+)  # where one of GRAVE is said, too
 NOTES = frozenset({"validation-beats-training", "loss-has-no-floor"})  # more often normal than a fault
 
 
@@ -114,6 +117,8 @@ def said_of(
     said = slug in SAID and any(
         slug in run.setup.word(name).split(",") for name in ("symptoms", "described", "noticed")
     )
+    if slug in VAGUE and not run.series and "loss-at-chance" in run.setup.word("symptoms"):
+        return outcome
     if not said or outcome.status == "fired" or (curve is not None and len(curve.raw) >= few):
         return outcome
     if outcome.status == "clear" and (slug != NOT_FINITE or features.run.points > two):

@@ -58,6 +58,10 @@ def page(question: str) -> RunDiagnosis:
         ("It always predicts cat, no matter what I feed", "predictions-collapse"),
         ("the output masks are all black", "predictions-collapse"),
         ("I get the same output for all inputs", "predictions-collapse"),
+        ("my bert predicts positive for every sentence", "predictions-collapse"),
+        ("it predicts the mean for all inputs, I only get a straight line", "predictions-collapse"),
+        ("the GAN shows mode collapse", "predictions-collapse"),
+        ("mAP50 is 0.0 all the time", "metric-constant-or-impossible"),
         ("why is the loss negative?", "loss-has-no-floor"),
         ("My dice is always 0", "metric-constant-or-impossible"),
         ("the mAP was still 0 at the end", "metric-constant-or-impossible"),
@@ -122,6 +126,42 @@ def test_the_value_of_guessing_is_known(words: str, classes: int | None, expecte
     assert ("loss-at-chance" in said(words, classes)) is expected
 
 
+@pytest.mark.parametrize(
+    ("words", "tried"),
+    [
+        ("I lowered the learning rate to 1e-5 but nothing changes", True),
+        ("different learning rates do not help", True),
+        ("it doesn't matter if I reduce my learning rate", True),
+        ("With a lower learning rate it trains well.", False),
+        ("Should I use a smaller learning rate?", False),
+    ],
+)
+def test_a_lower_rate_that_did_not_help_is_known(words: str, tried: bool) -> None:
+    assert (complaint_facts({}, words, None)["tried"] == ("lower-rate",)) is tried
+
+
+def test_a_lower_rate_that_did_not_help_leaves_another_cause() -> None:
+    asked = "My loss is nan from the first epoch on, why?\n"
+    assert page(asked).hypotheses[0].cause == "learning-rate-too-high"
+    tried = page(f"{asked}I reduced the learning rate and it is still the same.\n")
+    assert tried.hypotheses[0].cause != "learning-rate-too-high"
+    assert tried.health in ("sick", "failed")
+
+
+def test_guessing_is_said_once_and_gravely() -> None:
+    run = page("Why is the accuracy of my two classes stuck at 50%? It does not learn.\n")
+    assert [f.slug for f in run.findings] == ["loss-at-chance"]
+    assert run.health == "sick"
+
+
+def test_an_agent_gets_the_advice_for_agents() -> None:
+    run = page("My DQN agent does not learn, the reward stays at -200. What can I do?\n")
+    assert "random actions" in " ".join(r.text for r in run.recommendations)
+    assert "random actions" not in " ".join(
+        r.text for r in page("My CNN does not learn, why?\n").recommendations
+    )
+
+
 def test_every_complaint_has_words_for_the_page_and_a_rule() -> None:
     slugs = {slug for slug, _ in COMPLAINTS} | {"loss-at-chance", "loss-jumps-on-resume"}
     assert slugs == set(SAID)
@@ -158,6 +198,12 @@ def test_comments_of_a_program_are_not_what_somebody_says() -> None:
     rows = "".join(f"step {i} loss {3 / i:.3f}\n" for i in range(1, 30))
     (log,) = read_source(memory(f"I print the number of tokens, is that right?\n{code}{rows}"))
     assert "symptoms" not in log.facts
+
+
+def test_a_question_that_is_not_understood_is_told_what_to_paste() -> None:
+    with pytest.raises(ReadError, match="no line") as refused:
+        read_source(memory("Hi, how long does it take to train a detector on 1000 images?\n"))
+    assert "paste them" in str(refused.value.hint)
 
 
 def test_a_text_that_asks_nothing_is_refused() -> None:

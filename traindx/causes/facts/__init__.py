@@ -80,6 +80,7 @@ FACTS: Mapping[str, FactCheck] = {
     "on-processor": on_processor,
     "several-processes": several_processes,
     "clamped-loss": clamped_loss,
+    "lower-rate-tried": lambda run, features: run.setup.word("tried") == "lower-rate" or None,
     "accumulation-scaled": event("code", "accumulation-scaled"),
     "answers-one-class": answers_one_class,
     "answers-rare-class": answers_rare_class,

@@ -148,10 +148,17 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     },
     # Somebody who complains of the score alone sees the loss fall.
     "metric-constant-or-impossible:said": {
-        "misaligned-labels": 1.5, "val-preprocessing-mismatch": 1.0, "class-imbalance": 1.0, "learning-rate-too-high": -1.5,
+        "misaligned-labels": 6.0, "val-preprocessing-mismatch": 4.0, "learning-rate-too-high": -3.0,
     },
-    "predictions-collapse:said": {"class-imbalance": 1.5, "learning-rate-too-high": 0.8, "healthy": -1.0},
-    "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
+    "predictions-collapse:said": {"class-imbalance": 3.0, "learning-rate-too-high": 1.0, "healthy": -2.0},
+    "loss-jumps-on-resume:said": {"resume-without-state": 3.0, "healthy": -2.0},
+    "discriminator-wins:said": {"unbalanced-opponents": 2.5},
+    "posterior-collapses:said": {"unbalanced-loss-terms": 3.0},
+    "step-time-creeps:said": {"step-time-creep": 2.0},
+    # On the same samples nothing has to generalize.
+    "modes-disagree": {"insufficient-regularization": -4.0, "too-little-data": -4.0},
+    "fact:lower-rate-tried": {"learning-rate-too-high": -2.5},
+    "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2, "half-precision-range": 1.0},
     # What is 0 from the first point on was not computed; no step made it so.
     "metric-constant-or-impossible:parts": {"fully-masked-labels": 2.5, "learning-rate-too-high": -2.0},
     "metric-constant-or-impossible:below-zero": {

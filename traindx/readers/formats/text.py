@@ -122,7 +122,8 @@ def read(source: Source) -> list[RawLog]:
         raise NotALog(
             source.name,
             "no line in it looks like the record of a training step",
-            hint="a text log needs lines such as `step 10 loss 2.3`",
+            hint="a text log needs lines such as `step 10 loss 2.3`"
+            + (": paste them below the question" if scanner.facts.asked else ""),
         )
     log.events += damage
     return [log]

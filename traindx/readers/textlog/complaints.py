@@ -6,7 +6,7 @@ from functools import cache
 from math import isclose, log
 
 LOSS = r"(?:loss\w*|error|cost|perplexity|ppl)"
-SCORE = r"(?:\w*acc\w*|m?ap|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)"
+SCORE = r"(?:\w*acc\w*|m?ap(?:@?\.?\d\d)?|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)"
 VALIDATION = r"(?:val\w*|test\w*|eval\w*|dev)"
 UP = r"(?:increas\w*|ris(?:es?|ing)|(?:goes|going|go|jumps?) up|grow\w*|climb\w*)"
 DOWN = r"(?:decreas\w*|drop\w*|falls?|falling|(?:goes|going|go) down|reduc\w*)"
@@ -80,6 +80,8 @@ COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"\b{ONE_CLASS}[^.?!]{{0,40}}\b{WHATEVER}\b",
         r"\b(?:always|only|just) (?:predict|output|return|classif)\w*\b|\bpredict\w* (?:\w+ ){0,3}(?:always|only) ",
         rf"\b{PREDICTS}\b[^.?!]{{0,40}}\b(?:all|completely|entirely|totally|only) (?:the )?{EMPTY}\b",
+        r"\bpredict\w* (?!the |a |an |well|correct)(?:\w+ ){1,2}(?:for|on) (?:all|every|each|any)\b|\bmode collapse",
+        r"\bpredicts? (?:only |just |always )?the (?:mean|average)\b|\b(?:straight|flat|horizontal) line\b",
         rf"\b(?:predicted|output) (?:\w+ )?(?:images?|masks?) (?:are|is) {EMPTY}\b|\ball (?:negative|positive) predict",
     )),
     ("loss-has-no-floor", (
@@ -132,6 +134,12 @@ RESUMED = (
     rf"\b(?:{WORSE}|starts? (?:again )?(?:from|at)|back (?:to|at) (?:the )?(?:beginning|start))"
     rf"|\bloss\w*\b[^.?!=]{{0,60}}\b{WORSE}[^.?!=]{{0,60}}\b(?:when|after|if|upon|on)\b[^.?!=]{{0,30}}\b{AGAIN}"
 )
+# A lower rate was tried, and changed nothing.
+TRIED = (
+    r"\b(?:reduc|lower|decreas|small|differ|chang|tun)\w* (?:\w+ ){0,2}(?:learning rates?|lrs?)\b[^.?!\n]{0,60}"
+    r"\b(?:no|not|nothing|still|same|without|useless|\w+n['’]?t)\b"
+    r"|\b(?:not|\w+n['’]?t) (?:matter|help|change)\b[^.?!\n]{0,30}\b(?:learning rate|lr)\b"
+)
 NOTES = frozenset({"validation-beats-training", "loss-has-no-floor"})  # more often normal than a fault
 STUCK = frozenset({"loss-flat-from-start", "metric-constant-or-impossible", "loss-plateaus"})
 MOST_CHARACTERS = 500  # of a sentence
@@ -173,10 +181,12 @@ def complaint_facts(
     sentences: Mapping[str, str], text: str, classes: int | None
 ) -> dict[str, tuple[str, ...]]:
     """`symptoms` and `noticed`: the rules that would see what is said to be wrong, and what is said but is more often
-    normal, in `sentences` (by their complaint) and in the `text` as a whole."""
+    normal, in `sentences` (by their complaint) and in the `text` as a whole. `tried`: what did not help."""
     said = [slug for slug in sentences if slug not in NOTES]
     if re.search(RESUMED, text, re.IGNORECASE):  # explains why the loss is higher
         said = ["loss-jumps-on-resume", *(slug for slug in said if slug != "loss-diverges")]
     if any(names_chance(sentences[slug], classes) for slug in STUCK & sentences.keys()):
         said.insert(0, "loss-at-chance")
-    return {"symptoms": tuple(said), "noticed": tuple(slug for slug in sentences if slug in NOTES)}
+    noticed = tuple(slug for slug in sentences if slug in NOTES)
+    tried = ("lower-rate",) if re.search(TRIED, text, re.IGNORECASE) else ()
+    return {"symptoms": tuple(said), "noticed": noticed, "tried": tried}

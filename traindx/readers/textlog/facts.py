@@ -101,6 +101,9 @@ SAID = (
     ("dropout", re.compile(r"\bdropout(?: rate| layers?)? (?:of|is|was|with|to) (0?\.\d+)", re.I)),
     ("optimizer", re.compile(
         rf"\b(?:use[ds]?|using|with|tried) (?:the )?{NAMES_OF_OPTIMIZERS}(?= ?[,.;)]| (?:opt|and lr|with)|$)", re.I)),
+    ("simulator", re.compile(
+        r"\b(PPO|D?DQN|A[23]C|DDPG|TD3|TRPO|cart-?pole|lunar ?lander|(?:open ?ai )?gym(?:nasium)?|reinforcement learning"
+        r"|episodes? rewards?|(?:my|the|an) agent)\b(?! model)", re.I)),
     ("workers", re.compile(r"\bnum_workers ?(?:=|of|is|to|was)? ?(\d+)")),
     ("shuffle", re.compile(r"\btrain\w*\s*=.*DataLoader\(.*shuffle\s*=\s*(False)")),
     ("precision", re.compile(

@@ -31,6 +31,7 @@ ENDS_IN_SIGMOID = (
     r"|Dense\(\s*1\s*,[^)\n]*sigmoid"
     r"|\b(?:last|output|final) (?:layer|activation)\b[^\n]{0,30}\bsigmoid\b"
     r"|\bends? (?:with|in) (?:a )?sigmoid\b"
+    r"|\bsigmoid\b (?:activation |layer |function )?(?:at|as|in|on|for|after) (?:the|my) (?:very )?(?:end|last|output|final)"
     r"|^\s*(?:x|out|logits)\s*=\s*(?:torch|F)\.sigmoid\("
 )
 STEPS = r"\bstep\(|apply_gradients|-=|\.sub_\(|\.add_\(|minimize\("

@@ -69,7 +69,7 @@ def brief(diagnosis: RunDiagnosis, contents: Digest, run: Run | None = None) -> 
         then=then,
         settle=settle,
         worth=labels.settling(settle, contents.open_bits) if settle else "",
-        short=lacking(diagnosis, run) if silent else "",
+        short=lacking(diagnosis, run) if silent or (first is None and words_only(run)) else "",
     )
 
 
@@ -108,9 +108,14 @@ def longest(diagnosis: RunDiagnosis) -> int:
     )
 
 
+def words_only(run: Run | None) -> bool:
+    """Whether somebody asked without pasting a row of the log."""
+    return run is not None and any(e.code == "words-only" for e in run.events)
+
+
 def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
     """What to add to a log that cannot be judged."""
-    if run is not None and any(e.code == "words-only" for e in run.events):
+    if words_only(run):
         return "Paste the rows that training prints under the question: step or epoch, loss, validation loss, learning rate."
     curve = Features(run).objective if run is not None else None
     if run is not None and (curve is None or curve.n == 0):

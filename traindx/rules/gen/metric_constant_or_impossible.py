@@ -42,7 +42,6 @@ def metric_constant_or_impossible(
     features: Features,
     *,
     least: float = threshold(4, "points", "measured", "three equal prints happen by chance"),
-    tail: float = threshold(0.5, "of the points", "measured", "a value that lasts"),
     fell: float = threshold(0.1, "of the first loss", "convention", "no higher loss falls to 0 at once"),
     absurd: float = threshold(1e18, "loss", "theory", "its square overflows single precision"),
     below: float = threshold(2.0, "x the first loss, under 0", "convention", "no entropy is negative"),
@@ -95,19 +94,19 @@ def metric_constant_or_impossible(
     late = is_late(features, epochs, steps)
     enough = [c for c in seen if c.n >= least or (c.n >= least - 1 and nothing_right(c))]
     settled = [c for c in enough if np.all(np.isfinite(c.raw.values[-int(least) :]))]
-    faults = (fault for curve in settled for fault in stuck(run, features, curve, (least, tail, fell), late))
+    faults = (fault for curve in settled for fault in stuck(run, features, curve, (least, fell), late))
     yield from islice(chain(below_zero(features, below), faults), 1)
 
 
 def stuck(
-    run: Run, features: Features, curve: Curve, bounds: tuple[float, float, float], late: bool
+    run: Run, features: Features, curve: Curve, bounds: tuple[float, float], late: bool
 ) -> Iterator[Evidence]:
     """What is wrong with a curve that does not move any more, the most certain fault first."""
-    least, tail, fell = bounds
+    least, fell = bounds
     total = curve.name in TOTALS
     if total and not features.is_reinforcement:  # the loss of an agent is about 0 by construction
         yield from zeros(features, curve, least)
-    if vanished(curve, tail, fell):
+    if vanished(curve, fell):
         text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
         yield evidence(curve, text, "high", ("zero",))
     if not repeats(curve) or predictions_change(features, curve) or is_constant_part(features, curve):
@@ -210,15 +209,14 @@ def below_zero(features: Features, times: float) -> Iterator[Evidence]:
             yield evidence(curve, text, "high", ("impossible", "below-zero"))
 
 
-def vanished(curve: Curve, tail: float, fell: float) -> bool:
-    """Whether a loss falls from a large part of its first value to exactly 0 in one step, and stays
-    there."""
-    if not curve.name.endswith("loss") or curve.values[-1] != 0 or not np.any(curve.values):
+def vanished(curve: Curve, fell: float) -> bool:
+    """Whether a loss falls from a large part of its first value to exactly 0 in one step, and stays there. A
+    hinge loss is 0 for some batches from early on, and a loss that is printed with few digits comes near 0 before."""
+    moving = np.flatnonzero(curve.values)
+    if not curve.name.endswith("loss") or len(moving) == 0 or curve.n - len(moving) < 3:
         return False
-    last = int(np.flatnonzero(curve.values)[-1])
-    return curve.n - 1 - last >= max(3, tail * curve.n) and float(curve.values[last]) > fell * abs(
-        curve.start
-    )
+    last = int(moving[-1])
+    return len(moving) == last + 1 and float(curve.values[last]) > fell * abs(curve.start)
 
 
 def nothing_right(curve: Curve) -> bool:
