@@ -42,12 +42,16 @@ def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
     """The axis of the log, or None when no counter goes with anything worth reading."""
     scores: dict[str, float] = {}
     ranks: dict[str, int] = {}
+    # Options that are printed once (`eval_step=50, lr=0.1`) count none of the losses that follow without a counter.
+    many = any(
+        c is None and len(s) >= ENOUGH and s.strength() == 2 for s, c in zip(shapes, counts, strict=True)
+    )
     for shape, count in zip(shapes, counts, strict=True):
         if count is None or shape.closing:
             continue
         strength = shape.strength()
         named = strength or (len(shape) >= ENOUGH and advances(count.values) and has_own_name(shape))
-        weight = WEIGHT[strength] if shape.metrics() and named else 0.0
+        weight = WEIGHT[strength] if shape.metrics() and named and not (many and len(shape) == 1) else 0.0
         scores[count.label] = scores.get(count.label, 0.0) + weight * len(shape)
         ranks[count.label] = min(ranks.get(count.label, 9), count.rank)
     if not any(scores.values()):
@@ -94,13 +98,15 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
         if c is not None and c.label == label and not s.closing
     ]
     named = [(s, c) for s, c in chosen if s.metrics()] or chosen
-    core = named if any(s.strength() for s, _ in named) else chosen
+    # One line that sums up (`best model: epoch 43, Dice 0.74`) does not count what many headings do.
+    alone = sum(len(s) for s, _ in named) == 1 and max(len(s) for s, _ in chosen) >= ENOUGH
+    core = named if any(s.strength() for s, _ in named) and not alone else chosen
     # A bar that redraws a rate a thousand times is no record where others report losses.
     if any(s.strength() == 2 and len(s) >= ENOUGH for s, _ in core):
         core = [(s, c) for s, c in core if has_own_name(s)]
     largest = max(core, key=lambda item: len(item[0]))
     rows, steps = merged([largest])
-    joined = [largest]
+    joined, beside = [largest], []
     for shape, count in zip(shapes, counts, strict=True):
         if (
             count is None
@@ -108,6 +114,9 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
             or shape.closing
             or (count.label != label and not comparable(count, largest[1]))
         ):
+            continue
+        if of_other_length(count, largest[1]):
+            beside.append(shape)
             continue
         if not shape.metrics() and median(shape.rows) < rows[0]:
             continue  # `step = 0` somewhere before the first record
@@ -125,14 +134,21 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
         return by_row(largest[0], largest[1], max(planned, default=None))
     for shape, count in joined:
         shape.steps = count.values
-    return Axis(label, kind, rows, steps, max(totals, default=None), max(planned, default=None))
+    axis = Axis(label, kind, rows, steps, max(totals, default=None), max(planned, default=None))
+    for shape in beside:
+        shape.steps = axis.at(shape.rows)
+    return axis
 
 
-def too_coarse(epochs: Floats) -> bool:
-    """Whether fractions of epochs are rounded so much that neighbours are the same."""
-    return bool(
-        len(epochs) > 1 and (epochs != np.floor(epochs)).any() and np.mean(np.diff(epochs) == 0) > 0.02
-    )
+def too_coarse(epochs: Floats, *, rounded: float = 0.02, shared: float = 0.7, many: int = 10) -> bool:
+    """Whether epochs do not tell rows apart: fractions of them are rounded so much that more than the share
+    `rounded` of neighbours is the same, or several rows of each (`shared` of all neighbours) name one of fewer than
+    `many` epochs, whose last rows alone would be too few."""
+    if len(epochs) < 2:
+        return False
+    same = float(np.mean(np.diff(epochs) == 0))
+    fractions = bool((epochs != np.floor(epochs)).any())
+    return same > rounded if fractions else same > shared and distinct(epochs) < many
 
 
 def by_row(shape: Shape, count: Count, epochs: float | None) -> Axis:
@@ -143,6 +159,12 @@ def by_row(shape: Shape, count: Count, epochs: float | None) -> Axis:
         steps[fall:] -= steps[fall]
     shape.steps = steps
     return Axis("row", "row", shape.rows, steps, None, epochs)
+
+
+def of_other_length(one: Count, other: Count, *, apart: float = 0.1) -> bool:
+    """Whether two counters start anew in each epoch, and one comes further in it than the other, by the share
+    `apart`: the bars of training and of validation."""
+    return bool(one.length and other.length and abs(one.length - other.length) > apart * other.length)
 
 
 def comparable(one: Count, other: Count) -> bool:

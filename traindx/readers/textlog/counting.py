@@ -15,7 +15,8 @@ CountKind = Literal["global", "inner", "epoch"]
 class Count(NamedTuple):
     """`values[n]`: the step of each row, `label`: what is counted ("step", "iter", "epoch"; all
     that was unrolled over epochs is "inner"), `total`: where it is planned to end, None when the
-    log does not say, `epochs`: the planned number of epochs."""
+    log does not say, `epochs`: the planned number of epochs, `length`: of an epoch, where a counter starts anew
+    in each."""
 
     label: str
     kind: CountKind
@@ -23,6 +24,7 @@ class Count(NamedTuple):
     total: float | None = None
     epochs: float | None = None
     rank: int = 9
+    length: float | None = None
 
 
 class EpochLine(NamedTuple):
@@ -99,7 +101,7 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
             length = total or float(values.max() + spacing(values))
             end = planned * length if planned else None
             steps = mended((of - epochs.base) * length + values, of, (of - epochs.base + 1) * length)
-            return Count("inner", "inner", steps, end, planned, 2)
+            return Count("inner", "inner", steps, end, planned, 2, length)
     if field.rank >= 5 and len(values) > 2 and np.mean(np.diff(values) < 0) > 0.3:
         return None
     if field.kind == "within" and len(values) > 2 and np.mean(values == total) > 0.5:

@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from traindx.readers.textlog.keys import TAILS, Key, key_before, metric_name, slug
-from traindx.readers.textlog.tokens import TIME, TOKEN, scale_of, short_unit
+from traindx.readers.textlog.tokens import TIME, TOKEN, plain_marks, scale_of, short_unit
 from traindx.readers.textlog.words import CHANGED, counter_of, evidence, role_in, role_of_key, role_only
 
 LONGEST_LINE = 16384  # longer lines are data, not prints
@@ -40,23 +40,12 @@ LISTED = re.compile(r"\s*[,/]?\s*\w+\s*")
 INDEX_ENDS = re.compile(r"\]\s*[:=]")
 BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
 THINGS = re.compile(r" [a-z]+s\b(?!:|=)")  # `wrote 3 files`
-FULL_WIDTH = str.maketrans("：，；（）【】＝｜", ":,;()[]=|")
-BULLET = re.compile(r"(?<= )[–—•·](?= )")
-LEADERS = re.compile(r"(?<=\w)\.{2,}:")
-ANGLES = re.compile(r"<(\w+[=:] ?\d+)>")
-ABOUT = re.compile(r"(?<=[:= ])~(?=[^\s/])")
-# What mpirun, the system's log, and Python's logging without a format write before a line.
-TAG = re.compile(
-    r"^(?:\[\d+,\d+\]<std(?:out|err)>:|(?:DEBUG|INFO|WARNING):[\w.]+:"
-    r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d [\w.-]+ [\w./-]+\[\d+\]: )"
-)
 RANK = re.compile(r"(?:\brank[ :_=]?|^\[default|^\[\d+,(?=\d+\]<std))(\d{1,5})\b", re.IGNORECASE)
 KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
 CLOSING = re.compile(
     r"(?:^|[\s*=>-])(?:final|best|averaged stats|summary|overall|train_runtime)(?![a-z])", re.IGNORECASE
 )
 DICT_THEN_BAR = re.compile(r"\}\s*(?:[^{}]*\d%\|.*)$")
-SHARE_DONE = re.compile(r"\d+%(?=\|[^|]*\|\s*\d[\w.]*/\d)")  # `Computing loss:  8%|8    | 1/13`
 
 
 class Field(NamedTuple):
@@ -106,25 +95,6 @@ def parse(line: str) -> Parsed:
     reader.drop_loose()
     found = tuple(reader.fields), tuple(reader.spans), tuple(reader.others)
     return Parsed(*found, reader.side, reader.stamp, reader.closing, reader.lead, reader.rank)
-
-
-def plain_marks(line: str) -> str:
-    """A line of the same length with plain punctuation: marks of full width, bullets between metrics, leaders
-    (`loss....: 0.5`), `~` before a number, and the tag of mpirun become what the grammar knows. The share that
-    a progress bar shows is no value of the word before it."""
-    if not line.isascii():
-        line = BULLET.sub("|", line.translate(FULL_WIDTH))
-    if "..:" in line:
-        line = LEADERS.sub(lambda found: ":" + " " * (len(found[0]) - 1), line)
-    if " ... " in line:
-        line = line.replace(" ... ", "  |  ")  # `EPOCH 3 ... Validation Accuracy = 0.81`
-    if "%|" in line:
-        line = SHARE_DONE.sub(lambda found: " " * len(found[0]), line)
-    if "~" in line:
-        line = ABOUT.sub(" ", line)
-    if "<" in line:
-        line = ANGLES.sub(r"[\1]", line)
-    return TAG.sub(lambda found: " " * len(found[0]), line)
 
 
 class LineReader:

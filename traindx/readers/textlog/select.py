@@ -11,6 +11,8 @@ from traindx.readers.textlog.shapes import Shape
 
 ONE_EACH = 1.5  # rows between two step lines, on average, that a record without a step may have
 FEW = 40  # lines with numbers in a text that counts as a pasted snippet
+CLASSES = frozenset({"class", "cls", "category", "label"})
+LEAST = 3  # classes that a table lists
 
 
 def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -> list[Shape]:
@@ -19,6 +21,7 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
         s if s.closing and logged_elsewhere(s, shapes) else msgspec.structs.replace(s, closing=False)
         for s in shapes
     ]
+    shapes = [s if not lists_classes(s) else msgspec.structs.replace(s, closing=True) for s in shapes]
     if axis is None:
         return without_axis(shapes)
     stepped = [s for s in shapes if s.steps is not None and s.metrics() and not s.closing]
@@ -38,6 +41,16 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
             rename_duplicates(shape, kept)
             kept.append(shape)
     return by_rank(kept)
+
+
+def lists_classes(shape: Shape) -> bool:
+    """Whether lines are the rows of a table of scores, one for each class (`class [7], IoU: 0.41`), and not moments."""
+    found = (i for i in shape.metrics() if shape.fields[i].whole and shape.fields[i].name.lower() in CLASSES)
+    column = next(found, None)
+    if column is None or len(shape) < LEAST:
+        return False
+    change = np.diff(shape.data[:, column])
+    return bool(np.isin(change, (1.0, -shape.data[:, column].max() + shape.data[:, column].min())).all())
 
 
 def logged_elsewhere(shape: Shape, shapes: list[Shape]) -> bool:

@@ -33,6 +33,11 @@ NUMBERED = "|".join(
     )
 )
 
+# Words that begin the next name where a program forgot what is between (`loss:0.52acc:0.8`), and what ends the name of
+# a file: `models/0012.pt` holds no value.
+GLUED = r"Epoch|Loss|Acc|Accuracy|Step|Val|Validation|Train|Training|Test"
+FILE = r"\.(?:pth?|ckpt|h5|keras|npy|npz|pkl|png|jpe?g|csv|txt|json|log)\b"
+
 TOKEN = re.compile(
     rf"""
     (?P<date>(?<![\w.])(?:
@@ -53,10 +58,27 @@ TOKEN = re.compile(
       (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])
         |[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!(?u:\w)))(?:(?<=[nNfF])\.0(?!\d))?
       (?:(?P<rate>\s?{RATE})(?!\w)|(?P<unit>{UNIT})(?!\w)|(?P<standing>\s{STANDING})(?!\w))?
-      (?:(?![\w])(?!\.\d)(?!-[a-z0-9])|(?=(?:Epoch|Loss|Acc|Accuracy|Step)[\s:=])))
+      (?:(?![\w])(?!\.\d)(?!{FILE})(?!-[a-z0-9])|(?=(?:{GLUED})[\s:=_])))
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
+
+FULL_WIDTH = str.maketrans("：，；（）【】＝｜", ":,;()[]=|")
+BULLET = re.compile(r"(?<= )[–—•·](?= )")
+LEADERS = re.compile(r"(?<=\w)\.{2,}:")
+ANGLES = re.compile(r"<(\w+[=:] ?\d+)>")
+ABOUT = re.compile(r"(?<=[:= ])~(?=[^\s/])")
+# A number that is printed with its type: `tensor(0.5, device='cuda:0')`, `np.float64(0.5)`, `Array(0.5, dtype=float32)`.
+TYPED = re.compile(
+    r"(?P<before>\b(?:\w+\.)?(?:[Tt]ensor|(?:Device)?[Aa]rray|b?float\d+|u?int\d+)\(\[?)\s*[-+.\w]+"
+    r"(?P<after>\]?\s*(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\))"
+)
+# What mpirun, the system's log, and Python's logging without a format write before a line.
+TAG = re.compile(
+    r"^(?:\[\d+,\d+\]<std(?:out|err)>:|(?:DEBUG|INFO|WARNING):[\w.]+:"
+    r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d [\w.-]+ [\w./-]+\[\d+\]: )"
+)
+SHARE_DONE = re.compile(r"\d+%(?=\|[^|]*\|\s*\d[\w.]*/\d)")  # `Computing loss:  8%|8    | 1/13`
 
 SCALE = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
 POWERS = (("b", 0), ("k", 10), ("m", 20), ("g", 30), ("t", 40))
@@ -106,3 +128,32 @@ def in_common_unit(units: list[str]) -> tuple[list[float], str]:
         if all(u.lower() in table for u in kinds):
             return [table[u.lower()] for u in units], name
     return [0.01 if u == "%" else 1.0 for u in units], ""
+
+
+def plain_marks(line: str) -> str:
+    """A line of the same length with plain punctuation: marks of full width, bullets between metrics, leaders
+    (`loss....: 0.5`), `~` before a number, and the tag of mpirun become what the grammar knows. The share that
+    a progress bar shows is no value of the word before it."""
+    if not line.isascii():
+        line = BULLET.sub("|", line.translate(FULL_WIDTH))
+    if "..:" in line:
+        line = LEADERS.sub(lambda found: ":" + " " * (len(found[0]) - 1), line)
+    if " ... " in line:
+        line = line.replace(" ... ", "  |  ")  # `EPOCH 3 ... Validation Accuracy = 0.81`
+    if "%|" in line:
+        line = SHARE_DONE.sub(lambda found: " " * len(found[0]), line.replace("?it/s", " " * 5))
+    if "~" in line:
+        line = ABOUT.sub(" ", line)
+    if "<" in line:
+        line = ANGLES.sub(r"[\1]", line)
+    if ")" in line:
+        line = TYPED.sub(without_type, line)
+    return TAG.sub(lambda found: " " * len(found[0]), line)
+
+
+def without_type(found: re.Match[str]) -> str:
+    """The number of `tensor(0.5)` with blanks in place of the rest."""
+    number = found[0][len(found["before"]) : len(found[0]) - len(found["after"])]
+    if "[" in found["before"] and "]" not in found["after"]:
+        return found[0]  # the first of several numbers
+    return " " * len(found["before"]) + number + " " * len(found["after"])
