@@ -232,3 +232,48 @@ def test_an_output_that_another_is_compared_with_is_no_target(
     assert bool(run.setup.word("loss_target_shape")) == known
     assert known or run.setup.number("targets_std") is None
     assert "val/loss" in run.series
+
+
+ADAPTED = """
+import torch
+from torch.nn.functional import mse_loss
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+for weight in model.parameters():
+    torch.nn.init.zeros_(weight)
+for _ in range(3):
+    optimizer.zero_grad()
+    mse_loss(model(torch.ones(4, 1)), torch.ones(4, 1)).backward()
+    optimizer.step()
+    for target in (1.0, 2.0, 3.0):
+        torch.autograd.grad(mse_loss(model(torch.ones(4, 1)), torch.full((4, 1), target)), list(model.parameters()))
+        with torch.no_grad():
+            mse_loss(model(torch.ones(5, 1)), torch.full((5, 1), target))
+"""
+
+
+def test_an_evaluation_that_adapts_to_each_task_is_one(tmp_path: Path) -> None:
+    """Meta-learning adapts to each task by gradients: the mean over the tasks counts, not the last of them."""
+    (run,) = recorded(ADAPTED, tmp_path)[1]
+    assert list(run.series["val/loss"].values) == pytest.approx([(1 + 4 + 9) / 3] * 3)
+
+
+EMPTY = """
+import torch
+model = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+chosen = torch.arange({first}, 4)
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(torch.randn(4, 3))[chosen], torch.tensor([0, 1, 1, 0])[chosen])
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("first", "shape"), [(4, "0"), (2, "2")])
+def test_a_loss_over_an_empty_selection_is_described(first: int, shape: str, tmp_path: Path) -> None:
+    (run,) = recorded(EMPTY.format(first=first), tmp_path)[1]
+    assert run.setup.word("loss_target_shape") == shape
+    assert bool(run.setup.word("loss_input")) == (shape != "0")
+    assert not any(e.code == "capture-failed" for e in run.events)

@@ -5,7 +5,7 @@ from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, 
 
 @rule(
     code="DAT006",
-    needs=("setup:label_min|setup:targets_min",),
+    needs=("setup:label_min|setup:targets_min|setup:loss_target_shape",),
     min_points=1,
     severity="high",
     message="{what}",
@@ -21,7 +21,7 @@ def targets_out_of_range(
 
     ## What it sees
     Class indices that are not below the number of outputs. Targets of a binary cross-entropy outside of 0 to
-    1. Labels that are all negative, which means masked.
+    1. Labels that are all negative, which means masked, or none at all, as an index that selects nothing leaves.
 
     ## Why it matters
     The loss then falls without limit, has no meaning, or is a mean over no samples.
@@ -50,11 +50,14 @@ def targets_out_of_range(
     else:
         hidden = setup.number("label_negative_share")
         classed = "cross_entropy" in loss or "nll" in loss
-        empty = hidden is not None and hidden >= masked
+        none = "0" in setup.word("loss_target_shape").split("x")
+        empty = none or (hidden is not None and hidden >= masked)
         beyond = classed and width > 1 and high is not None and high >= width
         wrong = empty or beyond
         what = (
-            "all labels are negative, so every one is masked"
+            "the loss is a mean over no samples: its targets are empty"
+            if none
+            else "all labels are negative, so every one is masked"
             if empty
             else f"labels go up to {high}, but there are {width:g} outputs"
         )

@@ -8,7 +8,7 @@ from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np
     needs=("train/loss",),
     min_points=20,
     severity="high",
-    message="the loss falls faster and faster below zero: from {start:.3g} to {end:.3g}",
+    message="the loss falls {how} below zero: from {start:.3g} to {end:.3g}",
 )
 def loss_has_no_floor(
     run: Run,
@@ -24,12 +24,16 @@ def loss_has_no_floor(
         1.5, "x the fall of the first half", "theory", "a loss near its lower bound falls more slowly"
     ),
     parts: float = threshold(5, "parts of the run", "convention", "each must be below the one before"),
+    beyond: float = threshold(
+        1e4, "x the size of the first loss, or 1", "theory", "float32 spans 88 nats on either side of 1"
+    ),
 ) -> Iterator[Evidence]:
     """The loss falls without limit.
 
     ## What it sees
     A training loss that ends far below zero, is lower in every fifth of the run than in the one before,
-    and falls faster in the second half than in the first.
+    and falls faster in the second half than in the first. Or one that ends so far below zero (10,000 times
+    its first size) that no log-density gets there, in however uneven a fall.
 
     ## Why it matters
     A loss that measures an error has a lower bound. A loss that falls without limit has a wrong sign (a
@@ -52,11 +56,17 @@ def loss_has_no_floor(
     if size == 0:
         raise api.CannotJudge("the first loss is zero, so there is no scale to compare with")
     first, second = levels[0] - levels[len(levels) // 2], levels[len(levels) // 2] - levels[-1]
-    if levels[-1] > -far * size or bool((np.diff(levels) >= 0).any()) or second < faster * first:
+    steady = levels[-1] <= -far * size and bool((np.diff(levels) < 0).all()) and second >= faster * first
+    # exp(log-variance) and the like fall by orders of magnitude from one batch to the next, so not steadily.
+    if not steady and levels[-1] > -beyond * max(size, 1.0):
         return
     yield Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
-        values={"start": float(y[0]), "end": float(y[-1])},
+        values={
+            "start": float(y[0]),
+            "end": float(y[-1]),
+            "how": "faster and faster" if steady else "without limit",
+        },
         points=(api.EvidencePoint("train/loss", float(curve.steps[-1]), float(y[-1]), -far * size, "loss"),),
     )

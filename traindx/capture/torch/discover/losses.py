@@ -65,6 +65,7 @@ class Losses:
         self.compared = 0
         self.training_loss = ""  # the function whose value is (a term of) what `backward` is called on
         self.evaluated: dict[tuple[str, Any], list[Value]] = {}  # by line and data
+        self.reported: dict[tuple[str, Any], tuple[int, list[Value]]] = {}  # with the step
         self.names: dict[tuple[str, Any], str] = {}
         self.targets: dict[int, weakref.ref[torch.Tensor]] = {}  # targets seen in training without a loader
         self.trained: set[int] = set()  # ids of those that were used again: they are the whole data set
@@ -167,7 +168,8 @@ class Losses:
         fact(f"{prefix}reduction" if not first else "loss_reduction", reduction)
         if not isinstance(given, torch.Tensor):
             return
-        fact(f"{prefix}loss_input", kind_of(given, name))
+        if given.numel():  # what an empty selection leaves has no range
+            fact(f"{prefix}loss_input", kind_of(given, name))
         fact(f"{prefix}loss_input_shape", shape_of(given))
         if isinstance(target, torch.Tensor):
             fact(f"{prefix}loss_target_shape", shape_of(target))
@@ -221,9 +223,14 @@ class Losses:
     def end(self) -> None:
         """An evaluation pass is over: report its means."""
         evaluated, self.evaluated = self.evaluated, {}
-        if self.stream.opened is None:
+        session = self.stream.opened
+        if session is None:
             return
         for key, values in evaluated.items():
+            # Gradients between two parts of an evaluation (adaptation to each task) do not make two of it.
+            step, before = self.reported.get(key, (None, []))
+            values = [*before, *values] if step == session.step else values
+            self.reported[key] = session.step, values
             mean = sum(precise(v.value) * v.samples for v in values) / sum(v.samples for v in values)
             name = self.name_of(key, values[0])
             if self.is_training_data(key[1]):
