@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch.nn import functional  # noqa: E402
+from torch.nn.utils.rnn import pack_padded_sequence  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.session.test_session import net, read  # noqa: E402
@@ -46,6 +47,24 @@ def test_batches_whose_gradients_are_zeroed_are_no_part_of_a_step() -> None:
     assert habits.batch_size == 32
 
 
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([100, *[64] * 9, 36], 64),  # a hundred pictures are drawn before the first step, without `no_grad`
+        ([64, 36] * 5, 64),  # two batches an epoch
+        ([31, 45, 38, 52, 40], 52),  # as many tokens in each, not samples
+        ([], 0),
+    ],
+)
+def test_the_batch_size_is_that_of_most_steps(sizes: list[int], expected: int) -> None:
+    habits = Habits()
+    for size in sizes:
+        habits.batch(size)
+        habits.backward(None)
+        habits.step()
+    assert habits.batch_size == expected
+
+
 def test_what_an_optimizer_evaluates_again_is_the_same_batch(tmp_path: Path) -> None:
     """L-BFGS tries other weights within a step: its loss is the first one."""
     model, first = net(), []
@@ -76,15 +95,19 @@ class Sequences(torch.nn.Module):
 
     def __init__(self, kind: str) -> None:
         super().__init__()
-        self.swaps, first = kind == "swapped", kind == "samples first"
+        self.swaps, first, self.packs = kind == "swapped", kind == "samples first", kind.startswith("packed")
+        self.packs_first = kind == "packed samples first"
         self.attention = torch.nn.MultiheadAttention(6, 2, batch_first=first)
         self.layer = self.attention if kind == "attention" else torch.nn.LSTM(6, 6, batch_first=first)
         self.head = torch.nn.Linear(6, 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x.transpose(0, 1) if self.swaps else x
+        if self.packs:
+            lengths = torch.full((5,), 20)
+            x = pack_padded_sequence(x, lengths, batch_first=self.packs_first)
         found, _ = self.layer(x, x, x) if self.layer is self.attention else self.layer(x)
-        return self.head(found)
+        return self.head(found.data if self.packs else found)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +117,8 @@ class Sequences(torch.nn.Module):
         ("attention", (20, 5, 6), (20, 5), 5),
         ("samples first", (5, 20, 6), (100,), 5),
         ("swapped", (5, 20, 6), (5,), 5),
+        ("packed", (20, 5, 6), (100,), 5),
+        ("packed samples first", (5, 20, 6), (100,), 5),
         ("by mistake", (5, 20, 6), (5,), 5),  # one target for each of the first dimension
     ],
 )
@@ -111,3 +136,26 @@ def test_samples_of_a_batch_of_sequences(
             found.square().mean().backward()
             optimizer.step()
     assert read(tmp_path).setup.batch_size == expected
+
+
+@pytest.mark.parametrize(("ends", "by_name"), [(False, False), (True, False), (False, True)])
+def test_bags_are_samples_and_their_words_are_not(ends: bool, by_name: bool, tmp_path: Path) -> None:
+    class Bags(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bag = torch.nn.EmbeddingBag(30, 6, include_last_offset=ends)
+            self.head = torch.nn.Linear(6, 2)
+
+        def forward(self, words: torch.Tensor, begins: torch.Tensor) -> torch.Tensor:
+            found: torch.Tensor = self.bag(words, offsets=begins) if by_name else self.bag(words, begins)
+            return self.head(found)
+
+    model = Bags()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with traindx.watch(model, optimizer, out=tmp_path, every=1):
+        for count in range(40, 50):
+            begins = torch.tensor([0, 7, 9, 30, *[count] * ends])
+            optimizer.zero_grad()
+            model(torch.randint(0, 30, (count,)), begins).square().mean().backward()
+            optimizer.step()
+    assert read(tmp_path).setup.batch_size == 4

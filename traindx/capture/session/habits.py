@@ -1,5 +1,8 @@
 """How the loop is written: how batches, backward passes and steps relate."""
 
+from collections import Counter
+from operator import itemgetter
+
 from traindx.vocabulary import Fact
 
 
@@ -18,7 +21,14 @@ class Habits:
         self.inside_step = False  # an optimizer is at work, which may call for the loss again (L-BFGS)
         self._last, self._together = 0, 0  # call since the last backward pass; samples of all such calls
         self._shared = False  # whether one backward pass ever used several calls
-        self.batch_size = 0.0
+        self._sizes: Counter[float] = Counter()  # of the steps
+
+    @property
+    def batch_size(self) -> float:
+        """That of most steps, so that no picture drawn in between counts, or else the largest: batches by the number
+        of tokens have any size."""
+        (size, count) = max(self._sizes.items(), key=itemgetter(1), default=(0.0, 0))
+        return float(size if 2 * count > self._sizes.total() else max(self._sizes, default=0.0))
 
     def batch(self, samples: int, alone: bool = False) -> None:
         """A call with gradients enabled. Calls before one backward pass share their samples, as the positions
@@ -72,7 +82,8 @@ class Habits:
         self.wasted += self.zeroed
         samples = self.samples
         self.abandon()
-        self.batch_size = max(self.batch_size, samples)
+        if samples:
+            self._sizes[samples] += 1
         return samples
 
     def forward(self, grad: bool, training: bool, has_modes: bool) -> None:
@@ -109,5 +120,5 @@ class Habits:
         if self.held_out:
             out["validation_in_train_mode_share"] = self.held_out_training / self.held_out
         if self.batch_size:
-            out["batch_size"] = float(self.batch_size)
+            out["batch_size"] = self.batch_size
         return out

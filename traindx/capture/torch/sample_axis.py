@@ -1,5 +1,5 @@
 """Which dimension of a batch counts its samples: PyTorch's recurrent layers and attention take the positions of
-sequences first, unless they are made with `batch_first`."""
+sequences first, unless they are made with `batch_first`. Bags of words are given one after the other, in one row."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from traindx.capture.process.patches import remove_all
 from traindx.capture.session.habits import Habits
@@ -21,11 +22,14 @@ class SampleAxis:
     def __init__(self, habits: Habits) -> None:
         self._habits, self._axis = habits, 0
         self._handles: list[Any] = []
+        self._bags: list[Any] = []
         self._shape: tuple[int, ...] = ()  # of the last batch
 
     def watch(self, model: nn.Module) -> None:
         layers = [m for m in model.modules() if isinstance(m, SEQUENTIAL) and not m.batch_first]
         self._handles += [CALLS.hear_before(layer, self._called) for layer in layers]
+        bags = [m for m in model.modules() if isinstance(m, nn.EmbeddingBag)]
+        self._bags += [CALLS.hear_before(bag, self._bag_called) for bag in bags]
 
     def samples(self, inputs: torch.Tensor) -> int:
         """How many samples a batch has, as far as is known before the model is called."""
@@ -40,13 +44,24 @@ class SampleAxis:
 
     def release(self) -> None:
         remove_all(self._handles)
+        remove_all(self._bags)
+
+    def _bag_called(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """All words of a batch in one row, and where each bag begins: the bags are the samples."""
+        given, begins = (*args, *named.values(), None, None)[:2]
+        whole = isinstance(given, torch.Tensor) and given.ndim == 1 and tuple(given.shape) == self._shape
+        if whole and isinstance(begins, torch.Tensor) and torch.is_grad_enabled():
+            self._habits.correct(len(begins) - bool(module.include_last_offset))
 
     def _called(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         given = next(iter((*args, *named.values())), None)
         if not torch.is_grad_enabled() or len(self._shape) < 2:
             return
-        self.release()
+        remove_all(self._handles)
         shape = tuple(given.shape[:2]) if isinstance(given, torch.Tensor) and given.ndim == 3 else ()
-        if shape == self._shape[:2]:
+        packed = (
+            len(given.batch_sizes) and int(given.batch_sizes[0]) if isinstance(given, PackedSequence) else 0
+        )
+        if shape == self._shape[:2] or (packed == self._shape[1] and packed != self._shape[0]):
             self._axis = 1
-            self._habits.correct(shape[1])
+            self._habits.correct(self._shape[1])
