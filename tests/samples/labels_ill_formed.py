@@ -9,6 +9,9 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         "one class": surveyed(classes_seen=1, label_min=0, label_max=0, label_gaps=0),
+        "padding without ignore_index": surveyed(
+            classes_seen=22, label_min=0, label_gaps=0, padding_share=0.6
+        ),
         "one value": surveyed(targets_distinct=1),
         "twins": surveyed(classes_seen=3, label_twins=1, label_twins_where="'yes' / 'Yes'"),
         "validation has a class of its own": surveyed(
@@ -23,6 +26,7 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
+        "a little padding": surveyed(classes_seen=22, label_min=0, label_gaps=0, padding_share=0.1),
         "numbers from zero": surveyed(
             classes_seen=10, label_min=0, label_max=9, label_gaps=0, label_single_samples=0
         ),

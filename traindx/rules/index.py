@@ -41,7 +41,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.dat.values_missing', 'DAT016', ('setup:inputs_missing',), 1, 'medium', '{what}', (), 'brief'),
     ('traindx.rules.dat.features_duplicated', 'DAT017', ('setup:inputs_duplicate_features', 'setup:inputs_features'), 1, 'low', '{count:.0f} of {all:.0f} features repeat another one, up to offset and scale: {where}', (), 'brief'),
     ('traindx.rules.dat.targets_have_outliers', 'DAT018', ('setup:targets_outliers', 'setup:targets_outlier_reach'), 1, 'medium', '{count:.0f} targets are far from all others, up to {reach:.3g} times the distance of 95 % of the targets', (), 'brief'),
-    ('traindx.rules.dat.labels_ill_formed', 'DAT019', ('setup:classes_seen|setup:targets_distinct',), 1, 'medium', '{what}', (), 'brief'),
+    ('traindx.rules.dat.labels_ill_formed', 'DAT019', ('setup:classes_seen|setup:targets_distinct|setup:padding_share',), 1, 'medium', '{what}', (), 'brief'),
     ('traindx.rules.dat.labels_contradict', 'DAT020', ('setup:samples_conflicting', 'setup:samples_conflicting_share'), 1, 'medium', '{count:.0f} samples occur again with a different target', (), 'brief'),
     ('traindx.rules.dat.feature_predicts_target', 'DAT021', ('setup:feature_skill_best', 'setup:feature_skill_next'), 1, 'high', '{name} alone predicts the target (skill {skill:.3f}; 0 is guessing, 1 is perfect): {where}', (), 'brief'),
     ('traindx.rules.dat.rows_sorted_by_class', 'DAT022', ('setup:rows_class_purity|setup:rows_target_trend',), 1, 'info', 'the rows are sorted by their target ({how} {value:.2f}; 0 is mixed, 1 is sorted)', (), 'brief'),

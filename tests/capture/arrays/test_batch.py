@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.capture.arrays.batch import COMPARED, Data, identifying
+from traindx.capture.arrays.batch import COMPARED, Data, identifying, padding_share
 
 
 def host(found: Any) -> Any:
@@ -44,3 +44,16 @@ def test_features_that_identify_a_sample() -> None:
     assert identifying(np.concatenate([measured, measured[:16]])) == 5  # half of them copied
     assert identifying(chance.integers(0, 9, (32, 5)).astype("f4")) == 0
     assert identifying(measured[:4]) == 0  # too few to tell
+
+
+def test_padding_only_fills_the_ends_of_sequences() -> None:
+    words = np.random.default_rng(0).integers(3, 20, (50, 10))
+    lengths = np.arange(50) % 10 + 1
+    filled = np.where(np.arange(10) < lengths[:, None], words, 0)
+    assert padding_share(filled) == pytest.approx(0.45)  # the mean of 0 to 9 tokens of ten
+    assert padding_share(np.where(filled == 0, -100, filled)) == 0  # the loss ignores it
+    assert padding_share(words) == 0
+    assert padding_share(np.where(np.arange(10) < 9, words, 2)) == 0  # a sign for the end
+    pixels = np.where(np.abs(np.arange(10) - 5) < 3, words % 2, 0)  # dark at the borders, and elsewhere too
+    assert padding_share(pixels) == 0
+    assert padding_share(np.zeros((50, 10), int)) == 0

@@ -255,16 +255,17 @@ def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
     sequences = (
         inputs.dtype.kind in "iu" and whole and targets.ndim > 1 and targets.shape[1] == inputs.shape[1]
     )
+    padded: dict[str, Fact] = {"padding_share": padding_share(targets)} if sequences else {}
     if sequences and max(inputs.max(), targets.max()) < MOST_TOKENS:
         entropies = simple_predictors.of_tokens(
             inputs.reshape(-1).astype(np.int64), targets.reshape(-1).astype(np.int64)
         )
         names = ("reference_unigram_entropy", "reference_bigram_entropy")
-        return {} if entropies is None else dict(zip(names, entropies, strict=True))
+        return padded | ({} if entropies is None else dict(zip(names, entropies, strict=True)))
     flat = targets.reshape(len(targets), -1)
     values = counted(inputs) if inputs.dtype.kind in "iu" else inputs.astype(np.float64)
     if values is None or not np.isfinite(values).all() or flat.shape[1] > MOST_TARGETS:
-        return {}
+        return padded
     yes_or_no = flat.shape[1] == 1 and bool(((flat == 0) | (flat == 1)).all())
     if flat.shape[1] == 1 and (whole or yes_or_no):
         labels = flat[:, 0].astype(np.int64)
@@ -282,6 +283,27 @@ def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
         f"reference_{name}_{kind}": getattr(found, name) for name in ("trivial", "linear", "neighbours")
     }
     return {**scores, "reference_samples_held": found.held}
+
+
+def padding_share(
+    tokens: Array,
+    *,
+    only: float = threshold(
+        0.99,
+        "of its occurrences",
+        basis="theory",
+        source="a token that means something also occurs before the end",
+    ),
+) -> float:
+    """The share of `tokens[n, length]` that fill the ends of sequences: one token that occurs nowhere else. A token
+    that is masked (negative) is not counted."""
+    last, rows = np.unique(tokens[:, -1], return_counts=True)
+    token = last[rows.argmax()]
+    same = tokens == token
+    ends = np.logical_and.accumulate(same[:, ::-1], axis=1).sum()
+    # The last token of every sequence is the same where each ends with a sign for its end: that is one, not a filling.
+    filled = token >= 0 and ends > len(tokens) and ends >= only * same.sum() and not same.all()
+    return float(ends / tokens.size) if filled else 0.0
 
 
 def counted(tokens: Array) -> Array | None:

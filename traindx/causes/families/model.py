@@ -249,9 +249,9 @@ Settled by: inputs of the cross-entropy that are >= 0 and sum to 1. Feeding logi
         family="model",
         prior=-3.8,
         page="""Minimizing this loss does not make the model good: a squared error on class indices,
-binary cross-entropy on exclusive classes, cross-entropy on real values, or a broadcast between (n, 1)
-and (n). In reinforcement learning and preference tuning: a wrong sign, a reward that is always the same, a
-reference that is the model itself.
+binary cross-entropy on exclusive classes, cross-entropy on real values, a broadcast between (n, 1) and
+(n), or a mean that counts padding. In reinforcement learning and preference tuning: a wrong sign, a reward
+that is always the same, a reference that is the model itself.
 
 In a log: the loss falls and the metric stays at chance, or the two move apart.
 
@@ -267,7 +267,7 @@ Settled by: the loss for the type of the targets.""",
             "scores-fed-to-nll-loss:scores": W(5.5, 0.0, "theory"),
             "metric-contradicts-loss:overconfidence": W(-1.8), "losses-stay-high": W(0.5),
             "loss-at-chance": W(0.2), "loss-plateaus:metric-good": W(-0.8), "loss-not-finite": W(-0.6),
-            "validation-gap-grows": W(-1.0), "fact:rewards-logged": W(-1.5),
+            "labels-ill-formed:padding": W(5.0), "validation-gap-grows": W(-1.0), "fact:rewards-logged": W(-1.5),
             "graph-detached:all-zero": W(3.0), "targets-out-of-range:beyond-outputs": W(2.0),
             "targets-out-of-range:not-a-probability": W(4.0), "loss-flat-from-start": W(0.5),
             "activations-collapse": W(0.5), "loss-plateaus": W(0.5),

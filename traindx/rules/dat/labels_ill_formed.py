@@ -8,7 +8,7 @@ Seen = tuple[Severity, str, str, float, str]  # severity, aspect, words, number,
 
 @rule(
     code="DAT019",
-    needs=("setup:classes_seen|setup:targets_distinct",),
+    needs=("setup:classes_seen|setup:targets_distinct|setup:padding_share",),
     min_points=1,
     severity="medium",
     message="{what}",
@@ -19,31 +19,40 @@ def labels_ill_formed(
     *,
     two: float = threshold(2, "different targets", "theory", "with one target there is nothing to learn"),
     any_at_all: float = threshold(0, "classes", "theory", "one is enough"),
+    filled: float = threshold(
+        0.3, "of the targets", "convention", "a loss that is mostly of words is still theirs"
+    ),
 ) -> Iterator[Evidence]:
     """The targets are encoded in a way that cannot be learned, or that teaches something else.
 
     ## What it sees
     - High: one target for all samples, or validation classes that training does not have.
-    - Medium: labels that differ only in case, blanks or punctuation.
+    - Medium: labels that differ only in case, blanks or punctuation. Targets of which 30 % and more are
+      padding that the loss counts: one token that only fills the ends of sequences.
     - Information: class indices that are negative (except -100), do not start at 0 or skip numbers, and
       classes with a single sample.
 
     ## Why it matters
-    Two spellings are learned as two classes. Cross-entropy needs the indices 0 to k - 1, and either
-    fails or adds unused outputs. A class that training never has cannot be predicted.
+    Padding is easy to predict, so it lowers the loss and raises the accuracy. Two spellings are learned as
+    two classes. Cross-entropy needs the indices 0 to k - 1, and either fails or adds unused outputs. A class
+    that training never has cannot be predicted.
 
     ## When it is wrong
-    The script may map labels to indices itself. A label of -1 or -100 may mean "ignore".
+    The script may map labels to indices itself. Sequences may really end in many of the same token. A label
+    of -1 or -100 may mean "ignore".
 
     ## What to try
-    Map labels through one dictionary, built from the training data, and raise an error on any other
-    label.
+    Give the loss the padding token as `ignore_index`. Map labels through one dictionary, built from the
+    training data, and raise an error on any other label.
 
     ## Sources
     PyTorch documentation, CrossEntropyLoss,
     https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html.
     """
-    seen = sorted(problems(run, two, any_at_all), key=lambda s: ("high", "medium", "info").index(s[0]))
+    seen = sorted(
+        (*padding(run, filled), *problems(run, two, any_at_all)),
+        key=lambda s: ("high", "medium", "info").index(s[0]),
+    )
     for severity, aspect, words, number, fact in seen:
         yield Evidence(
             severity=severity,
@@ -51,6 +60,19 @@ def labels_ill_formed(
             aspects=(aspect,),
             values={"what": words},
             points=(EvidencePoint(fact, None, number, None, "classes"),),
+        )
+
+
+def padding(run: Run, filled: float) -> Iterator[Seen]:
+    """Padding among the targets that a loss counts."""
+    share = run.setup.number("padding_share") or 0.0
+    if share >= filled:
+        yield (
+            "medium",
+            "padding",
+            f"{share:.0%} of the targets are padding, and the loss counts it",
+            share,
+            "padding_share",
         )
 
 
