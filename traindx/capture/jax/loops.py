@@ -18,6 +18,7 @@ from traindx.capture.compiled.callbacks import HostCallback
 from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.near import Near
 from traindx.capture.jax.send import GATE, SPENT, ask
+from traindx.capture.jax.trees import differentiated
 from traindx.capture.process.patches import set_within
 from traindx.capture.session import Stream
 
@@ -46,7 +47,10 @@ class Loops:
     ) -> Any:
         given = [length] if length is not None else [len(leaf) for leaf in jax.tree.leaves(xs)[:1]]
         if not self._trains(f, *given):
-            return original(f, init, xs, length, *args, **named)
+            found = original(f, init, xs, length, *args, **named)
+            if self._depth.grad and not self._depth.loss and xs is not None and self._stream.active:
+                self._stream.safely(self._note_recurrence, init, found[0])
+            return found
 
         def counted() -> Any:
             (found, *_), ys = original(self._body(f, given[0]), (init, *zeros()), xs, length, *args, **named)
@@ -76,6 +80,13 @@ class Loops:
             found = plain()
             self._stream.left_out("thin recording of a loop", error)
             return found
+
+    def _note_recurrence(self, first: Any, last: Any) -> None:
+        """A state that began without the weights and ends with them: the same weights were applied at every step. A
+        stack of layers in a `scan` carries what the weights have already made, and discounted returns have none."""
+        pairs = zip(jax.tree.leaves(first), jax.tree.leaves(last), strict=True)
+        if any(np.ndim(new) and differentiated(new) and not differentiated(old) for old, new in pairs):
+            self._stream.fact("modules", "recurrent")
 
     def _trains(self, function: Any, *count: Any) -> bool:
         """Whether this may be a loop of that many steps of training."""

@@ -26,6 +26,15 @@ def float_arrays(tree: Any) -> list[Any]:
     return [leaf for leaf in arrays if jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact)]
 
 
+def differentiated(value: Any) -> bool:
+    """Whether a placeholder is one that a derivative is taken through: vmap and jit put their own around it."""
+    while isinstance(value, jax.core.Tracer):
+        if type(value).__name__ in ("JVPTracer", "LinearizeTracer"):  # of older and newer versions of JAX
+            return True
+        value = getattr(value, "val", None)
+    return False
+
+
 def name_of_path(path: Any) -> str:
     """A path as a name: keys, places and attributes with dots between them, without the boxes that Flax puts
     around arrays and trees."""

@@ -14,7 +14,7 @@ KINDS = (
     "adamw", "adam", "sgd", "rmsprop", "adagrad", "adadelta", "rprop", "lbfgs", "asgd", "nadam", "radam",
     "adamax",
 )  # fmt: skip
-CELLS = ("lstm", "gru", "rnn")
+CELLS = ("lstm", "gru", "rnn", "recurrent")
 
 Measure = Callable[[Run, Features], float | str | None]
 
