@@ -11,6 +11,7 @@ import pytest
 from tests import make
 from tests.causes.made import SEEN, all_but, clear, faults, fired, order, plain_run, ranked
 from tests.causes.ranking.test_rank import probability_of
+from tests.causes.verdict.test_decision import recorded
 from traindx.vocabulary.rule import Outcome
 
 
@@ -54,6 +55,25 @@ def test_nan_after_the_norm_exploded_is_the_rate_or_the_recurrence() -> None:
         ["exploding-recurrence", "learning-rate-too-high"],
         ["learning-rate-too-high", "exploding-recurrence"],
     )
+
+
+@pytest.mark.parametrize(
+    ("setup", "first"),
+    [
+        ({"modules": "recurrent", "lr": "0.001", "optimizer": "sgd"}, "exploding-recurrence"),
+        ({"modules": "recurrent", "lr": "10", "optimizer": "sgd"}, "learning-rate-too-high"),
+        ({"modules": "linear", "lr": "0.001", "optimizer": "sgd"}, "learning-rate-too-high"),
+    ],
+)
+def test_a_huge_update_of_a_low_rate_is_the_recurrence(setup: dict[str, str], first: str) -> None:
+    """The gradient makes an update large as the rate does, and a product over all positions is large at once."""
+    nan = fired("loss-not-finite:early", severity="critical")
+    update = fired("updates-too-large:first-steps", severity="high")
+    run = recorded(setup, train__loss=make.healthy_loss(40))
+    causes = [
+        c for c in faults(nan, update, run=run) if c in ("exploding-recurrence", "learning-rate-too-high")
+    ]
+    assert causes[0] == first
 
 
 def test_nan_out_of_the_blue_is_arithmetic_or_data() -> None:
