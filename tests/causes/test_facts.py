@@ -248,3 +248,14 @@ def test_a_gain_that_cannot_be_is_not_graded(gain: float) -> None:
     run = make.run({"train/loss": make.healthy_loss(200)}, setup=setup)
     assert decades("initial_gain_min")(run, Features(run)) is None
     assert decades("initial_gain_max")(run, Features(run)) is None
+
+
+@pytest.mark.parametrize(("framework", "known"), [("xgboost", False), ("lightgbm", False), ("torch", True)])
+def test_validation_that_is_bad_at_once_says_nothing_of_boosted_trees(framework: str, known: bool) -> None:
+    """The first deep tree can overfit, and trees do not depend on how a feature is scaled."""
+    steps = np.arange(1.0, 41.0)
+    val, train = 0.8 + 0.15 * steps, 0.1 * np.exp(-steps / 5) + 0.01
+    run = msgspec.structs.replace(
+        make.run({"train/loss": (steps, train), "val/loss": (steps, val)}), framework=framework
+    )
+    assert facts_by_name(run).get("validation-bad-at-once") is (True if known else None)

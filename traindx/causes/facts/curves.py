@@ -154,9 +154,10 @@ def validation_bad_at_once(
         0.2, "of the run", basis="convention", source="the first evaluation must be early"
     ),
 ) -> bool | None:
-    """The first validation loss is several times the training loss at that step, and never gets near it."""
+    """The first validation loss is several times the training loss at that step, and never gets near it. Not known of
+    boosted trees: the first deep tree can overfit, and trees do not depend on how a feature is scaled."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
-    if train is None or val is None or train.n < 4 or val.n < 2 or evaluated_late(features):
+    if train is None or val is None or train.n < 4 or val.n < 2 or evaluated_late(features) or run.boosted:
         return None
     level = np.interp(val.steps, train.steps, train.trend)
     if level.min() <= 0 or val.steps[0] > train.steps[0] + early * (train.steps[-1] - train.steps[0]):
