@@ -276,3 +276,36 @@ def test_through_all_rules() -> None:
     ).first
     assert 1 <= len(diagnosis.next) <= 3
     assert all(m.measure and m.why and m.how for m in diagnosis.next)
+
+
+@pytest.mark.parametrize(
+    ("framework", "asks"),
+    [(None, "log lr (optimizer.param_groups[0]['lr'])"), ("keras", "log lr"), ("jax", "log lr")],
+)
+def test_how_to_log_has_no_names_of_pytorch_in_other_frameworks(framework: str | None, asks: str) -> None:
+    run = msgspec.structs.replace(plain_run(), framework=framework)
+    outcomes = all_but(
+        absent("learning-rate-never-warms-up", "lr"), absent("gradient-norm-grows", "grad_norm")
+    )
+    found = signals_missing(outcomes, run, catalogue(), Features(run))
+    assert asks in [c.how for c in found]
+    assert any("torch." in c.how for c in found) == (framework is None)
+
+
+def test_a_recording_is_asked_only_for_what_its_script_does_not_evaluate() -> None:
+    """It has the rate, and gradients where the framework shows them."""
+    run = msgspec.structs.replace(plain_run(), format="traindx", framework="sklearn")
+    outcomes = all_but(
+        absent("learning-rate-never-warms-up", "lr"), absent("validation-gap-grows", "val/loss")
+    )
+    found = signals_missing(outcomes, run, catalogue(), Features(run))
+    assert [c.measure for c in found] == [how_to_log("val/loss")[0]]
+
+
+@pytest.mark.parametrize(("framework", "there"), [("sklearn", False), ("keras", True)])
+def test_no_change_from_outside_is_proposed_where_none_is_possible(framework: str, there: bool) -> None:
+    run = msgspec.structs.replace(plain_run(), framework=framework)
+    measures = measured(
+        *all_but(fired("loss-falls-slowly"), absent("inputs-ignored", "setup:inputs")), run=run
+    )
+    assert any(m.how.startswith("traindx run --") for m in measures) == there

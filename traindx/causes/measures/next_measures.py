@@ -78,6 +78,8 @@ def next_measures(
     ]
     if run.boosted:  # boosted trees have no layers or gradients to record
         found = [c for c in found if c.measure == how_to_log("val/loss")[0]]
+    if run.framework == "sklearn":  # its networks take no change from outside
+        found = [c for c in found if not c.how.startswith("traindx")]
     return chosen([worded(c, causes, belief, clock) for c in found], shown)
 
 
@@ -101,7 +103,6 @@ def signals_missing(
 ) -> list[Candidate]:
     """One candidate per signal that rules lack, with the questions of all rules that it would enable. Only a run
     with rewards has a reference that its model can leave."""
-    # A recording already has every per-module signal that this kind of model can have.
     captured = run.format == CAPTURED
     lacking: dict[str, list[Question]] = {}
     for outcome in outcomes:
@@ -114,13 +115,26 @@ def signals_missing(
                 if asked is not None:
                     lacking.setdefault(names[0], []).append(asked)
                 break
-    return [
-        Candidate(*how_to_log(name), strongest(questions))
-        for name, questions in lacking.items()
-        if not name.startswith(("event:", "setup:"))
-        and not (captured and name.endswith("/*"))
-        and (name != "train/kl" or features.is_reinforcement)
-    ]
+    found = []
+    for name, questions in lacking.items():
+        words, how = how_to_log(name)
+        # A recording has all that this framework shows of this model, but for what the script does not evaluate.
+        shown = captured and how != WITH_A_TRACE and not name.startswith(("objective", "train", "val"))
+        if (
+            name.startswith(("event:", "setup:"))
+            or shown
+            or (name == "train/kl" and not features.is_reinforcement)
+        ):
+            continue
+        found.append(Candidate(words, in_framework(how, run.framework), strongest(questions)))
+    return found
+
+
+def in_framework(how: str, framework: str | None) -> str:
+    """How to log a signal, without PyTorch's names in a run of another framework."""
+    if framework not in FOREIGN or not any(word in how for word in ("torch.", "param_groups")):
+        return how
+    return how.partition(" or: ")[2] or how.partition(" (")[0]
 
 
 def present(name: str, run: Run) -> bool:
@@ -290,6 +304,7 @@ CHECKED = (
     "traindx check -- python train.py",
 )
 
+FOREIGN = frozenset({"keras", "jax", "sklearn"})
 HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "objective": ("a training loss", "log the loss with its step"),
     "train/loss": ("the training loss", "log the loss with its step"),
