@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import make
 from traindx import pipeline
 from traindx.rules.findings import fill_message, in_one_style, with_module_word
 
@@ -89,3 +90,12 @@ def test_a_training_score_that_stays_does_not_go_from_a_value_to_the_same(tmp_pa
 )
 def test_numbers_of_a_message_look_as_on_the_rest_of_the_page(message: str, shown: str) -> None:
     assert in_one_style(message, "epoch") == shown
+
+
+@pytest.mark.parametrize(("end", "expects"), [(0.3, False), (1.7, True), (-1.4, True)])
+def test_a_loss_is_not_expected_below_what_it_can_be(end: float, expects: bool) -> None:
+    """From 2.0 in a straight line: the same time again would end at 2 x `end` - 2.0. A loss that was below 0 already,
+    such as that of a density, may go on."""
+    run = make.run({"train/loss": np.linspace(2.0, end, 200)})
+    found = [f for f in pipeline.diagnose(run).first.findings if f.slug == "loss-still-falling-at-end"]
+    assert [("expect about" in f.message) for f in found] == [expects]

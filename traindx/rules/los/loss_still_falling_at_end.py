@@ -1,6 +1,6 @@
 """LOS015 loss-still-falling-at-end."""
 
-from traindx.features.curves.forecast import forecast_curve, target_step
+from traindx.features.curves.forecast import bounds_of, forecast_curve, target_step
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -74,7 +74,7 @@ def loss_still_falling_at_end(
         onset=curve.step_at(int(curve.n * (1 - last))),
         last=float(curve.steps[-1]),
         strength=min(1.0, 0.5 + share),
-        values={"name": curve.name, "share": min(share, 1.0), "ahead": forecast_words(run, curve)},
+        values={"name": curve.name, "share": min(share, 1.0), "ahead": forecast_words(run, features, curve)},
         points=(
             EvidencePoint(
                 curve.name,
@@ -87,11 +87,12 @@ def loss_still_falling_at_end(
     )
 
 
-def forecast_words(run: Run, curve: Curve) -> str:
-    """The forecast for the planned end, or for the same time again, as part of a sentence."""
+def forecast_words(run: Run, features: Features, curve: Curve) -> str:
+    """The forecast for the planned end, or for the same time again, as part of a sentence. Empty where the signal
+    cannot be that low or high: no cross-entropy is negative."""
     target = target_step(run, curve)
     ahead = forecast_curve(curve, target)
-    if ahead is None:
+    if ahead is None or np.clip(ahead[0], *bounds_of(features, curve)) != ahead[0]:
         return ""
     better = (curve.end * curve.sign - ahead[0]) * curve.sign
     return f"; expect about {ahead[0]:.3g} by {run.axis} {format_step(target)}" if better > 0 else ""
