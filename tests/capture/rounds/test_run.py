@@ -90,6 +90,21 @@ def test_an_unmodified_script(library: str, tmp_path: Path) -> None:
         assert run.setup.number("lr") == pytest.approx(RATES[library])
 
 
+@pytest.mark.skipif("sklearn" not in THERE, reason="scikit-learn is not installed")
+@pytest.mark.parametrize(("call", "size"), [("model.fit(x[:250], y[:250])", 250), (
+    "for i in range(5):\n    model.partial_fit(x[:250][i::5], y[:250][i::5], classes=[0, 1])", None)])  # fmt: skip
+def test_epochs_and_settings_of_a_network(call: str, size: int | None, tmp_path: Path) -> None:
+    """A piece of the data at a time does not show how much there is."""
+    made = "from sklearn.neural_network import MLPClassifier\nmodel = MLPClassifier((16,), solver='sgd', max_iter=30)\n"
+    (tmp_path / "train.py").write_text(DATA + made + call + "\n")
+    started(tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", "--")
+    run = traindx.read(tmp_path / "run")
+    assert run.setup.number("dataset_size") == size
+    assert run.axis == ("epoch" if size else "step")
+    assert run.setup.number("batch_size") == (200 if size else 50)  # "auto" is 200, or all samples
+    assert (run.setup.word("optimizer"), run.setup.number("momentum")) == ("sgd", 0.9)
+
+
 CONTINUED = {
     "xgboost": """
 import xgboost

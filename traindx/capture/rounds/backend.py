@@ -15,6 +15,7 @@ SETTINGS = {
     "learning_rate": "lr", "eta": "lr", "learning_rate_init": "lr", "max_depth": "max_depth", "depth": "max_depth",
     "n_estimators": "rounds", "iterations": "rounds", "alpha": "weight_decay", "batch_size": "batch_size",
     "num_leaves": "num_leaves", "subsample": "subsample", "reg_lambda": "reg_lambda",
+    "dataset_size": "dataset_size", "momentum": "momentum", "solver": "optimizer",
 }  # fmt: skip
 Evaluated = dict[str, dict[str, float]]  # [set][metric]
 
@@ -46,8 +47,21 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Fact]:
     return {
         fact: given[name]
         for name, fact in SETTINGS.items()
-        if isinstance(given.get(name), float | int) and not isinstance(given[name], bool)
+        if isinstance(given.get(name), str if fact == "optimizer" else float | int)
+        and not isinstance(given[name], bool)
     }
+
+
+def settings_of_network(model: Any, piecewise: bool) -> dict[str, Any]:
+    """What a network of scikit-learn was made with, after its first epoch, in which it counted its samples (`t_`).
+    `piecewise`: it may be given a piece of the data at a time."""
+    samples, given = int(model.t_) // len(model.loss_curve_), dict(model.get_params())
+    if given["batch_size"] == "auto":
+        given["batch_size"] = 200
+    given["batch_size"] = min(given["batch_size"], samples)
+    if given["solver"] != "sgd":
+        del given["momentum"]
+    return given if piecewise else {**given, "dataset_size": samples}
 
 
 def evaluated_by_xgboost(log: Any) -> Evaluated:

@@ -4,15 +4,18 @@ have."""
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from traindx.capture.process.guard import say
+from traindx.capture.process.patches import set_within
 from traindx.capture.rounds.backend import (
     RoundsBackend,
     evaluated_by_catboost,
     evaluated_by_lightgbm,
     evaluated_by_xgboost,
     settings_of,
+    settings_of_network,
     signals,
 )
 from traindx.capture.session import RecordedProcess
@@ -166,10 +169,15 @@ def catboost(rounds: Rounds) -> None:
 def networks(rounds: Rounds) -> None:
     """scikit-learn's MLPClassifier and MLPRegressor, by `fit` and `partial_fit`: a round is an epoch."""
     kind = sys.modules["sklearn.neural_network._multilayer_perceptron"].BaseMultilayerPerceptron
+    pieces = SimpleNamespace(of_data=False)  # `partial_fit` may be given a piece of the data at a time
+
+    def fit(original: Callable[..., Any], model: Any, *args: Any, **named: Any) -> Any:
+        with set_within(pieces, "of_data", bool(named.get("incremental"))):
+            return original(model, *args, **named)
 
     def update(original: Callable[..., Any], model: Any, *args: Any, **named: Any) -> Any:
         if len(model.loss_curve_) == 1:
-            rounds.stream.safely(rounds.begin, model.get_params())
+            rounds.stream.safely(lambda: rounds.begin(settings_of_network(model, pieces.of_data)))
         found = {"train": {"loss": float(model.loss_curve_[-1])}}
         result = original(model, *args, **named)
         scores = getattr(model, "validation_scores_", None)
@@ -178,6 +186,7 @@ def networks(rounds: Rounds) -> None:
         rounds.add(len(model.loss_curve_) - 1, found)
         return result
 
+    rounds.stream.patches.around(kind, "_fit", fit)
     rounds.stream.patches.around(kind, "_update_no_improvement_count", update)
 
 

@@ -182,6 +182,10 @@ def _setup(file: Path, log: RawLog) -> None:
         log.facts |= {f"{part}/{k}": v for k, v in flat(inner)} if isinstance(inner, dict) else {}
     framework = found.get("framework")
     log.framework = framework if isinstance(framework, str) else None
+    if (
+        framework == "sklearn" and "dataset_size" in log.facts
+    ):  # its networks report once for each pass of `fit`
+        log.axis_kind = "epoch"
 
 
 def _all_events(path: Path, log: RawLog) -> None:
