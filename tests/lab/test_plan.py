@@ -49,6 +49,21 @@ def test_alternatives_go_the_way_that_the_cause_asks_for() -> None:
     assert large == [("batch=*0.25",)]
 
 
+def test_what_cannot_be_made_from_outside_is_written_into_the_source() -> None:
+    belief = [Hypothesis(cause="batch-too-large", title="", probability=0.9)]
+
+    def found(no_source: str) -> list[Candidate]:
+        plan, _ = candidates(
+            belief, catalogue(), Setup(), CURES, lambda spec: "no loader" if spec.startswith("batch") else "",
+            no_source=lambda what: no_source if what == "batch=*0.25" else "no edit",
+        )  # fmt: skip
+        return [one for one in plan if one.fix == "change-batch-size"]
+
+    assert [one.interventions for one in found("")] == [("source=batch=*0.25",)]
+    assert found("")[0].doses[0] == (("source=batch=*0.25",), ("source=batch=*0.0625",))
+    assert not found("not certain")
+
+
 def test_a_fix_whose_parts_belong_together_is_tried_as_one() -> None:
     found = [c for c in planned(("unsuitable-optimizer", 0.9)) if c.fix == "switch-optimizer"]
     assert [c.interventions for c in found] == [("optimizer=adamw", "lr=0.0003")]
@@ -83,6 +98,8 @@ def test_every_cause_with_an_experiment_has_a_fix_that_can_be_tried(cause: str) 
         (("lr=constant",), ("lr=*0.1",), ("lr=constant", "lr=*0.1")),
         (("clip=1.0",), ("clip=off",), ("clip=1.0", "clip=off")),
         (("lr=3e-05",), ("lr=*0.1",), ("lr=3e-06",)),
+        (("source=add-dropout",), ("source=shuffle-data",), ("source=add-dropout", "source=shuffle-data")),
+        (("source=batch=*0.25", "lr=1"), ("source=batch=*0.5",), ("source=batch=*0.125", "lr=1")),
     ],
 )
 def test_changes_on_top_of_each_other(

@@ -19,6 +19,7 @@ INCOMPARABLE = {
     "train-longer": "it changes the length of the training, so equal steps cannot be compared",
     "mask-the-future": "the loss rises to what is possible, so it cannot be compared",
 }
+MARK = "source="  # before a fix, or an intervention, that is written into the source
 Way = tuple[str, ...]  # interventions that are tried together
 # Doses of a change: those tried together first, and those tried next if the last of these was best.
 # Cleared gradients are smaller than accumulated ones, so the rate chosen for the latter may be too low.
@@ -73,7 +74,7 @@ def candidates(
 ) -> tuple[tuple[Candidate, ...], tuple[Untried, ...]]:
     """What can be tried from outside, most promising first, and what cannot, with the reason. `tried_for`:
     the interventions that would cure a cause; `refused(spec)`: why an intervention is impossible, or "";
-    `no_source(fix)`: why a fix without an intervention cannot be tried in the source, or "";
+    `no_source(what)`: why a fix without an intervention, or a refused intervention, cannot be tried in the source;
     `pointless(spec)`: why an intervention would change nothing here, or ""."""
     found: list[Candidate] = []
     left: list[Untried] = []
@@ -85,7 +86,10 @@ def candidates(
             chance = hypothesis.probability * chance_of(fix, hypothesis.cause, record)
             vain = {spec: why for spec in fix.interventions if (why := pointless(spec))}
             cures = tried_for.get(hypothesis.cause, ())
-            ways = [w for w in variants(fix, cures, vain) if not any(map(refused, w))]
+            every = variants(fix, cures, vain)
+            ways = [w for w in every if not any(map(refused, w))]
+            if not ways and (fix.slug not in INCOMPARABLE and fix.applicability != "advice"):
+                ways = [tuple(f"{MARK}{spec}" for spec in w) for w in every if not any(map(no_source, w))]
             for place, way in enumerate(ways if words else ()):
                 found.append(Candidate(fix.slug, hypothesis.cause, way, chance * SECOND**place, doses(way)))
             if words and not ways:
@@ -93,7 +97,7 @@ def candidates(
                 if why:
                     left.append(Untried(fix.slug, hypothesis.cause, words, why))
                 else:
-                    found.append(Candidate(fix.slug, hypothesis.cause, (f"source={fix.slug}",), chance))
+                    found.append(Candidate(fix.slug, hypothesis.cause, (f"{MARK}{fix.slug}",), chance))
     return distinct(sorted(found, key=lambda c: (-c.chance, c.fix, c.interventions))), tuple(left)
 
 
@@ -128,7 +132,10 @@ def variants(fix: Fix, cure: tuple[str, ...], vain: Container[str] = ()) -> list
 
 
 def doses(way: Way) -> tuple[tuple[Way, ...], ...]:
-    return DOSES.get(" ".join(way), ())
+    if not any(spec.startswith(MARK) for spec in way):
+        return DOSES.get(" ".join(way), ())
+    stages = doses(tuple(spec.removeprefix(MARK) for spec in way))
+    return tuple(tuple(tuple(f"{MARK}{spec}" for spec in dose) for dose in stage) for stage in stages)
 
 
 def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -146,20 +153,26 @@ def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
 def merged(base: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     """Interventions on top of others. A factor multiplies a number or factor of the same name, another value
     replaces it. Words ("lr=constant") and numbers of one name are kept together."""
-    found = {slot(spec): spec.partition("=")[2] for spec in base}
+    found = {slot(spec): value_of(spec) for spec in base}
     for spec in more:
-        value, before = spec.partition("=")[2], found.get(slot(spec))
+        value, before = value_of(spec), found.get(slot(spec))
         if before is None or not value.startswith("*"):
             found[slot(spec)] = value
         else:
             factor = float(value[1:]) * float(before.removeprefix("*"))
             found[slot(spec)] = ("*" if before.startswith("*") else "") + f"{factor:g}"
-    return tuple(f"{name}={value}" for (name, _), value in found.items())
+    return tuple(f"{name}={value}" if value else name for (name, _), value in found.items())
+
+
+def value_of(spec: str) -> str:
+    """ "*0.1" of "lr=*0.1", also where it is written into the source; "" of a fix that is written there."""
+    return spec.removeprefix(MARK).partition("=")[2]
 
 
 def slot(spec: str) -> tuple[str, bool]:
-    """What can be set once: a name, separately for words and for numbers."""
-    name, _, value = spec.partition("=")
+    """What can be set once: a name, separately for words and for numbers. Each fix in the source is separate."""
+    value = value_of(spec)
+    name = spec.removesuffix(f"={value}") if value else spec
     return name, value.removeprefix("*").replace(".", "").replace("e-", "").isdigit()
 
 

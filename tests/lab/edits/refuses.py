@@ -41,7 +41,7 @@ REFUSES = [
     Refuses(
         "batch=*4",
         "was not found",
-        (("in train:\n        out", "in zip(X.split(9), Y.split(9)):\n        out"),),
+        (("in train:\n        out", "in pairs(X, Y):\n        out"),),
     ),
     Refuses("batch=*4", "was recorded", facts={"batch_size": 32}),
     Refuses(

@@ -46,6 +46,7 @@ from traindx.lab.edits.outputs import (
     training_loss,
 )
 from traindx.lab.edits.project import Project
+from traindx.lab.edits.slices import cuts, resize, shuffle_cut
 from traindx.lab.edits.source import (
     Found,
     NotCertain,
@@ -105,6 +106,7 @@ __all__ = [
     "close",
     "constant_rate",
     "cst",
+    "cuts",
     "dotted",
     "entries_of",
     "epochs",
@@ -137,11 +139,13 @@ __all__ = [
     "parameters_at",
     "put",
     "replace_loss",
+    "resize",
     "resolve",
     "scaler_of",
     "schedules",
     "sequences",
     "set_optax",
+    "shuffle_cut",
     "softmax_to_sigmoid",
     "starred",
     "steps",

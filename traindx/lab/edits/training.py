@@ -264,14 +264,21 @@ def epochs(project: Project) -> tuple[Source, cst.For]:
     return found[0]
 
 
+def only_call(project: Project, name: str) -> Found | None:
+    """The only call of a function, None where there are several or none."""
+    calls = [one for one in project.calls() if dotted(one.call.func).rpartition(".")[2] == name]
+    plain = [
+        one for one in calls if dotted(one.call.func) in (name, f"self.{name}")
+    ]  # `step()`, not `opt.step()`
+    found = plain or calls
+    return found[0] if len(found) == 1 else None
+
+
 def called_in_loop(project: Project, name: str) -> tuple[Source, cst.For] | None:
     """The outermost loop around the only call of a function."""
-    calls = [one for one in project.calls() if dotted(one.call.func).rpartition(".")[2] == name]
-    if len(calls) != 1:
-        return None
-    source, call = calls[0]
-    loops = [one for one in source.loops(call) if isinstance(one, cst.For)]
-    return (source, loops[-1]) if loops else None
+    found = only_call(project, name)
+    loops = [one for one in found.source.loops(found.call) if isinstance(one, cst.For)] if found else []
+    return (found.source, loops[-1]) if found and loops else None
 
 
 def validation_loss(source: Source, loop: cst.For) -> tuple[str, cst.BaseSmallStatement]:

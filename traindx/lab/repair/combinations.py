@@ -9,10 +9,9 @@ from typing import NamedTuple, Protocol
 from traindx import pipeline
 from traindx.config import Config
 from traindx.lab.judge.significance import CAP, Judged
-from traindx.lab.plan import Candidate, merged
+from traindx.lab.plan import MARK, Candidate, merged
 from traindx.lab.repair.bench import Bench
 from traindx.lab.repair.pairs import paired
-from traindx.lab.repair.source import MARK
 from traindx.lab.repair.variants import Way
 from traindx.vocabulary import Hypothesis, Run
 from traindx.vocabulary.trial import Objective, Verdict

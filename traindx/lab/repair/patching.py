@@ -13,14 +13,14 @@ from traindx.lab.edits import Advice, Patch
 from traindx.lab.edits.files import diff, write
 from traindx.lab.edits.undo import remember
 from traindx.lab.judge.significance import STEPS, Agreement, agreement, least_gain, losses
-from traindx.lab.plan import INCOMPARABLE
+from traindx.lab.plan import INCOMPARABLE, MARK
 from traindx.lab.repair.bench import armed
 from traindx.lab.repair.deliverables import answering, arm_threads, busy
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.documented import documented
 from traindx.lab.repair.pairs import Pair, paired
 from traindx.lab.repair.search import Search
-from traindx.lab.repair.source import MARK, Source, outside
+from traindx.lab.repair.source import Source, outside
 from traindx.redaction import redact, redact_text
 from traindx.reports.labels import metric, number
 from traindx.vocabulary.trial import Objective

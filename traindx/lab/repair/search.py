@@ -13,7 +13,7 @@ from traindx.causes.experiments.belief import updated, without
 from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import MORE, Judged, hopeless, least_gain, near
-from traindx.lab.plan import Candidate, Record, candidates, merged, unknown_record
+from traindx.lab.plan import MARK, Candidate, Record, candidates, merged, unknown_record
 from traindx.lab.repair.bench import Arm, Bench, Long, truncated
 from traindx.lab.repair.best_stop import Stop, best_stop, placed
 from traindx.lab.repair.combinations import AND, Applied, try_two
@@ -22,7 +22,7 @@ from traindx.lab.repair.documented import documented
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.options import Options
 from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
-from traindx.lab.repair.source import MARK, THERE, Source
+from traindx.lab.repair.source import THERE, Source
 from traindx.lab.repair.variants import Way, by_speed, enough, sooner
 from traindx.vocabulary import Fact, Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict

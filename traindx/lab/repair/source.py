@@ -1,7 +1,8 @@
 """The user's source, with fixes written into it: what is tried where there is no intervention, and what is
 returned in the end.
 
-A fix that is tried in the source is `source=<slug>` among the interventions of an arm."""
+A fix that is tried in the source is `source=<slug>` among the interventions of an arm, an intervention that is written
+there and not made from outside is `source=batch=*0.25`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,10 @@ from traindx.fixes import find
 from traindx.lab.conduct.environment import script_of
 from traindx.lab.edits import Advice, Patch, configs, edit
 from traindx.lab.edits.files import read_tree
+from traindx.lab.plan import MARK
 from traindx.lab.repair.deadline import OutOfTime, at_most
 from traindx.vocabulary import FACT_FIELDS, Fact, Setup
 
-MARK = "source="
 THERE = "the source does this already"
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 LONGEST = 20.0  # seconds for one edit; a usual one takes less than one
@@ -80,8 +81,8 @@ class Source:
         """As `written`, without a time limit."""
         now, words = dict(self.files), tuple[str, ...]()
         for spec in interventions:
-            slug = spec.removeprefix(MARK) if spec.startswith(MARK) else fix_behind(spec, fixes)
-            given = () if spec.startswith(MARK) else (spec,)
+            what = spec.removeprefix(MARK)
+            slug, given = (fix_behind(what, fixes), (what,)) if "=" in what else (what, ())
             try:
                 found = edit(now, self.script, slug, given, arguments=self.arguments, facts=self.facts)
             except MissingExtra as error:
@@ -99,7 +100,8 @@ class Source:
         return found.after if isinstance(found, Patch) else {}
 
     def can(self, fix: str) -> str:
-        """Empty where a fix without an intervention can be written into the source, else the reason."""
+        """Empty where a fix without an intervention, or an intervention, can be written into the source, else the
+        reason."""
         if fix not in self.reasons:
             found = self.patch_for((), (f"{MARK}{fix}",))
             if isinstance(found, Advice):

@@ -15,12 +15,15 @@ from traindx.lab.edits.api import (
     Source,
     certain,
     cst,
+    cuts,
     dotted,
     fits,
     is_keras,
     leaves,
     put,
+    resize,
     resolve,
+    shuffle_cut,
     the_backward,
     trace,
     training_loaders,
@@ -33,6 +36,9 @@ PLACES = {"batch_size": 1, "shuffle": 2, "num_workers": 5}
 
 def each(project: Project, value: Any, change: Callable[[Project, Found, Any], None]) -> None:
     found = training_loaders(project) or (fits(project) if change is batch and is_keras(project) else [])
+    by_hand = not found and (change is batch or value == "shuffle") and project.methods("backward")
+    if by_hand and (cut := cuts(project)) is not None:
+        return resize(project, cut, value.applied_to) if change is batch else shuffle_cut(project, cut)
     if not found:
         raise project.doubt(f"{value} for the training loader", "the training DataLoader was not found")
     for one in found:
