@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.lab.repair.descent import Descent
 from traindx.config import Config
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.journal import Journal
-from traindx.lab.edits import Patch
+from traindx.lab.edits import Advice, Patch
 from traindx.lab.repair import patching
 from traindx.lab.repair.bench import Bench
+from traindx.lab.repair.combinations import Applied
 from traindx.lab.repair.document import Proof, conclude
 from traindx.lab.repair.documented import Documented
 from traindx.lab.repair.options import Options
@@ -95,3 +97,39 @@ def test_without_time_for_it_no_patch_is_offered(tmp_path: Path, monkeypatch: py
     assert report.patch is None
     assert report.by_hand is not None
     assert "no time" in report.by_hand.why
+
+
+def test_of_two_proven_changes_the_one_with_an_edit_is_the_patch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fix").mkdir()
+    (tmp_path / "train.py").write_text("a = 1\n")
+    script, starts = Edited(0.1, 0.01), list[tuple[str, ...]]()
+
+    def start(
+        command: Sequence[str], out: Path, interventions: Sequence[str], steps: int | None, **asked: Any
+    ) -> Attempt:
+        if asked.get("edited"):
+            starts.append(tuple(interventions))
+        return script(command, out, interventions, steps, **{"edited": {}, **asked})
+
+    bench = Bench(["python", "train.py"], start, Journal(tmp_path / "fix", {}), budget=1e6, jobs=1)
+    search = Search(bench, Config(), Options())
+    search.diagnose()
+    search.prepare()
+    made = Patch(before={"train.py": "a = 1\n"}, after={"train.py": "a = 2\n"}, words=("train.py:1: a",))
+    by_hand = Advice(file="train.py", line=1, write="clip", why="no optimizer.step() was found")
+    assert bench.source is not None
+    monkeypatch.setattr(bench.source, "patch_for", lambda _, given: by_hand if "clip=1.0" in given else made)
+    proof = conclude(search, 0.0)
+    search.applied = [Applied("lower-learning-rate", ("lr=*0.1",)), Applied("clip-gradients", ("clip=1.0",))]
+    search.base = ("lr=*0.1", "clip=1.0")
+    proof = proof._replace(report=replace(proof.report, applied=("lower-learning-rate", "clip-gradients")))
+    found = patched(search, proof, tmp_path / "fix")
+    report = found.proof.report
+    assert (tmp_path / "fix" / "fix.patch").read_text().endswith("-a = 1\n+a = 2\n")
+    assert report.by_hand == by_hand
+    assert "the patch lacks clip=1.0, which was proven together with it" in report.notes
+    assert starts, "the edited script is compared with what was proven, and gets the rest from outside"
+    assert all("clip=1.0" in given and "lr=*0.1" not in given for given in starts)

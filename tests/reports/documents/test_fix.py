@@ -85,7 +85,13 @@ def test_what_to_write_by_hand_and_why_comes_before_the_trials(fixed: Proof, for
     assert order == sorted(order)
     assert "<script>" not in report.rendered(shown, form) or form == "text"
     assert "by_hand" in json.loads(report.to_json(shown))
-    assert "No patch" not in report.rendered(edited(fixed, by_hand=advice), form)
+    part = html.unescape(report.rendered(edited(fixed, by_hand=advice), form, width=80))
+    assert "No patch" not in part
+    order = [
+        part.index(words)
+        for words in ("Apply it", "Write the rest by hand", "train.py:12", "Before and after")
+    ]
+    assert order == sorted(order)
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

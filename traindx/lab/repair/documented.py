@@ -12,6 +12,10 @@ DOCUMENTED: Mapping[str, tuple[str, str, str]] = {
         "double-softmax", "feed-logits-to-loss",
         "the documentation of the loss: cross-entropy expects logits and applies the softmax itself",
     ),
+    "gradients-accumulate-across-steps": (
+        "missing-zero-grad", "zero-gradients-each-step",
+        "the documentation of PyTorch: backward() adds to the gradients until zero_grad() clears them",
+    ),
     "output-cannot-reach-targets": (
         "wrong-output-activation", "match-output-to-loss",
         "the definition of the last activation: the targets lie outside of what it can give",
@@ -22,7 +26,7 @@ DOCUMENTED: Mapping[str, tuple[str, str, str]] = {
     ),
     "batches-sorted-by-class": (
         "unshuffled-data", "shuffle-data",
-        "the documentation of PyTorch: a DataLoader without shuffle=True gives the samples in their stored order",
+        "the definition of stochastic gradient descent: each batch is a random sample of the data",
     ),
     "future-leaks-into-output": (
         "missing-causal-mask", "mask-the-future",

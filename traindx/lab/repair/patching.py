@@ -2,6 +2,7 @@
 like the intervention."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,30 +50,60 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     found: Patch | Advice | None = (
         None if source is None else source.patch_for(proof.report.applied, search.bench.counted(base))
     )
+    left: tuple[str, ...] = ()  # what the patch lacks of what was proven
     if isinstance(found, Advice):
         proof = advised(proof, found)
+        found, left = partly(search, found)
     elif found is not None and not found.after:
         proof = noted(proof, "the source does this already")
     if source is None or not isinstance(found, Patch) or not found.after:
         tried = search.bench.in_time(lambda: begun(search, base, None, folder), None, "")
         return Patched(proof if tried is None else answered(proof, tried, search), None, None)
-    edited, like = found, None
-    first = search.bench.in_time(lambda: begun(search, (), edited, folder), None, "")
-    if first is not None:
+    edited = found
+    first = search.bench.in_time(lambda: begun(search, left, edited, folder), None, "")
+    if first is not None and not left:
         answers = answered(proof, first, search)
         proof = search.bench.in_time(lambda: utilized(answers, edited, search, folder), answers, "")
-    if not any(spec.startswith(MARK) for spec in base):
-        like = Agreement(why=search.bench.used_up())
-        like = like if first is None else behaves(search, base, first)
-        proof = noted(proof, describe(like))
-    else:
-        line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
-        proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
+    proof, like = compared(search, proof, first, left, folder)
     if like is not None and like.broken:
         why = f"the edited script did not do what was proven: {like.why}"
         write = " ".join(found.words) or " ".join(base)
         return Patched(advised(proof, Advice(file="", line=0, write=write, why=why)), None, like)
     return Patched(with_edit(proof, found, source, folder), found, like)
+
+
+def compared(
+    search: Search, proof: Proof, first: Attempt | None, left: Sequence[str], folder: Path
+) -> tuple[Proof, Agreement | None]:
+    """The proof with how the edited script compares with what was proven, and that. `left`: what it got from outside,
+    because the patch lacks it. No agreement where what was proven is an edit itself."""
+    if left:
+        words = " ".join(spec.removeprefix(MARK) for spec in left)
+        proof = noted(proof, f"the patch lacks {words}, which was proven together with it")
+    if not any(spec.startswith(MARK) for spec in search.base):
+        like = (
+            Agreement(why=search.bench.used_up()) if first is None else behaves(search, search.base, first)
+        )
+        return noted(proof, describe(like)), like
+    line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
+    return proof._replace(report=msgspec.structs.replace(proof.report, command=line)), None
+
+
+def partly(search: Search, advice: Advice) -> tuple[Patch | Advice, tuple[str, ...]]:
+    """The edit for those of several proven fixes that have one, and the interventions of the others. The advice as it
+    is where there is no such edit."""
+    source, count = search.bench.source, search.bench.counted
+    found: Patch | Advice = advice
+    kept, left = tuple[str, ...](), tuple[str, ...]()
+    for spec in (spec for one in search.applied for spec in one.interventions):
+        made = None if source is None else source.patch_for(
+            [one.fix for one in search.applied], count((*kept, spec))
+        )  # fmt: skip
+        if isinstance(made, Patch) and made.after:
+            found, kept = made, (*kept, spec)
+        else:
+            left += (spec,)
+    return found, left if isinstance(found, Patch) else ()
 
 
 def with_edit(proof: Proof, found: Patch, source: Source, folder: Path, basis: str = "") -> Proof:

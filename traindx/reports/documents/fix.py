@@ -19,7 +19,10 @@ from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective
 
 TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}
 STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
-BY_HAND = "No patch: write the change by hand"
+BY_HAND, REST = (
+    "No patch: write the change by hand",
+    "Write the rest by hand: the patch is a part of what was proven",
+)
 SHOWN_CAUSES = 4
 LIKELY = 0.02
 SHOWN_SYMPTOMS, SHOWN_LINES = 3, 40
@@ -125,13 +128,18 @@ def begin(page: Page, report: FixReport) -> None:
         page.heading("Apply it" if not report.patch_basis else "Apply it (not proven on this run)")
         page.lines.append(f"  {clean(apply_command(report), 400)}")
         page.flow(clean(report.patch_basis, 300), indent=2)
-    elif report.by_hand is not None:
-        page.heading(BY_HAND)
+    if report.by_hand is not None:
+        page.heading(by_hand(report))
         for line in report.by_hand.lines:
             page.flow(clean(line, 400), indent=1)
     if report.verdict == "fixed" and report.objective is not None:
         page.heading("Before and after")
         page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
+
+
+def by_hand(report: FixReport) -> str:
+    """The heading above what to write by hand."""
+    return REST if report.diff else BY_HAND
 
 
 def problem(report: FixReport) -> str:
@@ -184,8 +192,8 @@ def markdown(report: FixReport) -> str:
         parts.append(f"## The change\n\n{fence}diff\n{lines}\n{fence}")
         parts.append(f"## Apply it\n\n{code(apply_command(report), 400)}")
         parts += [harmless(report.patch_basis, 400)] if report.patch_basis else []
-    elif report.by_hand is not None:
-        parts.append(section(BY_HAND, [(line,) for line in report.by_hand.lines]))
+    if report.by_hand is not None:
+        parts.append(section(by_hand(report), [(line,) for line in report.by_hand.lines]))
     parts += [section(title, rows) for title, rows in sections(report)]
     if report.command:
         parts.append(f"## The fixed run\n\n{code(report.command, 400)}")
@@ -349,8 +357,8 @@ def html(report: FixReport, picture: bytes = b"") -> str:
         body.append(f"<h2>The change</h2><pre>{lines}</pre>")
         body.append(f"<h2>Apply it</h2><pre>{safe(apply_command(report))}</pre>")
         body.append(f"<p>{safe(report.patch_basis)}</p>")
-    elif report.by_hand is not None:
-        body.append(f"<h2>{BY_HAND}</h2>{html_rows([(line,) for line in report.by_hand.lines])}")
+    if report.by_hand is not None:
+        body.append(f"<h2>{by_hand(report)}</h2>{html_rows([(line,) for line in report.by_hand.lines])}")
     if picture:
         data = base64.b64encode(picture).decode()
         body.append(f'<img src="data:image/png;base64,{data}" alt="before and after">')
