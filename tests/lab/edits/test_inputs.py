@@ -55,6 +55,14 @@ for epoch in range(9):
     print(model(X_test).argmax(1))
 """
 )
+WRAPPED = (
+    SLICED.replace(
+        "batch = X_train[start:start + 10]",
+        "batch = Variable(torch.from_numpy(X_train[start:start + 10]).float())",
+    )
+    .replace("model(X_test)", "model(Variable(torch.Tensor(X_test).float().to(device)))")
+    .replace("import torch\n", "import torch\nfrom torch.autograd import Variable\n", 1)
+)
 LISTED = """\
 from keras import layers, Sequential
 from data import load
@@ -92,6 +100,7 @@ def normalized(text: str) -> Patch | Advice:
         (NAMED, "data = TensorDataset", LINES.format("X")),
         (OWN, "data = Flowers", LINES.format("X_train") + CHECK.format("X_test")),
         (SLICED, "for epoch", LINES.format("X_train") + CHECK.format("X_test")),
+        (WRAPPED, "for epoch", LINES.format("X_train") + CHECK.format("X_test")),
         (LISTED, "model = Sequential", "normalize = layers.Normalization()\nnormalize.adapt(X)\n"),
         (
             ADDED,

@@ -7,8 +7,11 @@ from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Source, argument, dotted, key_of, passed, starred
 
 # What makes a tensor of something, and what gives the same samples.
-MADE_OF = ("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.Tensor")
-KEPT = ("to", "float", "astype")
+MADE_OF = (
+    "torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.Tensor", "torch.autograd.Variable",
+    "numpy.array", "numpy.asarray",
+)  # fmt: skip
+KEPT = ("to", "float", "double", "astype", "type", "cuda", "cpu", "clone", "detach", "numpy", "contiguous")
 DEEP = 12  # names followed from a use to its value, at most
 Expression = tuple[Source, cst.CSTNode]
 
@@ -240,14 +243,7 @@ def origin(
 ) -> cst.Name | None:
     """The name that exists before the place and that a tensor is made of: X of `torch.from_numpy(X)`."""
     for _ in range(DEEP):
-        if isinstance(node, cst.Call) and source.name(node.func) in MADE_OF and node.args:
-            node = node.args[0].value
-        elif (
-            isinstance(node, cst.Call)
-            and isinstance(node.func, cst.Attribute)
-            and node.func.attr.value in KEPT
-        ):
-            node = node.func.value
+        node = unwrapped(source, node)
         name = indexed(node)
         if name is None or made_before(source, name, place):
             return name
@@ -256,6 +252,18 @@ def origin(
             return name
         node = value
     return None
+
+
+def unwrapped(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
+    """X of `Variable(torch.from_numpy(X).float())`."""
+    while isinstance(node, cst.Call):
+        if source.name(node.func) in MADE_OF and node.args and not node.args[0].star:
+            node = node.args[0].value
+        elif isinstance(node.func, cst.Attribute) and node.func.attr.value in KEPT:
+            node = node.func.value
+        else:
+            break
+    return node
 
 
 def indexed(node: cst.BaseExpression) -> cst.Name | None:
