@@ -28,6 +28,7 @@ TEXT_LIMIT = 600  # characters of a message
 
 FRAMEWORKS = {
     "hf": "Hugging Face Trainer", "transformers": "Hugging Face Trainer", "lightning": "Lightning", "keras": "Keras",
+    "jax": "JAX",
     "pytorch": "PyTorch", "torch": "PyTorch", "wandb": "W&B", "mlflow": "MLflow", "tensorboard": "TensorBoard",
 }  # fmt: skip
 

@@ -75,3 +75,14 @@ def test_a_schedule_of_keras(before: str, made: str, new: str) -> None:
     found = edit({"train.py": text}, "train.py", "repair-schedule", ["lr=constant"], facts={"lr": 0.003})
     assert isinstance(found, Patch if new else Advice), found
     assert not isinstance(found, Patch) or found.after == {"train.py": text.replace(made, new)}
+
+
+@pytest.mark.parametrize(
+    ("imports", "why"),
+    [("import optax", "not known for JAX"), ("import optax\nimport torch", "no loss function of PyTorch")],
+)
+def test_calls_of_pytorch_are_not_missed_in_jax(imports: str, why: str) -> None:
+    text = f"{imports}\nfor batch in batches:\n    params, loss = step(params, batch)\n"
+    found = edit({"t.py": text}, "t.py", "feed-logits-to-loss")
+    assert isinstance(found, Advice)
+    assert why in found.why

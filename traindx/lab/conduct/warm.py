@@ -86,7 +86,7 @@ class Warm:
         }
         within = "keras" in tops and self.reserve in backends
         if self.reserve not in tops and not within:
-            return f"the script does not import {self.reserve} itself"
+            return f"only a script that imports {self.reserve} itself can be started from one that is loaded"
         setting = next((found[0] for text in texts.values() if (found := SETTINGS.search(text))), "")
         if setting:
             return f"the script sets {setting}, which is read as libraries are loaded"

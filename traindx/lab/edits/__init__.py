@@ -6,6 +6,7 @@ module of `kinds/<subject>/` (the folders are walked) declares which interventio
 without one, it writes."""
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -15,6 +16,11 @@ from traindx.installed import modules_of
 from traindx.lab.edits.kind import Kind
 from traindx.vocabulary import Fact
 from traindx.vocabulary.edit import Advice, Patch
+
+IMPORTS_JAX = re.compile(r"^\s*(?:import|from) (?:jax|optax|flax)\b", re.MULTILINE)
+IMPORTS_OTHERS = re.compile(
+    r"^\s*(?:import|from) (?:torch|keras|tensorflow|lightning|transformers)\b", re.MULTILINE
+)
 
 
 @cache
@@ -70,13 +76,22 @@ def edit(
         except ConfigError as error:
             return Advice(file=script, line=0, write=intervention, why=str(error))
         except NotCertain as doubt:
-            return doubt.advice
+            return doubt.advice if doubt.advice.line else without_torch(doubt.advice, now)
         except RecursionError:  # many nested statements, such as hundreds of `elif`
             why = "its source is nested too deeply to be edited with certainty"
             return Advice(file=script, line=0, write=intervention or fix, why=why)
         now, words = {**now, **patch.after}, (*words, *patch.words)
     changed = {path: text for path, text in now.items() if text != files[path]}
     return Patch(before={path: files[path] for path in changed}, after=changed, words=words)
+
+
+def without_torch(advice: Advice, files: Mapping[str, str]) -> Advice:
+    """The advice of a search through the sources that found nothing. In a script of JAX, it looked for calls of
+    PyTorch, and what it missed is no news."""
+    texts = "\n".join(text for path, text in files.items() if path.endswith(".py"))
+    if not IMPORTS_JAX.search(texts) or IMPORTS_OTHERS.search(texts):
+        return advice
+    return Advice(file="", line=0, write=advice.write, why="this edit of the source is not known for JAX")
 
 
 __all__ = ["Advice", "MissingExtra", "Patch", "catalogue", "edit", "kind_of"]

@@ -9,6 +9,7 @@ from traindx.causes.experiments.belief import updated
 from traindx.errors import ConfigError
 from traindx.lab.repair.best_stop import ANY
 from traindx.lab.repair.source import Source, outside
+from traindx.reports.labels import FRAMEWORKS
 from traindx.vocabulary import Fact, Hypothesis, Run, RunDiagnosis, Setup
 
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
@@ -62,7 +63,8 @@ def unknown_in(name: str, run: Run) -> str:
     """Why an intervention cannot be made in the framework that trained, or "": no start is spent on it."""
     known, setup = names_in(run.framework or ""), run.setup
     if known and name not in known:
-        return f"not possible from outside in {run.framework} trainings"
+        made_by = FRAMEWORKS.get(run.framework or "", run.framework)
+        return f"not possible from outside in {made_by} trainings"
     if name in OF_LOADERS and setup.known(STEPS_SEEN) is not None and setup.known("sampler") is None:
         return "the script draws no batches from a DataLoader, it makes them itself"
     made = setup.optimizer or setup.schedule or setup.number("lr")

@@ -19,7 +19,8 @@ from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective
 
 TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}
 STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
-BY_HAND, REST = (
+# Without a patch, and with one that lacks a part of what was proven.
+BY_HAND = (
     "No patch: write the change by hand",
     "Write the rest by hand: the patch is a part of what was proven",
 )
@@ -129,17 +130,12 @@ def begin(page: Page, report: FixReport) -> None:
         page.lines.append(f"  {clean(apply_command(report), 400)}")
         page.flow(clean(report.patch_basis, 300), indent=2)
     if report.by_hand is not None:
-        page.heading(by_hand(report))
+        page.heading(BY_HAND[bool(report.diff)])
         for line in report.by_hand.lines:
             page.flow(clean(line, 400), indent=1)
     if report.verdict == "fixed" and report.objective is not None:
         page.heading("Before and after")
         page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
-
-
-def by_hand(report: FixReport) -> str:
-    """The heading above what to write by hand."""
-    return REST if report.diff else BY_HAND
 
 
 def problem(report: FixReport) -> str:
@@ -193,7 +189,7 @@ def markdown(report: FixReport) -> str:
         parts.append(f"## Apply it\n\n{code(apply_command(report), 400)}")
         parts += [harmless(report.patch_basis, 400)] if report.patch_basis else []
     if report.by_hand is not None:
-        parts.append(section(by_hand(report), [(line,) for line in report.by_hand.lines]))
+        parts.append(section(BY_HAND[bool(report.diff)], [(line,) for line in report.by_hand.lines]))
     parts += [section(title, rows) for title, rows in sections(report)]
     if report.command:
         parts.append(f"## The fixed run\n\n{code(report.command, 400)}")
@@ -315,18 +311,16 @@ def speed(fast: Answering) -> list[str]:
     def both(p50: float | None, p95: float | None) -> str:
         return f"{1e3 * (p50 or 0.0):.3g} ms (p50), {1e3 * (p95 or 0.0):.3g} ms (p95)"
 
-    lines = (
-        []
-        if fast.p50 is None
-        else [f"inference, one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
-    )
+    one = f"inference, one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"
+    lines = [] if fast.p50 is None else [one]
     what = "a batch" if fast.batch is None else f"a batch of {fast.batch}"
     rate = "" if fast.throughput is None else f", {fast.throughput:,.0f} samples a second"
-    used = (
-        []
+    busy = (
+        ""
         if fast.utilization is None
-        else [f"the accelerator is busy for {percent(fast.utilization)} of a step"]
+        else f"the accelerator is busy for {percent(fast.utilization)} of a step"
     )
+    used = [busy] if busy else []
     return [*lines, f"inference, {what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
 
 
@@ -358,7 +352,9 @@ def html(report: FixReport, picture: bytes = b"") -> str:
         body.append(f"<h2>Apply it</h2><pre>{safe(apply_command(report))}</pre>")
         body.append(f"<p>{safe(report.patch_basis)}</p>")
     if report.by_hand is not None:
-        body.append(f"<h2>{by_hand(report)}</h2>{html_rows([(line,) for line in report.by_hand.lines])}")
+        body.append(
+            f"<h2>{BY_HAND[bool(report.diff)]}</h2>{html_rows([(line,) for line in report.by_hand.lines])}"
+        )
     if picture:
         data = base64.b64encode(picture).decode()
         body.append(f'<img src="data:image/png;base64,{data}" alt="before and after">')
