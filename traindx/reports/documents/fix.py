@@ -104,11 +104,8 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         page.flow(clean(stopping_advice(report.stopping), 400), indent=1)
     for line in report.notes:
         page.flow(clean(line, 300), indent=1, style="dim")
-    page.flow(
-        f"{report.seconds:.0f} s; one start of the script takes {report.plain_seconds:.0f} s",
-        indent=1,
-        style="dim",
-    )
+    took = f"{report.seconds:.0f} s; one start of the script takes {report.plain_seconds:.0f} s"
+    page.flow(took, indent=1, style="dim")
     if report.command and not report.diff:
         page.lines += ["", "  The fixed run, without an edit of the source:", report.command]
     return page.text()
@@ -315,13 +312,10 @@ def speed(fast: Answering) -> list[str]:
     lines = [] if fast.p50 is None else [one]
     what = "a batch" if fast.batch is None else f"a batch of {fast.batch}"
     rate = "" if fast.throughput is None else f", {fast.throughput:,.0f} samples a second"
-    busy = (
-        ""
-        if fast.utilization is None
-        else f"the accelerator is busy for {percent(fast.utilization)} of a step"
-    )
-    used = [busy] if busy else []
-    return [*lines, f"inference, {what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
+    lines.append(f"inference, {what}: {both(fast.batch_p50, fast.batch_p95)}{rate}")
+    if fast.utilization is not None:
+        lines.append(f"the accelerator is busy for {percent(fast.utilization)} of a step")
+    return lines
 
 
 def ablation_rows(report: FixReport) -> Rows:
