@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.requirements.logs import FALLING, NOISE, STEPS, said, said_of_table, said_of_text
+from tests.requirements.logs import FALLING, NOISE, STEPS, by_slug, said, said_of_table, said_of_text
 from traindx import pipeline
 from traindx.vocabulary.diagnosis import RunDiagnosis
 
@@ -284,3 +284,54 @@ def test_a_decay_of_0_05_is_usual_where_it_may_be_decoupled(
     lines += [f"epoch {i} loss {0.3 + 0.7 * np.exp(-i / 12):.4f}" for i in range(40)]
     run = said_of_text(tmp_path, "\n".join(lines))
     assert (run.hypotheses[0].cause == "weight-decay-too-high") == suspect
+
+
+def test_a_rate_that_falls_away_after_six_epochs_is_a_wrong_schedule(tmp_path: Path) -> None:
+    epochs = np.arange(60)
+    learned = np.minimum(epochs, 12 + (epochs - 12) / 50)
+    loss = 2.3 * np.exp(-learned / 14) + 0.004 * NOISE[:60]
+    run = said_of_table(tmp_path, loss=loss, lr=0.1 * 0.1 ** (epochs // 6))
+    assert run.hypotheses[0].cause == "learning-rate-schedule-fault"
+    usual = said_of_table(tmp_path, loss=2.3 * np.exp(-epochs / 14), lr=0.1 * 0.1 ** (epochs // 20))
+    assert "learning-rate-vanishes-early" not in by_slug(usual)
+
+
+def test_a_loss_that_doubles_late_is_not_healthy(tmp_path: Path) -> None:
+    late = np.maximum(0, np.arange(STEPS) - 120)
+    run = said_of_table(tmp_path, loss=FALLING + 0.007 * late)
+    assert "loss-diverges" in by_slug(run)
+    assert run.health != "healthy"
+    near = said_of_table(tmp_path, loss=FALLING + 0.001 * late)  # by a tenth
+    assert near.health == "healthy"
+
+
+def test_a_loss_at_chance_that_had_fallen_did_improve(tmp_path: Path) -> None:
+    loss = 2.3026 + 2.3 * np.exp(-np.arange(STEPS) / 15) + 0.001 * NOISE
+    assert "has not improved" not in said_of_table(tmp_path, loss=loss).decision.reason
+
+
+def test_spikes_at_one_place_of_each_epoch_point_at_a_batch(tmp_path: Path) -> None:
+    epochs, batches = np.repeat(np.arange(6), 200), np.tile(np.arange(200), 6)
+    steps = np.arange(1200)
+    smooth = 0.3 + 2 * np.exp(-steps / 300)
+    run = said_of_table(tmp_path, epoch=epochs, loss=smooth + 3.5 * (batches == 137))
+    assert run.hypotheses[0].cause == "corrupt-samples"
+    assert "each time at point 138 of an epoch" in by_slug(run)["loss-spikes-recur"].message
+    anywhere = smooth + 3.5 * np.isin(steps, (137, 301, 522, 777, 809, 1101))
+    other = said_of_table(tmp_path, epoch=epochs, loss=anywhere)
+    assert "each time" not in by_slug(other)["loss-spikes-recur"].message
+
+
+def test_three_spikes_of_twice_the_level_do_no_harm(tmp_path: Path) -> None:
+    steps = np.arange(400)
+    level = 0.9 + 4.8 * (1 + steps / 2) ** -0.3
+    rises = np.where(np.isin(steps, (60, 170, 261)), 2.4, np.where(np.isin(steps, (61, 171, 262)), 1.5, 1))
+    assert said_of_table(tmp_path, loss=level * rises).health == "healthy"
+    high = said_of_table(tmp_path, loss=level * np.where(rises > 1, 5 * rises, 1))
+    assert high.health != "healthy"
+
+
+def test_time_for_data_beside_time_for_computing_is_waiting(tmp_path: Path) -> None:
+    times = {"data_time": np.full(STEPS, 0.41), "compute_time": np.full(STEPS, 0.07)}
+    run = said_of_table(tmp_path, loss=FALLING, **times)
+    assert run.hypotheses[0].cause == "data-loader-bottleneck"

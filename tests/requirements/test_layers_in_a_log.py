@@ -82,3 +82,29 @@ def test_lists_of_other_numbers_and_of_healthy_gradients_are_not_reported(
     (tmp_path / "a.log").write_text(printed(levels, heading) + "\nloss 2.3025\n")
     run = pipeline.diagnose(pipeline.read_all(tmp_path / "a.log")).first
     assert "gradients-vanish-with-depth" not in by_slug(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "scale"),
+    [
+        ("dead_relu_pct", np.linspace(30, 97, STEPS), 1.0),
+        ("sat_frac/tanh1", np.full(STEPS, 0.93), 1.0),
+        ("saturated_units", np.full(STEPS, 0.9), 1.0),
+    ],
+)
+def test_one_share_of_units_is_enough(name: str, levels: np.ndarray, scale: float, tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=FLAT, **{name: levels * scale})
+    assert {"relu-units-dead", "activations-saturate"} & by_slug(run).keys()
+    assert run.hypotheses[0].cause in ("dead-relus", "saturating-activations")
+
+
+@pytest.mark.parametrize("name", ["dead_relu", "saturation", "sat/acc", "dead_letters"])
+def test_what_is_no_share_of_units_is_none(name: str, tmp_path: Path) -> None:
+    run = said_of_table(tmp_path, loss=FLAT, **{name: np.full(STEPS, 7.0)})
+    assert not {"relu-units-dead", "activations-saturate"} & by_slug(run).keys()
+
+
+def test_the_share_holds_for_each_layer_that_is_named(tmp_path: Path) -> None:
+    dead = {f"dead_relu_frac/conv{i}": np.full(STEPS, share) for i, share in enumerate((0.1, 0.86, 0.97))}
+    message = by_slug(said_of_table(tmp_path, loss=FLAT, **dead))["relu-units-dead"].message
+    assert message.startswith("86 % or more of the units of conv1, conv2")

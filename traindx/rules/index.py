@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 ROWS: tuple[tuple[Any, ...], ...] = (
-    ('traindx.rules.act.relu_units_dead', 'ACT001', ('act_zero_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the units of {where} are zero for every input', ('ternary-weights-collapse',), 'steady'),
-    ('traindx.rules.act.activations_saturate', 'ACT002', ('act_saturated_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the pre-activations of {where} are beyond 3, where the activation is flat', (), 'brief'),
+    ('traindx.rules.act.relu_units_dead', 'ACT001', ('act_zero_fraction/*', 'objective'), 1, 'high', '{share:.0%}{more} of the units of {where} are zero for every input', ('ternary-weights-collapse',), 'steady'),
+    ('traindx.rules.act.activations_saturate', 'ACT002', ('act_saturated_fraction/*', 'objective'), 1, 'high', '{share:.0%}{more} of the pre-activations of {where} are beyond 3, where the activation is flat', (), 'brief'),
     ('traindx.rules.act.activations_not_finite', 'ACT003', ('act_nonfinite/*',), 1, 'critical', 'the first NaN or infinity is in the output of {where} at step {step:g} ({count:.0f} values)', ('inputs-not-finite', 'gradient-not-finite'), 'at-once'),
     ('traindx.rules.act.activations_collapse', 'ACT004', ('act_rank/*', 'objective'), 1, 'high', 'the output of {where} is the same for every input', ('ternary-weights-collapse', 'relu-units-dead', 'activations-not-finite', 'activations-saturate'), 'brief'),
     ('traindx.rules.act.predictions_collapse', 'ACT005', ('val_outputs_majority_share|outputs_majority_share', 'setup:class_majority_share', 'objective'), 1, 'high', '{share:.0%} of the predictions are the same class; the most frequent class has {usual:.0%} of the labels', ('activations-collapse', 'relu-units-dead', 'activations-not-finite', 'classes-imbalanced', 'loss-not-finite', 'loss-diverges', 'loss-at-chance', 'loss-flat-from-start'), 'brief'),

@@ -131,6 +131,7 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     },
     "gradient-norm-spikes": {"healthy": -1.0, "learning-rate-too-high": 0.8},
     "step-waits-for-data": {"data-loader-bottleneck": 2.0, "healthy": -0.5},
+    "relu-units-dead": {"dead-relus": 2.5},
     "loss-flat-from-start:score": {"learning-rate-too-low": 0.8, "undertrained": 0.8},
     "loss-improves-too-little-noise-considered": {
         "batch-too-small": -4.0, "undertrained": 1.0, "healthy": -4.0,

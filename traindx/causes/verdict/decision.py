@@ -145,6 +145,9 @@ def stop_stuck(
     return Decision("stop", f"the run has learned nothing and will not: {cause}", leading.probability)
 
 
+NOT_FALLEN = ("loss-flat-from-start", "loss-improves-too-little")  # the rules that say so
+
+
 def wait_if_flat(case: Case, health: Health) -> Decision | None:
     """A flat start may be the first part of an S-curve. It gets twice its length to show that."""
     flat = [f for f in case.findings if f.slug in STUCK]
@@ -157,7 +160,8 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
         return None
     unit, name = case.run.axis, objective_in_words(case)
     flat_so_far = f"{name} has not improved in {format_step(span)} {unit}s"
-    if all("score" in f.aspects for f in flat):  # the loss may have fallen
+    fell = not any(f.slug.startswith(NOT_FALLEN) for f in case.findings)
+    if fell or all("score" in f.aspects for f in flat):  # what fell before is not the question
         return Decision("inspect", flat[0].message, 0.6)
     inside = next((f for f in carriers(case) if f.family in INSIDE and f.severity != "info"), None)
     if inside is not None:

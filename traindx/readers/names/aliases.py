@@ -48,7 +48,7 @@ PHRASES = {
         "time, time ms, elapsed ms time, elapsed time, dt, time sec, sec, elapsed s time, time s, dt ms, "
         "batch time, batch_time, timing train, sps time, timing, iter_time, s time it, duration, elapsed "
         "time iteration, elapsed, elapsed s, elapsed sec, elapsed seconds, elapsed ms, elapsed min, elapsed "
-        "minutes, each step time, time taken, cost time, time consumed, ms, us"
+        "minutes, each step time, time taken, cost time, time consumed, ms, us, compute time"
     ),
     "time/data": "data time, data, time data, dataload time, data loading time, data wait, data ms time",
     "time/forward": "forward time, fwd time, forward",

@@ -1,7 +1,7 @@
 """Columns that hold one number of every layer: `layer1/grad_norm`, `grad_norm_conv1`, `dead_relu/fc2`.
 
 One such name alone says little (`actor_grad_norm` is a network, `grad_norm_ema` another mean of the whole);
-several that differ only in a layer say what they are.
+several that differ only in a layer say what they are. A share of dead or saturated units is plain by itself.
 """
 
 import re
@@ -30,12 +30,20 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     ),
     "act_saturated_fraction": (
         rf"(?:act(?:ivation)?s?[\s/_.]*)?saturat(?:ed|ion)(?:[\s/_.]*{FIRED})?(?:[\s/_.]*{SHARE})?",
+        rf"sat[\s/_.]*{SHARE}",
     ),
     "act_mean": (r"act(?:ivation)?s?[\s/_.]*mean", "act(?:ivation)?s?LAYERmean"),
     "act_std": (r"act(?:ivation)?s?[\s/_.]*std", "act(?:ivation)?s?LAYERstd"),
 }  # fmt: skip
-ANY = re.compile("grad|norm|update|dead|silent|inactive|act|satur", re.IGNORECASE)
+ANY = re.compile("grad|norm|update|dead|silent|inactive|act|sat", re.IGNORECASE)
 SHARES = ("act_zero_fraction", "act_saturated_fraction")
+# A share that no layer's name goes with, so it is that of the whole net.
+WHOLE = re.compile(
+    rf"(?:(?:train|debug|stats|metrics)/)?(dead|inactive|saturated)[\s/_.]*(?:{FIRED}(?:[\s/_.]*{SHARE})?|{SHARE})",
+    re.IGNORECASE,
+)
+ALL = "all layers"
+PERCENT = re.compile("pct|percent|%", re.IGNORECASE)
 LEAST = 3  # layers: the networks of a game are two, and so are a norm and its mean
 # Words that say which number of a layer it is; what ends in one is another quantity than the norm.
 STATISTICS = word_set("max min mean avg std var abs sum median p50 p90 p95 p99 hist histogram")
@@ -45,25 +53,28 @@ NO_LAYER = STATISTICS | word_set("""total global all overall before after clip c
     g d scale noise cosine encoder decoder model net network percent ratio norm norms optimizer""")
 
 
-def by_layer(columns: Mapping[str, RawColumn]) -> dict[str, str]:
+def by_layer(columns: Mapping[str, RawColumn], units: Mapping[str, str] | None = None) -> dict[str, str]:
     """column -> `signal/layer` of the columns that hold one number of every layer, in their order; nothing where
-    fewer than three layers share a quantity."""
-    candidates = [name for name in columns if ANY.search(name)]
+    fewer than three layers share a quantity that is no share."""
     found: dict[str, dict[str, str]] = {}
-    for name in candidates if len(candidates) >= LEAST else ():
+    for name in (name for name in columns if ANY.search(name)):
         signal, layer = named_layer(name)
-        if layer and is_possible(signal, columns[name]):
+        percent = (units or {}).get(name) == "%" or bool(PERCENT.search(name))
+        if layer and is_possible(signal, columns[name], percent=percent):
             found.setdefault(signal, {}).setdefault(layer, name)
     return {
         name: f"{signal}/{layer}"
         for signal, layers in found.items()
-        if len(layers) >= LEAST and are_layers(layers)
+        if signal in SHARES or (len(layers) >= LEAST and are_layers(layers))
         for layer, name in weights_alone(layers).items()
     }
 
 
 def named_layer(name: str) -> tuple[str, str]:
     """The signal and the layer that a name means; an empty layer where none is left without the quantity."""
+    whole = WHOLE.fullmatch(name[:200])
+    if whole is not None:
+        return SHARES[whole[1].lower() == "saturated"], ALL
     for signal, pattern in patterns():
         match = pattern.fullmatch(name[:200])
         if match is not None:
@@ -86,10 +97,10 @@ def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple(listed)
 
 
-def is_possible(signal: str, column: RawColumn) -> bool:
-    """Whether the values can be a norm, a share or a mean, as the signal says."""
+def is_possible(signal: str, column: RawColumn, *, percent: bool) -> bool:
+    """Whether the values can be a norm, a share (perhaps in percent) or a mean, as the signal says."""
     known = column.values[np.isfinite(column.values)]
-    if not len(known) or (signal in SHARES and known.max() > 1):
+    if not len(known) or (signal in SHARES and known.max() > (100 if percent else 1)):
         return False
     return signal == "act_mean" or bool(known.min() >= 0)
 

@@ -68,7 +68,7 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
             raise ConfigError(f"--map {canonical}={wanted}: no column {wanted!r}; there are: {names}")
     chosen = {c: w for c, w in given.items() if w in raw.columns}
     taken = set(chosen.values())
-    fixed_roles = bare_sides(raw) | prefixed_twins(raw) | by_layer(raw.columns) | raw.roles
+    fixed_roles = bare_sides(raw) | prefixed_twins(raw) | by_layer(raw.columns, raw.units) | raw.roles
     offers = [(fixed_roles.get(name), name) for name in raw.columns if name not in taken]
     duel = is_duel(raw.columns)
     retrieves = bool(RETRIEVAL & {name.lower() for name in raw.columns})

@@ -4,6 +4,7 @@ import numpy as np
 
 from traindx.features.statistics import median
 from traindx.readers.names.aliases import words_of
+from traindx.readers.names.modules import PERCENT, SHARES
 from traindx.vocabulary import Floats, Series, series
 
 SECONDS = {
@@ -47,6 +48,8 @@ def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tu
         return in_seconds(signal, part, unit, original)
     if signal.startswith("mem/"):
         return signal, scaled(part, bytes_factor(part.values, unit, original))
+    if signal.startswith(SHARES):
+        return signal, scaled(part, 0.01 if unit == "%" or PERCENT.search(original) else 1.0)
     if signal.startswith("util/") or signal.split("/")[-1] in FRACTIONS:
         top = float(np.nanmax(part.values, initial=0.0))
         return signal, scaled(part, 0.01 if unit == "%" or 1.5 < top <= 100.0 else 1.0)

@@ -9,7 +9,7 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, ap
     needs=("act_saturated_fraction/*", "objective"),
     min_points=1,
     severity="high",
-    message="{share:.0%} of the pre-activations of {where} are beyond 3, where the activation is flat",
+    message="{share:.0%}{more} of the pre-activations of {where} are beyond 3, where the activation is flat",
 )
 def activations_saturate(
     run: Run,
@@ -48,7 +48,8 @@ def activations_saturate(
     found = panel(features, "act_saturated_fraction")
     level = typical(after_warm_up(found, warm).values)
     outputs = run.panels.get("act_std", found).modules
-    level[[module == outputs[-1] for module in found.modules]] = np.nan
+    if len(outputs) > 1:
+        level[[module == outputs[-1] for module in found.modules]] = np.nan
     if not np.isfinite(level).any():
         raise CannotJudge("only the output layer was measured, and a confident output is saturated")
     high = np.nan_to_num(level) >= share
@@ -68,6 +69,10 @@ def activations_saturate(
             "from-start" if start[worst] else "later",
             *("first-layer",) * bool(high[known[0]]),
         ),
-        values={"share": float(level[worst]), "where": named(found, high)},
+        values={
+            "share": float(level[high].min()),
+            "more": " or more" if high.sum() > 1 else "",
+            "where": named(found, high),
+        },
         points=(at_end("act_saturated_fraction", found, worst, level[worst], share, "0..1"),),
     )

@@ -10,7 +10,7 @@ from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, ap
     min_points=1,
     severity="high",
     persistence="steady",
-    message="{share:.0%} of the units of {where} are zero for every input",
+    message="{share:.0%}{more} of the units of {where} are zero for every input",
     follows=("ternary-weights-collapse",),
 )
 def relu_units_dead(
@@ -66,7 +66,11 @@ def relu_units_dead(
             *("whole-layer",) * bool(share[worst] >= gone),
             *("learns",) * bool(learning),
         ),
-        values={"share": float(share[worst]), "where": named(found, high)},
+        values={
+            "share": float(share[high].min()),
+            "more": " or more" if high.sum() > 1 else "",
+            "where": named(found, high),
+        },
         points=(at_end("act_zero_fraction", found, worst, share[worst], dead, "0..1"),),
     )
 

@@ -51,6 +51,9 @@ def loss_diverges(
     decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
     few: float = threshold(20, "points", "convention", "more points show a level"),
+    smooth: float = threshold(
+        0.5, "x of that", "convention", "a training loss that was far above its noise"
+    ),
     visible: float = threshold(
         0.3, "of the best level", "measured", "a rise of this size is never harmless"
     ),
@@ -62,8 +65,8 @@ def loss_diverges(
     standard errors of a level, half of the progress made, and 5 % of the best level. Severity is high, and
     critical if the loss ends where it began or above. Three more forms are reported:
 
-    - a rise of 30 % or more that takes back half of what was gained after the first tenth of the run
-      (medium);
+    - a rise of 30 % or more that takes back half (of a training loss: a quarter) of what was gained after the
+      first tenth of the run (medium);
     - a loss that had fallen to a tenth or less, and lost half of that fall on a logarithmic scale (medium);
     - in a log of fewer than 20 points: a loss that rises at every point to twice its level, five points that
       only rise, by 30 % in all, or a jump to twice all earlier values that lasts;
@@ -104,13 +107,10 @@ def loss_diverges(
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
-    lately = risen > max(lost * since, visible * abs(curve.best), noise * error)
+    lately = risen > max(harmful(curve, lost) * since, visible * abs(curve.best), noise * error)
     lately = lately or (end > rise * curve.start and lost_decades(curve, end, lost, decade, noise))
     unsettled = best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen)
-    if unsettled or not (risen > needed or lately) or wanders(curve, end):
-        return
-    # Rewards and validation losses wander. Only a training loss is expected to go down.
-    if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
+    if unsettled or not (risen > needed or lately) or wanders(curve, end, nearly * gained, noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
     found = divergence(curve, best, end, from_start, ending, sudden, severity)
@@ -191,9 +191,21 @@ def learns_again(
     return bool(early and median(last) < falls * median(first))
 
 
+def harmful(
+    curve: Curve,
+    lost: float,
+    *,
+    training: float = threshold(0.5, "x of that", "convention", "a training loss has no reason to rise"),
+) -> float:
+    """The share of its later progress whose loss is no accident: less for a training loss above 0."""
+    return lost * training if curve.name == "train/loss" and curve.best > 0 else lost
+
+
 def wanders(
     curve: Curve,
     end: float,
+    share: float,
+    noise: float,
     *,
     parts: float = threshold(20, "parts", "convention", "a twentieth of the run is a level"),
     usual: float = threshold(
@@ -202,7 +214,10 @@ def wanders(
     early: float = threshold(0.2, "of the run", "convention", "too few levels to know what is usual"),
 ) -> bool:
     """Whether both the fall to the lowest levels and the rise above the first one are of the size by which levels
-    change all the time. Running means of rewards and losses of hard batches drift so."""
+    change all the time. Running means of rewards and losses of hard batches drift so. Rewards and validation losses
+    wander anyway, by up to `share` or twice the `noise`: only a training loss is expected to go down."""
+    if curve.name != "train/loss" and end - curve.best < max(share, 2 * noise):
+        return True
     if curve.n < 2 * parts:
         return False
     levels = block_medians(curve.oriented, int(parts))

@@ -32,7 +32,9 @@ def loss_spikes_recur(
     heavy: float = threshold(
         0.5, "of all that was gained", "convention", "a spike that undoes half of the progress"
     ),
-    visibly: float = threshold(0.5, "of the level", "convention", "half as much again"),
+    visibly: float = threshold(0.5, "of the level", "convention", "half as much again, if there are many"),
+    rarely: float = threshold(6, "spikes", "convention", "fewer are harmless unless they are high"),
+    high: float = threshold(2.0, "of the level", "convention", "2-3x the running average does no harm"),
     seldom: float = threshold(0.01, "of the points", "convention", "rarer ones cost no progress"),
     late: float = threshold(0.5, "of the run", "convention", "later ones are not due to the warm-up"),
     large: float = threshold(
@@ -50,7 +52,7 @@ def loss_spikes_recur(
     Severity:
 
     - medium if they continue in the second half of the run and hold at least 1 % of the points, and one is
-      as high as half of the progress and of the level;
+      as high as half of the progress and of the level (with fewer than six spikes: twice the level);
     - low if one reaches 4 times the level of the objective;
     - info otherwise. If the objective has no spikes, validation losses, parts of the loss and adversarial
       losses are checked. Theirs are medium if they continue and reach 10 times the usual size.
@@ -85,7 +87,8 @@ def loss_spikes_recur(
             continue
         highest = max(found, key=lambda s: s.height)
         serious = highest.height > heavy * (other.start - other.best) and found[-1].first > late * other.n
-        serious = serious and highest.height > visibly * abs(highest.before)
+        least = visibly if len(found) >= rarely else high
+        serious = serious and highest.height > least * abs(highest.before)
         serious = serious and sum(s.last - s.first + 1 for s in found) >= seldom * other.n
         # Another curve than the objective counts only if its spikes are far above everything else in it.
         serious = serious and (other is curve or len(towers(other, found)) >= many)
@@ -126,7 +129,28 @@ def coincidence(features: Features, steps: list[float]) -> tuple[str, tuple[str,
         values = batch.at_steps(np.array(steps))
         if np.ptp(values) == 0 and np.ptp(batch.values) > 0:
             return f", each time at {name} {values[0]:g}", ("same-batch",)
-    return "", ()
+    place = place_in_epoch(features, np.array(steps))
+    return (
+        (f", each time at point {place + 1} of an epoch", ("same-batch",)) if place is not None else ("", ())
+    )
+
+
+def place_in_epoch(
+    features: Features,
+    steps: np.ndarray,
+    *,
+    long: float = threshold(10, "points", "convention", "in shorter epochs, places coincide by chance"),
+) -> int | None:
+    """The place in its epoch, counted from 0, at which all spikes that begin at `steps` are, each in another one."""
+    epochs = features.curve("epoch")
+    if epochs is None or epochs.n < long:
+        return None
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(epochs.values) > 0) + 1])
+    points = np.searchsorted(epochs.steps, steps)
+    inside = np.searchsorted(starts, points, side="right") - 1
+    places = points - starts[inside]
+    apart = len(set(inside)) == len(steps) and epochs.n >= long * len(starts)
+    return int(places[0]) if apart and np.ptp(places) == 0 and places[0] > 0 else None
 
 
 def recurring(

@@ -3,6 +3,8 @@
 from traindx.features.curves.schedule import traces, vanishes_at
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
+FEWEST = 4  # points that have a slope
+
 
 @rule(
     code="LRS002",
@@ -91,7 +93,7 @@ def is_exponential(
 def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
     """Whether the objective improves after step `at` too, or too few points are left to judge."""
     after = objective.oriented[np.searchsorted(objective.steps, at) :]
-    if len(after) < 4 or objective.span <= 0:
+    if len(after) < FEWEST or objective.span <= 0:
         return True
     later = api.slope(after)
     return later.z < -sure and -later.change > frozen * objective.span
@@ -100,8 +102,8 @@ def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
 def improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
     """Whether the objective was improving over the second half of the time up to step `at`."""
     cut = int(np.searchsorted(objective.steps, at))
-    before = objective.oriented[cut // 2 : cut]
-    if len(before) < 4:
+    before = objective.oriented[min(cut // 2, max(cut - FEWEST, 0)) : cut]
+    if len(before) < FEWEST:
         return False
     earlier = api.slope(before)
     return earlier.z < -sure and -earlier.change > moving * objective.span
