@@ -180,9 +180,10 @@ def test_long_past_the_best_validation_stops_and_names_the_checkpoint() -> None:
     assert decided(gap, run=overfitting(45))[1].action == "inspect"  # not as long after as before
 
 
-def test_a_mild_gap_or_a_metric_that_improves_does_not_stop() -> None:
+def test_a_note_of_a_gap_or_a_metric_that_improves_does_not_stop() -> None:
+    assert decided(fired(GAP, severity="low", strength=0.5), run=overfitting(10))[1].action == "stop"
     for outcome in (
-        fired(GAP, severity="low", strength=0.5),
+        fired(GAP, severity="info", strength=0.5),
         fired(f"{GAP}:metric-improves", severity="medium"),
     ):
         assert decided(outcome, run=overfitting(10))[1].action != "stop"

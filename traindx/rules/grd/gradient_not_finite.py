@@ -2,7 +2,19 @@
 
 import re
 
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    api,
+    np,
+    rule,
+    threshold,
+)
 
 COUNT, NORM = re.compile(r"\d+"), re.compile(r"norm is (?:nan|inf)", re.IGNORECASE)
 
@@ -68,28 +80,26 @@ def gradient_not_finite(
         lasting and not searching,
         "persistent" if to_end else "recurrent" if lasting else "isolated",
     )
-    first = found[-1][0] if to_end else found[0][0]
+    first, mild = found[-1][0] if to_end else found[0][0], severity_of_single(run)
     step, before = float(raw.steps[first]), float(raw.values[first - 1]) if first > 0 else None
     yield Evidence(
         onset=step,
         last=float(raw.steps[found[-1][1] - 1]),
         strength=1.0 if grave else 0.5,
-        severity="high"
-        if grave
-        else "medium"
-        if searching or repeated
-        else "info"
-        if is_scaled(run)
-        else "low",
+        severity="high" if grave else "medium" if searching or repeated else mild,
         aspects=(kind, *["from-start"][first:]),
         values={"count": count, "rows": n, "step": step},
         points=(api.EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
 
 
-def is_scaled(run: Run) -> bool:
-    """Whether the run trains in fp16, whose loss scale overflows from time to time on purpose."""
-    return run.setup.word("precision").lower() in ("fp16", "float16", "half", "16", "16-mixed")
+def severity_of_single(run: Run) -> Severity:
+    """The severity of single overflows: the loss scale of fp16 causes them from time to time on purpose."""
+    return (
+        "info"
+        if run.setup.word("precision").lower() in ("fp16", "float16", "half", "16", "16-mixed")
+        else "low"
+    )
 
 
 def skipped_norms(run: Run, isolated: int) -> Iterator[Evidence]:

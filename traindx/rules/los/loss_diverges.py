@@ -95,10 +95,8 @@ def loss_diverges(
     """
     curve = features.needed_curve("objective")
     climb = rise_in_few_points(features, curve, times, visible, few)
+    yield from filter(None, [climb])
     if climb is not None or curve.n < 2 * 3:
-        other = best_at_the_end(features) if curve.n < few else None
-        if climb is not None:
-            yield climb if other is None else contradicted(climb, other)
         return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
@@ -108,16 +106,24 @@ def loss_diverges(
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
     lately = risen > max(harmful(curve, lost) * since, visible * abs(curve.best), noise * error)
-    lately = lately or (end > rise * curve.start and lost_decades(curve, end, lost, decade, noise))
+    lately |= end > rise * curve.start and lost_decades(curve, end, lost, decade, noise)
     unsettled = best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen)
     if unsettled or not (risen > needed or lately) or wanders(curve, end, nearly * gained, noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
-    found = divergence(curve, best, end, from_start, ending, sudden, severity)
+    yield from compared(features, curve, (best, end, from_start, ending, sudden, severity))
+
+
+def compared(
+    features: Features, curve: Curve, rise: tuple[int, float, bool, float, float, Severity]
+) -> Iterator[Evidence]:
+    """The evidence of a rise, as far as no other measure speaks against it."""
+    found, ending = divergence(curve, *rise), rise[3]
     other = learned_meanwhile(features, curve, found.onset or 0.0)
-    if other is not None and learns_again(curve, found.onset or 0.0, ending):
-        return  # a term was faded in
-    yield found if other is None else contradicted(found, other)
+    if other is None:
+        yield found
+    elif not learns_again(curve, found.onset or 0.0, ending):  # else a term was faded in
+        yield contradicted(found, other)
 
 
 def learned_meanwhile(
@@ -237,7 +243,8 @@ def rise_in_few_points(
     if rise is None and curve.n < few:
         rise = steady_climb(curve, times, 1 + visible)
     if rise is not None:
-        return rise
+        other = best_at_the_end(features) if curve.n < few else None
+        return rise if other is None else contradicted(rise, other)
     climbs = (steady_climb(perplexity, times, times) for perplexity in perplexities(features, few))
     return next((climb for climb in climbs if climb is not None), None)
 

@@ -100,8 +100,7 @@ def loss_flat_from_start(
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
         raise CannotJudge(f"{curve.n} points are too few for a trend")
     if curve.sign < 0 and not constant:
-        answered = any(features.curve(f"{split}/accuracy") is not None for split in ("train", "val"))
-        yield from flat_score(curve, many, surely, some, same, answered)
+        yield from flat_score(features, curve, many, surely, some, same)
         return
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
@@ -228,11 +227,11 @@ def falls(
 
 
 def flat_score(
-    curve: Curve, many: float, surely: float, some: float, same: float, answered: bool
+    features: Features, curve: Curve, many: float, surely: float, some: float, same: float
 ) -> Iterator[Evidence]:
     """A reward or another score that gained nothing compared with its own scatter, neither at the end nor in
     between. A score has no zero, so its level cannot be the unit. With fewer points than `many`, no third
-    may be better than the first. Where answers are counted, too (`answered`), a reward near zero says less."""
+    may be better than the first. Where answers are counted, too, a reward near zero says less."""
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
@@ -247,6 +246,7 @@ def flat_score(
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
     # Rewards less their mean are about zero however good the answers are.
+    answered = any(features.curve(f"{split}/accuracy") is not None for split in ("train", "val"))
     centred = answered and abs(float(np.mean(curve.values))) < scatter
     yield evidence(
         curve, ("score",), sure=False, short=centred and curve.values.min() < 0 < curve.values.max()

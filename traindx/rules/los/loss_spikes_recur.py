@@ -78,23 +78,21 @@ def loss_spikes_recur(
     """
     curve = features.needed_curve("objective")
     for other in (curve, *companion_curves(features, least=int(enough))):
-        if other.sign < 0:
-            continue
-        found = curve_spikes(other, multiple=multiple, visible=visible)
+        found = [] if other.sign < 0 else curve_spikes(other, multiple=multiple, visible=visible)
         found = towers(other, found) if is_rough(other, found) else found
         found = [s for s in found if came_down(other, s)]
         if len(found) < many:
             continue
         highest = max(found, key=lambda s: s.height)
-        serious = highest.height > heavy * (other.start - other.best) and found[-1].first > late * other.n
-        least = visibly if len(found) >= rarely else high
-        serious = serious and highest.height > least * abs(highest.before)
-        serious = serious and sum(s.last - s.first + 1 for s in found) >= seldom * other.n
+        seen = visibly if len(found) >= rarely else high
+        serious = highest.height > max(heavy * (other.start - other.best), seen * abs(highest.before))
+        serious = serious and found[-1].first > late * other.n
+        serious &= sum(s.last - s.first + 1 for s in found) >= seldom * other.n
         # Another curve than the objective counts only if its spikes are far above everything else in it.
-        serious = serious and (other is curve or len(towers(other, found)) >= many)
-        serious = serious and (other is curve or highest.before + highest.height > least * abs(curve.end))
-        tall = sum(s.height > large * abs(s.before) for s in found) >= 1
-        mild: Severity = "low" if other is curve and tall else "info"
+        far = len(towers(other, found)) >= many and highest.before + highest.height > least * abs(curve.end)
+        serious &= other is curve or far
+        tall = other is curve and any(s.height > large * abs(s.before) for s in found)
+        mild: Severity = "low" if tall else "info"
         yield recurring(features, other, found, "medium" if serious else mild, int(many))
         return
 
