@@ -17,6 +17,7 @@ INTRINSIC = frozenset(
 TRAININGS = frozenset({"fold", "folds", "seed", "trial", "subject", "cv"})  # columns that number trainings
 OTHER_LOSS = r"train/.+:\d+_loss"  # a further loss, named after the line that computes it
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
+FEW = 10  # points: fewer do not separate a trend from noise
 
 
 def unordered(
@@ -143,9 +144,10 @@ class Features(Derived):
                 return max(rewards, key=lambda n: (len(series[n]), n.endswith("/reward")))
         if self.is_evaluation:
             return None
-        # Next to a dense val/loss, a sparse train/loss still is the one that shows learning.
+        # Next to a dense val/loss, a sparse train/loss still is the one that shows learning, unless it is too short.
+        held = len(series["val/loss"]) if "val/loss" in series else 0
         for name in ("train/loss", "val/loss"):
-            if name in series and len(series[name]):
+            if name in series and len(series[name]) and not len(series[name]) < FEW <= held / 2:
                 return name
         for split in ("train/", "val/", ""):
             known = [n for n in series if n.startswith(split) and direction_of(n) != "none" and "/" in n]

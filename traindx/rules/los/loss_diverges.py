@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from traindx.features.curves.improvements import best_at_the_end, learned_meanwhile
 from traindx.rules.api import (
     TREND_PARTS,
     Curve,
@@ -17,7 +18,6 @@ from traindx.rules.api import (
     median_error,
     np,
     rule,
-    scale_of,
     threshold,
 )
 
@@ -73,8 +73,9 @@ def loss_diverges(
     - a jump like that within the first tenth of a longer log, without a fall after it (high);
     - a loss above 1e18 in every row (critical).
 
-    A reward or a validation loss must lose 80 % of its progress, because it varies more. A rise that is no
-    larger than the usual changes of the level is not reported.
+    A reward or a validation loss must lose 80 % of its progress, because it varies more, and a validation
+    loss that rises by less than 30 % is medium. A rise that is no larger than the usual changes of the level
+    is not reported.
 
     ## Why it matters
     A run that diverges does not recover without a change. Every further step is wasted.
@@ -111,63 +112,23 @@ def loss_diverges(
     if unsettled or not (risen > needed or lately) or wanders(curve, end, nearly * gained, noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
-    yield from compared(features, curve, (best, end, from_start, ending, sudden, severity))
+    yield from compared(features, curve, visible, (best, end, from_start, ending, sudden, severity))
 
 
 def compared(
-    features: Features, curve: Curve, rise: tuple[int, float, bool, float, float, Severity]
+    features: Features, curve: Curve, visible: float, rise: tuple[int, float, bool, float, float, Severity]
 ) -> Iterator[Evidence]:
     """The evidence of a rise, as far as no other measure speaks against it."""
     found, ending = divergence(curve, *rise), rise[3]
+    mild = (rise[1] - curve.best) / (visible * abs(curve.best)) if curve.best else 1.0
+    # What is held out rises without any instability; it is no explosion before it rises visibly.
+    if curve.name.startswith("val/") and curve.sign > 0 and mild < 1:
+        found = replace(found, severity="medium", strength=found.strength * mild)
     other = learned_meanwhile(features, curve, found.onset or 0.0)
     if other is None:
         yield found
     elif not learns_again(curve, found.onset or 0.0, ending):  # else a term was faded in
         yield contradicted(found, other)
-
-
-def learned_meanwhile(
-    features: Features,
-    curve: Curve,
-    onset: float,
-    *,
-    least: float = threshold(8, "points", "convention", "fewer do not show a trend"),
-    share: float = threshold(0.1, "of what was missing", "convention", "a tenth fewer errors"),
-    clear: float = threshold(4.0, "x standard error", "theory", "no noise"),
-) -> Curve | None:
-    """An accuracy, or the validation loss of a training loss, that clearly improved from the onset of the rise to the
-    end, and ends near its best: a network that diverges loses them, too."""
-    names = [n for n in features.run.series if n.endswith("/accuracy")]
-    for name in (*names, *(["val/loss"] if curve.name == "train/loss" else [])):
-        other = features.curve(name)
-        later = np.empty(0) if other is None else other.oriented[other.steps >= onset]
-        if other is None or len(later) < least:
-            continue
-        scale = scale_of(name, other.values)
-        missing = later - (scale.perfect * other.sign if scale is not None else features.floor(name))
-        first, *_, last = np.array_split(missing, 4)
-        gained, level = float(median(first)) - float(median(last)), float(median(first))
-        error = median_error(difference_noise(missing), len(last)) * np.sqrt(2)
-        if gained > max(clear * error, share * level) and level > 0:
-            return other
-    return None
-
-
-def best_at_the_end(
-    features: Features,
-    *,
-    good: float = threshold(0.9, "accuracy", "convention", "nearly all answers are right"),
-) -> Curve | None:
-    """An accuracy of a short log that ends at its best, which is good."""
-    for curve in filter(None, (features.curve(f"{split}/accuracy") for split in ("train", "val"))):
-        scale = scale_of(curve.name, curve.values)
-        if (
-            curve.n > 2
-            and scale is not None
-            and curve.values[-1] >= max(good * scale.perfect, curve.values.max())
-        ):
-            return curve
-    return None
 
 
 def contradicted(found: Evidence, other: Curve) -> Evidence:

@@ -26,6 +26,7 @@ from traindx.rules.api import (
 
 DIVERGENCES = frozenset({"kl", "kld", "kldiv", "mmd"})
 SUCCESS = frozenset({"success", "successes", "win", "wins", "winrate", "solved"})
+CAPS = (1.0, 100.0)  # of a share, and in percent
 EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
 
 
@@ -127,8 +128,17 @@ def why_not_shown(
     return "the agent still draws most of its actions at random" if exploring(features) else ""
 
 
-def begins_well(features: Features, curve: Curve, good: float) -> bool:
-    """Whether the curve is a score that is near perfect throughout."""
+def begins_well(
+    features: Features,
+    curve: Curve,
+    good: float,
+    *,
+    usual: float = threshold(0.5, "of the points", "convention", "most of the run"),
+) -> bool:
+    """Whether the curve is a score that is near perfect throughout: at most points exactly 1 or 100, or on a scale
+    that is known."""
+    if curve.sign < 0 and curve.values.max() in CAPS and np.isin(curve.values, CAPS).mean() > usual:
+        return True
     scale = scale_of(curve.name, curve.values, features.run.setup.classes)
     known = None if scale is None else skill(float(median(curve.values)), scale)
     return (known is not None and known >= good) or (curve.sign < 0 and succeeds(features, good))

@@ -52,7 +52,8 @@ def loss_spikes_recur(
     Severity:
 
     - medium if they continue in the second half of the run and hold at least 1 % of the points, and one is
-      as high as half of the progress and of the level (with fewer than six spikes: twice the level);
+      as high as half of the progress and of the level (with fewer than six spikes: twice the level), or if the
+      objective stood at 100 times its first level for a tenth of the run;
     - low if one reaches 4 times the level of the objective;
     - info otherwise. If the objective has no spikes, validation losses, parts of the loss and adversarial
       losses are checked. Theirs are medium if they continue and reach 10 times the usual size.
@@ -90,11 +91,25 @@ def loss_spikes_recur(
         serious &= sum(s.last - s.first + 1 for s in found) >= seldom * other.n
         # Another curve than the objective counts only if its spikes are far above everything else in it.
         far = len(towers(other, found)) >= many and highest.before + highest.height > least * abs(curve.end)
-        serious &= other is curve or far
+        serious = (serious or stood_high(other)) if other is curve else serious and far
         tall = other is curve and any(s.height > large * abs(s.before) for s in found)
         mild: Severity = "low" if tall else "info"
         yield recurring(features, other, found, "medium" if serious else mild, int(many))
         return
+
+
+def stood_high(
+    curve: Curve,
+    *,
+    times: float = threshold(
+        100.0, "x the first level", "convention", "no task makes a loss that much harder"
+    ),
+    lasting: float = threshold(0.1, "of the points", "convention", "more than a single spike"),
+    first: float = threshold(0.1, "of the points", "convention", "what counts as the start of the run"),
+) -> bool:
+    """Whether a loss was far above its first level for a good part of the run, although it came down in the end."""
+    level = float(np.median(curve.oriented[: max(3, int(first * curve.n))]))
+    return level > 0 and bool(np.mean(curve.trend > times * level) >= lasting)
 
 
 def came_down(curve: Curve, spike: Spike) -> bool:
