@@ -92,28 +92,14 @@ def intervals(marks: Ints, rows: Ints) -> tuple[int, float]:
 
 def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis:
     """The axis made of all lines that count `label`, and of others that count the same."""
-    chosen = [
-        (s, c)
-        for s, c in zip(shapes, counts, strict=True)
-        if c is not None and c.label == label and not s.closing
-    ]
-    named = [(s, c) for s, c in chosen if s.metrics()] or chosen
-    # One line that sums up (`best model: epoch 43, Dice 0.74`) does not count what many headings do.
-    alone = sum(len(s) for s, _ in named) == 1 and max(len(s) for s, _ in chosen) >= ENOUGH
-    core = named if any(s.strength() for s, _ in named) and not alone else chosen
-    # A bar that redraws a rate a thousand times is no record where others report losses.
-    if any(s.strength() == 2 and len(s) >= ENOUGH for s, _ in core):
-        core = [(s, c) for s, c in core if has_own_name(s)]
+    pairs = [(s, c) for s, c in zip(shapes, counts, strict=True) if c is not None and not s.closing]
+    chosen = [(s, c) for s, c in pairs if c.label == label]
+    core = counting(chosen)
     largest = max(core, key=lambda item: len(item[0]))
     rows, steps = merged([largest])
     joined, beside = [largest], []
-    for shape, count in zip(shapes, counts, strict=True):
-        if (
-            count is None
-            or shape is largest[0]
-            or shape.closing
-            or (count.label != label and not comparable(count, largest[1]))
-        ):
+    for shape, count in pairs:
+        if shape is largest[0] or (count.label != label and not comparable(count, largest[1])):
             continue
         if of_other_length(count, largest[1]):
             beside.append(shape)
@@ -138,6 +124,18 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     for shape in beside:
         shape.steps = axis.at(shape.rows)
     return axis
+
+
+def counting(chosen: list[tuple[Shape, Count]]) -> list[tuple[Shape, Count]]:
+    """Those of the lines with one counter that are records: with values, rather than headings and bars."""
+    named = [(s, c) for s, c in chosen if s.metrics()] or chosen
+    # One line that sums up (`best model: epoch 43, Dice 0.74`) does not count what many headings do.
+    alone = sum(len(s) for s, _ in named) == 1 and max(len(s) for s, _ in chosen) >= ENOUGH
+    core = named if any(s.strength() for s, _ in named) and not alone else chosen
+    # A bar that redraws a rate a thousand times is no record where others report losses.
+    if any(s.strength() == 2 and len(s) >= ENOUGH for s, _ in core):
+        core = [(s, c) for s, c in core if has_own_name(s)]
+    return core
 
 
 def too_coarse(epochs: Floats, *, rounded: float = 0.02, shared: float = 0.7, many: int = 10) -> bool:

@@ -65,10 +65,7 @@ def activations_saturate(
         where=found.modules[worst],
         strength=1.0 if learning is False else 0.5,
         severity="high" if learning is False else "low",
-        aspects=(
-            "from-start" if start[worst] else "later",
-            *("first-layer",) * bool(high[known[0]]),
-        ),
+        aspects=("from-start" if start[worst] else "later", *("first-layer",) * bool(high[known[0]])),
         values={
             "share": float(level[high].min()),
             "more": " or more" if high.sum() > 1 else "",

@@ -79,23 +79,32 @@ def loss_spikes_recur(
     """
     curve = features.needed_curve("objective")
     for other in (curve, *companion_curves(features, least=int(enough))):
-        found = [] if other.sign < 0 else curve_spikes(other, multiple=multiple, visible=visible)
-        found = towers(other, found) if is_rough(other, found) else found
-        found = [s for s in found if came_down(other, s)]
+        found = [] if other.sign < 0 else passing_spikes(other, multiple, visible)
         if len(found) < many:
             continue
         highest = max(found, key=lambda s: s.height)
         seen = visibly if len(found) >= rarely else high
         serious = highest.height > max(heavy * (other.start - other.best), seen * abs(highest.before))
-        serious = serious and found[-1].first > late * other.n
-        serious &= sum(s.last - s.first + 1 for s in found) >= seldom * other.n
+        serious &= found[-1].first > late * other.n and sum(map(points_of, found)) >= seldom * other.n
         # Another curve than the objective counts only if its spikes are far above everything else in it.
         far = len(towers(other, found)) >= many and highest.before + highest.height > least * abs(curve.end)
         serious = (serious or stood_high(other)) if other is curve else serious and far
         tall = other is curve and any(s.height > large * abs(s.before) for s in found)
-        mild: Severity = "low" if tall else "info"
-        yield recurring(features, other, found, "medium" if serious else mild, int(many))
+        yield recurring(
+            features, other, found, "medium" if serious else "low" if tall else "info", int(many)
+        )
         return
+
+
+def passing_spikes(curve: Curve, multiple: float, visible: float) -> list[Spike]:
+    """The spikes from which the curve came down again; of a rough curve, those far above everything else in it."""
+    found = curve_spikes(curve, multiple=multiple, visible=visible)
+    found = towers(curve, found) if is_rough(curve, found) else found
+    return [s for s in found if came_down(curve, s)]
+
+
+def points_of(spike: Spike) -> int:
+    return spike.last - spike.first + 1
 
 
 def stood_high(
