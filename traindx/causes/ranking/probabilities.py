@@ -158,7 +158,6 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "step-time-creeps:said": {"step-time-creep": 2.0},
     # On the same samples nothing has to generalize.
     "modes-disagree": {"insufficient-regularization": -4.0, "too-little-data": -4.0},
-    "fact:lower-rate-tried": {"learning-rate-too-high": -2.5},
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2, "half-precision-range": 1.0},
     # What is 0 from the first point on was not computed; no step made it so.
     "metric-constant-or-impossible:parts": {"fully-masked-labels": 2.5, "learning-rate-too-high": -2.0},

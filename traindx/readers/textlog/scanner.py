@@ -45,7 +45,7 @@ MARK = re.compile(
     r"|^\s*(?:start(?:ing|ed)?\s+(?:training|run)|train(?:ing)?\s+start(?:s|ed)?|begin(?:ning)?\s+training|new run)\b",
     re.IGNORECASE,
 )
-WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
+WRAPPED = re.compile(r"^\s*(?:\[\w+\]:\s*)?iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
 # A record of a JSON file, one name a line, as it is pasted out of a `trainer_state.json`.
 NAMED_VALUE = re.compile(r"\s*\"[\w /.@()-]+\": *(?:[-+\w.]+|\"[^\"]*\"),?\s*")
