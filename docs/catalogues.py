@@ -227,7 +227,8 @@ def section(page: Page, before: str = "") -> str:
     """One page under a heading that links can name."""
     parts = [f"\n### {page.slug}\n", before + page.title + "\n"]
     for title, text in sections(page.text):
-        parts.append((f"**{title}.** " if title else "") + text + "\n")
+        gap = "\n\n" if text.startswith("- ") else " "  # a list begins on a line of its own
+        parts.append((f"**{title}.**{gap}" if title else "") + text + "\n")
     links = {
         tie: ", ".join(linked(page.kind, tie, slug) for slug in slugs) for tie, slugs in page.links.items()
     }

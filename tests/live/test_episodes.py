@@ -50,7 +50,7 @@ def test_a_rule_declares_its_persistence_and_a_critical_one_needs_none() -> None
     assert [kinds[slug] for slug in ("loss-not-finite", "gradient-not-finite")] == ["at-once", "at-once"]
     assert [kinds[slug] for slug in ("loss-diverges", "loss-plateaus")] == ["turning", "slow"]
     assert (kinds["loss-spikes-recur"], kinds["optimizer-never-steps"]) == ("brief", "brief")
-    assert persistence_words("slow") == "when it has lasted for 400 % more points, and at least 300"
+    assert persistence_words("slow") == "once it has persisted for 400 % more points (at least 300)"
 
 
 def test_a_finding_is_reported_once_and_only_when_it_has_lasted() -> None:

@@ -29,10 +29,10 @@ LIVE_OPTIONS = (
         "--live/--no-live", default=None,
         help="Print findings on stderr while the script trains, and at a terminal a status line. Default: at a terminal.",
     ),
-    click.option("--events", metavar="FILE", help="Append one traindx.event/1 document a line to FILE while it trains."),
+    click.option("--events", metavar="FILE", help="Append traindx.event/1 documents to FILE as JSON Lines while it trains."),
     click.option(
         "--stop-on", type=click.Choice(SEVERITIES), metavar="LEVEL",
-        help="End the script in order when a finding of this severity or above is reported; exit status 3.",
+        help="End the script cleanly when a finding of this severity or above is reported. Exit status 3.",
     ),
     price_option,
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """The command `traindx`: find the verb, import only that one, and turn errors into one line.
 
-Exit status: 0 nothing found at or above the severity asked for, 1 findings, 2 could not work (bad
+Exit status: 0 nothing found at or above the severity asked for, 1 findings, 2 error (bad
 input, bad options, or a bug in traindx), 128 + n ended by signal n (130: Ctrl-C). TRAINDX_DEBUG=1
 shows the traceback of a bug, and warnings; without it there are none.
 """

@@ -41,7 +41,7 @@ OUTPUT_OPTIONS = (
         "--format", "-f", "form", type=click.Choice(FORMATS),
         help="Format of the document. Default: by the suffix of --output, else text.",
     ),
-    click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout, as a whole or not at all."),
+    click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout. FILE is never left half written."),
     click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr; errors remain."),
     click.option("--no-color", is_flag=True, help="No colours (as with NO_COLOR=1)."),
 )  # fmt: skip

@@ -60,7 +60,7 @@ def span_words(needed: Persistence) -> str:
     if needed == AT_ONCE:
         return "at once"
     return (
-        f"when it has lasted for {100 * (needed.growth - 1):.0f} % more points, and at least {needed.points}"
+        f"once it has persisted for {100 * (needed.growth - 1):.0f} % more points (at least {needed.points})"
     )
 
 

@@ -48,8 +48,8 @@ def rule_words(slug: str) -> str:
     seen = records().rules.get(slug)
     if seen is None:
         return ""
-    own = f"{seen.fired} of {seen.faulty} with one of these causes, and in " if seen.faulty else ""
-    return f"fired in {own}{seen.alarmed} of {seen.healthy} healthy ones"
+    own = f"{seen.fired} of {seen.faulty} runs with one of these causes, and in " if seen.faulty else ""
+    return f"fired in {own}{seen.alarmed} of {seen.healthy} healthy runs"
 
 
 def cause_words(slug: str) -> str:

@@ -15,7 +15,7 @@ A flag after a module names what is unusual compared with healthy runs. The exit
 the findings below the table, which also take into account whether the run learns:
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: bad input, or nothing recorded by module
+  2  error: bad input, or nothing recorded by module
 """
 
 

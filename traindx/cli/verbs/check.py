@@ -43,7 +43,7 @@ permuted labels. Nothing in your folder is changed.
 Exit status:
   0  no check failed (some may not have been run: the page says why)
   1  a check failed
-  2  could not work: no such program, or nothing was recorded (one sentence says why)
+  2  error: no such program, or nothing was recorded (one sentence says why)
 """
 
 

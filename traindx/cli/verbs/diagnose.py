@@ -37,7 +37,7 @@ Examples:
 Exit status:
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: bad input (the other paths are still diagnosed) or bad options
+  2  error: bad input (the other paths are still diagnosed) or bad options
 """
 
 

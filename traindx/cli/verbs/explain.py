@@ -130,7 +130,7 @@ def rule_pages() -> list[Page]:
             {
                 "severity": r.severity,
                 "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
-                "points that it needs": str(r.min_points),
+                "minimum points": str(r.min_points),
                 "reported while training": persistence_words(r.persistence),
                 "in test runs": rule_words(r.slug),
             },

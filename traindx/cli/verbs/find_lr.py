@@ -32,7 +32,7 @@ touched, and its output is not shown. docs/find-lr.md says what is copied.
 Exit status:
   0  there is a suggestion
   1  there is none: the sweeps show nothing, and the reason is printed
-  2  could not work: no such program, nothing recorded, or too few steps
+  2  error: no such program, nothing recorded, or too few steps
 """
 
 

@@ -49,7 +49,7 @@ the results. After Ctrl-C or a kill, the same command continues where it stopped
 Exit status:
   0  fixed, or there is nothing to fix
   1  sick, and not fixed
-  2  could not work: no such program, or nothing was recorded (one sentence says why)
+  2  error: no such program, or nothing was recorded (one sentence says why)
 """
 
 
@@ -97,7 +97,7 @@ def undo_last(context: click.Context, _option: click.Parameter, wanted: bool) ->
 )
 @click.option(
     "--undo", is_flag=True, is_eager=True, expose_value=False, callback=undo_last,
-    help="Take the last --write in this folder back, and do nothing else.",
+    help="Undo the last --write in this folder, and do nothing else.",
 )  # fmt: skip
 @click.option("--ask", is_flag=True, help="Ask for known facts, and before each change.")
 @click.option("--no-knowledge", is_flag=True, help="Neither use nor add to the memory of earlier trials.")

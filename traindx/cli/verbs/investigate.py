@@ -32,7 +32,7 @@ it, on two seeds, in scratch copies of its folder. The report shows the probabil
 Exit status:
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: no such program, or nothing was recorded (one sentence says why)
+  2  error: no such program, or nothing was recorded (one sentence says why)
 """
 
 

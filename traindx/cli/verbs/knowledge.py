@@ -50,7 +50,7 @@ def knowledge() -> None:
 
 @knowledge.command("list")
 def list_() -> int:
-    """All outcomes, a line each."""
+    """List all outcomes, one per line."""
     with opened() as store:
         rows = store.all()
     lines = [
@@ -65,7 +65,7 @@ def list_() -> int:
 @knowledge.command()
 @click.argument("number", type=int)
 def show(number: int) -> int:
-    """Everything about one outcome, as JSON."""
+    """Print everything about one outcome, as JSON."""
     import msgspec
 
     with opened() as store:
@@ -81,10 +81,10 @@ def show(number: int) -> int:
     "--output",
     "-o",
     metavar="FILE",
-    help="Write to FILE instead of stdout, as a whole or not at all.",
+    help="Write to FILE instead of stdout. FILE is never left half written.",
 )
 def export(output: str | None) -> int:
-    """All outcomes as JSON, one to a line."""
+    """Print all outcomes as JSON, one per line."""
     import msgspec
 
     with opened() as store:
@@ -96,7 +96,7 @@ def export(output: str | None) -> int:
 @knowledge.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 def import_(file: str) -> int:
-    """Import outcomes that were exported elsewhere; known ones are skipped."""
+    """Import exported outcomes, and skip known ones."""
     import msgspec
 
     from traindx.lab.knowledge.counts import Outcome
@@ -119,7 +119,7 @@ def import_(file: str) -> int:
 @click.option("--project", metavar="NAME", help="All of this project.")
 @click.option("--all", "everything", is_flag=True, help="Everything.")
 def forget(numbers: tuple[int, ...], project: str | None, everything: bool) -> int:
-    """Remove outcomes: by number, of a project, or all."""
+    """Remove outcomes by number, by project, or all of them."""
     if sum((bool(numbers), project is not None, everything)) != 1:
         raise click.UsageError("say which: numbers, --project NAME, or --all")
     with opened() as store:

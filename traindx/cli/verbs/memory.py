@@ -27,16 +27,16 @@ away, and it can write nowhere else (--writable PATH allows a place).
 
 \b
 The script runs for a few optimizer steps. Then its model runs forward and backward on the last batch
-and on half of it, and the peak of the allocator is read: two points of a line, whose slope is the cost
-of a sample. Weights, gradients and the optimizer's state are counted; bfloat16 is measured, too. Start
-with a batch that fits: other batch sizes follow from it. If the script runs out of memory, the same
+and on half of it. The peak of the allocator at these two sizes gives the cost of a sample, and from it
+the memory of other batch sizes. Weights, gradients and the optimizer's state are counted; bfloat16 is
+measured, too. Start with a batch that fits. If the script runs out of memory, the same
 table is filled from the numbers in the error message.
 
 \b
 Exit status:
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: no such program, or nothing could be measured (one sentence says why)
+  2  error: no such program, or nothing could be measured (one sentence says why)
 """
 
 

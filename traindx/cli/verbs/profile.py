@@ -32,7 +32,7 @@ chrome://tracing open it, too. `traindx diagnose` reads traces that torch.profil
 Exit status:
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: no such program, or nothing was traced (one sentence says why)
+  2  error: no such program, or nothing was traced (one sentence says why)
 """
 
 

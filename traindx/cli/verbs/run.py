@@ -64,15 +64,15 @@ nowhere else (--writable PATH allows a place). With --in-place it runs in your f
 \b
 At a terminal, a problem is reported on stderr while the script trains: once, when it has lasted
 (docs/watch.md). A separate process at a low priority judges the record. --stop-on ends the
-script as --steps does, with `finally:` and exit handlers, and only a training of one process.
+script as --steps does, so `finally:` blocks and exit handlers run. It works for trainings of one process only.
 
 \b
 Exit status (of the script itself with --propagate-exit):
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: no such program, nothing was recorded and the output is no training log,
+  2  error: no such program, nothing was recorded and the output is no training log,
      or an intervention could not be applied (one sentence says why)
-  3  --stop-on ended the script (which ends with 3 itself)
+  3  --stop-on ended the script (its own exit status is 3, too)
 """
 
 
@@ -98,7 +98,7 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
     "--every",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Measure modules on every K-th step. Default: as often as stays cheap.",
+    help="Measure modules on every K-th step. Default: as often as --overhead allows.",
 )
 @click.option(
     "--with",

@@ -34,7 +34,7 @@ EXAMPLES = """\b
 Examples:
   traindx watch runs                                  a view of every run below the folder; q ends it
   traindx watch train.log | tee events.txt            one line for each event
-  traindx watch runs --json --quiet-until high        for scripts and agents: wakes up for news only
+  traindx watch runs --json --quiet-until high        for scripts and agents: prints only what is new
   traindx watch runs --json --once --since CURSOR     the events after a cursor, then exit
   traindx watch train.log --once                      the state now, then exit
   traindx watch runs --on critical ./page-me.sh       an alert, with the events as JSON on its stdin
@@ -44,7 +44,7 @@ Examples:
 Exit status:
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: nothing to follow, or bad options
+  2  error: nothing to follow, or bad options
 """
 
 
@@ -52,7 +52,10 @@ Exit status:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @config_options
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print one traindx.event/1 document a line and nothing else."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one traindx.event/1 JSON document per line and nothing else.",
 )
 @click.option("--once", is_flag=True, help="Report the state now, then exit.")
 @click.option("--until-done", is_flag=True, help="Exit when every run has ended.")
@@ -78,7 +81,7 @@ Exit status:
     "--notify",
     multiple=True,
     metavar="URL",
-    help="Send the same to a service by apprise. Secrets as '$VARIABLE' in the URL, or @FILE. Repeatable.",
+    help="Send the same events to a service through Apprise. Secrets as '$VARIABLE' in the URL, or @FILE. Repeatable.",
 )
 @price_option
 @click.option(

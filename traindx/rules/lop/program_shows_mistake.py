@@ -29,7 +29,7 @@ OFTEN_HARMLESS = frozenset(("inputs-not-scaled", "batches-in-file-order"))
     message="by the question, the program {what}",
 )
 def program_shows_mistake(run: Run, features: Features) -> Iterator[Evidence]:
-    """The program that was pasted with a question, or the question itself, shows a known mistake.
+    """A pasted program, or the question about it, shows a known mistake.
 
     ## What it sees
     Source and sentences in pasted text: a softmax or sigmoid before a loss that applies one itself, a softmax over one
@@ -39,10 +39,10 @@ def program_shows_mistake(run: Run, features: Features) -> Iterator[Evidence]:
     learns well, and then medium, low where only the measurement is wrong, or a note where the mistake does no harm.
 
     ## Why it matters
-    Each of these is a frequent reason for the symptom that such a question describes, and takes one line to mend.
+    Each of these is a frequent reason for the symptoms that people ask about, and one line fixes it.
 
     ## When it is wrong
-    The pasted part is not all of the program: what is missing in it may stand elsewhere.
+    Only a part of the program was pasted: what seems to be missing may be in the rest.
 
     ## What to try
     Compare the line with the documentation of the loss or the optimizer that it uses.
