@@ -51,9 +51,6 @@ def loss_diverges(
     decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
     few: float = threshold(20, "points", "convention", "more points show a level"),
-    smooth: float = threshold(
-        0.5, "x of that", "convention", "a training loss that was far above its noise"
-    ),
     visible: float = threshold(
         0.3, "of the best level", "measured", "a rise of this size is never harmless"
     ),
@@ -65,8 +62,8 @@ def loss_diverges(
     standard errors of a level, half of the progress made, and 5 % of the best level. Severity is high, and
     critical if the loss ends where it began or above. Three more forms are reported:
 
-    - a rise of 30 % or more that takes back half (of a training loss: a quarter) of what was gained after the
-      first tenth of the run (medium);
+    - a rise of 30 % or more that takes back half of what was gained after the first tenth of the run, or a
+      quarter if a training loss has been rising for a third of the run (medium);
     - a loss that had fallen to a tenth or less, and lost half of that fall on a logarithmic scale (medium);
     - in a log of fewer than 20 points: a loss that rises at every point to twice its level, five points that
       only rise, by 30 % in all, or a jump to twice all earlier values that lasts;
@@ -106,7 +103,7 @@ def loss_diverges(
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
-    lately = risen > max(harmful(curve, lost) * since, visible * abs(curve.best), noise * error)
+    lately = risen > max(harmful(curve, lost, best, risen) * since, visible * abs(curve.best), noise * error)
     lately |= end > rise * curve.start and lost_decades(curve, end, lost, decade, noise)
     unsettled = best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen)
     if unsettled or not (risen > needed or lately) or wanders(curve, end, nearly * gained, noise * error):
@@ -161,11 +158,19 @@ def learns_again(
 def harmful(
     curve: Curve,
     lost: float,
+    best: int,
+    risen: float,
     *,
     training: float = threshold(0.5, "x of that", "convention", "a training loss has no reason to rise"),
+    lasting: float = threshold(
+        0.3, "of the run", "convention", "a brief rise may still pass, or become clear"
+    ),
 ) -> float:
-    """The share of its later progress whose loss is no accident: less for a training loss above 0."""
-    return lost * training if curve.name == "train/loss" and curve.best > 0 else lost
+    """The share of its later progress whose loss is no accident: less for a training loss above 0 that has
+    long been rising."""
+    if curve.name != "train/loss" or curve.best <= 0:
+        return lost
+    return lost * training if curve.n - onset_index(curve, best, risen) >= lasting * curve.n else lost
 
 
 def wanders(
