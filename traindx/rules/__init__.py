@@ -42,10 +42,8 @@ SAID = {
     "augmentation or a training loss averaged over the epoch",
 }
 GRAVE = frozenset({"loss-at-chance", "loss-not-finite"})
-VAGUE = frozenset(
-    {"loss-flat-from-start", "metric-constant-or-impossible"}
-)  # where one of GRAVE is said, too
-NOTES = frozenset({"validation-beats-training", "loss-has-no-floor"})  # more often normal than a fault
+# Said less clearly than `loss-at-chance` where that is said, too.
+VAGUE = frozenset({"loss-flat-from-start", "metric-constant-or-impossible"})
 
 
 @cache
@@ -114,23 +112,22 @@ def said_of(
 ) -> Outcome:
     """The outcome of a rule that cannot judge so few points, where a question says what it would see."""
     slug, curve = outcome.rule.slug, features.objective
-    said = slug in SAID and any(
-        slug in run.setup.word(name).split(",") for name in ("symptoms", "described", "noticed")
-    )
-    if slug in VAGUE and not run.series and "loss-at-chance" in run.setup.word("symptoms"):
+    words = {name: run.setup.word(name).split(",") for name in ("symptoms", "described", "noticed")}
+    said = slug in SAID and any(slug in slugs for slugs in words.values())
+    if slug in VAGUE and not run.series and "loss-at-chance" in words["symptoms"]:
         return outcome
     if not said or outcome.status == "fired" or (curve is not None and len(curve.raw) >= few):
         return outcome
     if outcome.status == "clear" and (slug != NOT_FINITE or features.run.points > two):
         return outcome
-    words = Evidence(
-        severity="high" if slug in GRAVE else "info" if slug in NOTES else "medium",
+    evidence = Evidence(
+        severity="high" if slug in GRAVE else "info" if slug in words["noticed"] else "medium",
         strength=0.5,
         aspects=("said",),
         message=SAID[slug],
         points=(EvidencePoint("setup:symptoms", None, 1, 0, "symptoms"),),
     )
-    return Outcome(rule=outcome.rule.loaded, status="fired", evidence=(words,))
+    return Outcome(rule=outcome.rule.loaded, status="fired", evidence=(evidence,))
 
 
 def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, float]) -> Outcome:

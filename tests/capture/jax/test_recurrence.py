@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import traindx
-from tests.capture.jax.test_plain_loops import HEAD, RUN, started
+from tests.capture.jax.test_plain_loops import COMPILED, HEAD, RUN, started
 
 if importlib.util.find_spec("jax") is None:
     pytest.skip("JAX is not installed", allow_module_level=True)
@@ -36,20 +36,10 @@ MODELS = {
 LOSS = """
 def loss_of(params, x, y):
     return jnp.mean((jax.vmap(net, (None, 0))(params, x[None]) - y.mean()) ** 2)
-
-@jax.jit
-def step(params, x, y):
-    loss, gradients = jax.value_and_grad(loss_of)(params, x, y)
-    return moved(params, gradients), loss
-losses = []
-for rows, wanted in zip(x, y):
-    params, loss = step(params, rows, wanted)
-    losses.append(float(loss))
-over(params, losses)
 """
 
 
 @pytest.mark.parametrize(("model", "recurrent"), [("cell", True), ("layers", False), ("returns", False)])
 def test_a_state_that_the_weights_make_is_recurrent(model: str, recurrent: bool, tmp_path: Path) -> None:
-    started(tmp_path, "STEPS = 8\n" + HEAD + MODELS[model] + LOSS, *RUN)
+    started(tmp_path, "STEPS = 8\n" + HEAD + MODELS[model] + LOSS + COMPILED, *RUN)
     assert (traindx.read(tmp_path / "run").setup.word("modules") == "recurrent") is recurrent

@@ -123,15 +123,10 @@ def yielded(project: Project, call: cst.Call) -> Cut | None:
     name = dotted(call.func).rpartition(".")[2]
     for source in project.sources:
         for one in source.all(cst.Yield):
-            function, loops = source.function(one), source.loops(one)
-            if (
-                name
-                and function is not None
-                and function.name.value == name
-                and isinstance(loops[:1], list)
-                and loops
-            ):
-                return cut_by(project, source, loops[0]) if isinstance(loops[0], cst.For) else None
+            function = source.function(one)
+            loop = next(iter(source.loops(one)), None)
+            if function is not None and loop is not None and function.name.value == name:
+                return cut_by(project, source, loop) if isinstance(loop, cst.For) else None
     return None
 
 
