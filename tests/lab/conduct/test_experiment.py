@@ -91,7 +91,7 @@ def test_time_is_up(tmp_path: Path, pipe: Pipe) -> None:
 
 @LINUX
 def test_a_command_that_does_not_want_to_end(tmp_path: Path, pipe: Pipe) -> None:
-    done = run(CLINGING, tmp_path / "p", str(pipe.path), writable=[str(pipe.path)], seconds=6.0)
+    done = run(CLINGING, tmp_path / "p", str(pipe.path), writable=[str(pipe.path)], seconds=10.0)
     assert (done.ended, done.signal) == ("out-of-time", signal.SIGKILL)
     assert pipe.read() == b"here"
     assert pipe.read(0.0) == b""

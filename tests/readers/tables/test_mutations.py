@@ -68,7 +68,7 @@ OWN = {
     "mlflow/mlflow.db.gz": mlflow,
 }
 ROUNDS = 12
-LONGEST = 5.0  # seconds for one damaged log; the whole round takes milliseconds
+LONGEST = 10.0  # seconds of the processor for one damaged log; the whole round takes milliseconds
 
 
 def content(name: str) -> bytes:
@@ -111,7 +111,7 @@ def test_damage_is_reported_or_refused(name: str) -> None:
     others = [content(other) for other in ("keras/shifted.csv", "hf_trainer/diverged/trainer_state.json")]
     for round_ in range(ROUNDS):
         damage = memory(damaged(content(name), others[round_ % 2], rng), name)
-        begun = time.perf_counter()
+        begun = time.process_time()
         for module in MODULES:
             assert 0.0 <= module.sniff(damage) <= 1.0
         for module in (OWN[name], csv_table, json_document, jsonl):
@@ -119,7 +119,7 @@ def test_damage_is_reported_or_refused(name: str) -> None:
                 for column in log.columns.values():
                     assert len(column.values) == len(column.rows) > 0
                     assert (np.diff(column.rows) >= 0).all()
-        assert time.perf_counter() - begun < LONGEST
+        assert time.process_time() - begun < LONGEST
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -149,11 +149,11 @@ RUBBISH = (
 @pytest.mark.parametrize("data", RUBBISH, ids=range(len(RUBBISH)))
 def test_rubbish_is_refused_or_read_by_everyone(data: bytes) -> None:
     rubbish = memory(data)
-    begun = time.perf_counter()
+    begun = time.process_time()
     for module in MODULES:
         assert 0.0 <= module.sniff(rubbish) <= 1.0
         logs_of(module, rubbish)
-    assert time.perf_counter() - begun < LONGEST
+    assert time.process_time() - begun < LONGEST
 
 
 def test_a_cut_gzip_keeps_what_was_whole(tmp_path: Path) -> None:

