@@ -156,6 +156,29 @@ def test_outputs_that_broadcast_against_the_targets_get_their_shape(
         assert isinstance(found, Advice)
 
 
+VALIDATED = """with torch.no_grad():
+    found = criterion(CHECKED, yb)
+"""
+
+
+@pytest.mark.parametrize(
+    ("checked", "after"),
+    [
+        ("net(xv)", "net(xv).squeeze(-1)"),
+        ("net(xv).flatten()", "net(xv).flatten()"),  # has the shape already
+        ("other(xv)", "other(xv)"),  # nothing is known of its outputs
+    ],
+)
+def test_a_validation_loss_over_the_same_outputs_gets_their_shape_too(checked: str, after: str) -> None:
+    facts = {"loss_input_shape": "20x1", "loss_target_shape": "20"}
+    text = (VALUES + VALIDATED).replace("OUTPUT", "net(xb)").replace("CHECKED", checked)
+    found = edit({"t.py": text}, "t.py", "use-matching-loss", facts=facts)
+    assert isinstance(found, Patch), found
+    assert found.after["t.py"] == (VALUES + VALIDATED).replace("OUTPUT", "net(xb).squeeze(-1)").replace(
+        "CHECKED", after
+    )
+
+
 BINARY = """import torch
 from torch import nn
 

@@ -5,6 +5,7 @@ import libcst as cst
 from traindx.capture.interventions.optimizer import Schedule
 from traindx.capture.interventions.values import Change, Span
 from traindx.lab.edits.follow import DEEP, indexed, made_before, origin, resolve
+from traindx.lab.edits.hand_written import hand_written_rates
 from traindx.lab.edits.keras_inputs import normalize_inputs
 from traindx.lab.edits.keras_model import fits, is_keras, match_loss, match_output
 from traindx.lab.edits.kind import Kind, writes
@@ -52,6 +53,7 @@ from traindx.lab.edits.source import (
     NotCertain,
     Source,
     argument,
+    assigned_name,
     dotted,
     starred,
     with_argument,
@@ -99,6 +101,7 @@ __all__ = [
     "Span",
     "Value",
     "argument",
+    "assigned_name",
     "backwards",
     "certain",
     "class_of",
@@ -113,6 +116,7 @@ __all__ = [
     "feeds_layer",
     "fits",
     "forward_of",
+    "hand_written_rates",
     "hidden",
     "in_sequence",
     "indexed",

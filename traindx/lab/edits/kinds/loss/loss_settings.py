@@ -16,6 +16,7 @@ from traindx.lab.edits.api import (
     Project,
     Source,
     argument,
+    assigned_name,
     cst,
     dotted,
     is_keras,
@@ -154,11 +155,7 @@ def use_matching_loss(project: Project, _value: str) -> None:
     if loss.kind == "cross_entropy":
         return None
     if loss.kind in OF_VALUES and loss.input is not None and (call := same_shape(project)):
-        code = loss.source.code(loss.input)
-        code = code if isinstance(loss.input, cst.Name | cst.Call | cst.Attribute) else f"({code})"
-        return loss.source.replace(
-            loss.input, code + call, f"the outputs get the targets' shape: {call[1:]}"
-        )
+        return reshape_outputs(project, loss, call)
     if loss.kind not in OF_VALUES:
         raise loss.doubt(
             "a loss that fits the targets", f"cannot tell what would fit instead of {loss.kind}"
@@ -177,6 +174,41 @@ def use_matching_loss(project: Project, _value: str) -> None:
     for last in found:
         take_away(project, last)
     return replace_loss(project, loss.kind, "cross_entropy")
+
+
+def reshape_outputs(project: Project, loss: Loss, call: str) -> None:
+    """Give the outputs the targets' shape, in training and wherever the same loss gets the same model's outputs: a
+    validation loss over outputs of another shape would stay wrong, and could not show what the change brings."""
+    for one in losses(project):
+        twin = one.made is loss.made or (one.kind == loss.kind and not loss.by_module)
+        given = one.input
+        if given is None or (one.use is not loss.use and not (twin and same_model(one, loss))):
+            continue
+        code = one.source.code(given)
+        code = code if isinstance(given, cst.Name | cst.Call | cst.Attribute) else f"({code})"
+        one.source.replace(given, code + call, f"the outputs get the targets' shape: {call[1:]}")
+
+
+def same_model(one: Loss, other: Loss) -> bool:
+    """Whether two losses get what calls of the same thing return, without a change of its shape in between."""
+    called = [latest_value(each.source, each.input) for each in (one, other) if each.input is not None]
+    functions = [one.source.code(call.func) for call in called if isinstance(call, cst.Call)]
+    return one.source is other.source and len(functions) == 2 and functions[0] == functions[1]
+
+
+def latest_value(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
+    """What a name was assigned last above its use, in the same function; a training and a validation loop often
+    give their outputs the same name."""
+    if not isinstance(node, cst.Name):
+        return node
+    above = [
+        each
+        for each in source.all(cst.Assign)
+        if assigned_name(each) == node.value
+        and source.function(each) is source.function(node)
+        and source.line(each) < source.line(node)
+    ]
+    return max(above, key=source.line).value if above else node
 
 
 @writes("loss", fixes=("scale-accumulated-loss",))

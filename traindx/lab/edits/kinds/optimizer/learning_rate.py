@@ -22,6 +22,7 @@ from traindx.lab.edits.api import (
     constant_rate,
     cst,
     entries_of,
+    hand_written_rates,
     keras_made,
     optax_made,
     optax_rates,
@@ -144,6 +145,7 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
         found += [one.argument("learning_rate", 0) for one in calls if KERAS in source.name(one.call.func)]
         uses += [(source, rate) for rate in found if rate is not None]
     uses += optax_rates(project)
+    uses = uses or hand_written_rates(project)
     return [*peaks, *uses] if overridden else [*uses, *peaks]
 
 
