@@ -317,3 +317,24 @@ def test_whole_numbers_beyond_all_reason_are_facts_in_words() -> None:
     assert run.setup.lr == 0.1
     assert (run.setup.seed, run.setup.batch_size, run.setup.workers) == (None, None, None)
     assert run.setup.facts["run_id"] == "of 16610 bits"
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.03])
+def test_a_loss_without_a_counter_that_begins_again_is_another_run(noise: float) -> None:
+    rng = np.random.default_rng(0)
+    fall = 2 + 18 * np.exp(-np.arange(400) / 60)
+    appended = np.concatenate([fall, fall[:150], fall]) + rng.normal(0, 18 * noise, 950)
+    runs = assemble(log(loss=appended))
+    assert [len(run.series["train/loss"]) for run in runs] == [400, 150, 400]
+    assert [event.kind for event in runs[2].events] == ["restart"]
+    assert runs[2].series["train/loss"].steps[0] == 550
+
+
+def test_what_comes_back_at_once_or_never_is_no_other_run() -> None:
+    fall = 2 + 18 * np.exp(-np.arange(400) / 60)
+    spike, broken, restarts = fall.copy(), fall.copy(), fall.copy()
+    spike[300:304] += [18, 14, 8, 3]
+    broken[300:] = 20.0
+    restarts[200:] += 5 * np.exp(-np.arange(200) / 60)  # a rate that begins anew
+    for values in (spike, broken, restarts, np.tile(fall[:10], 40)):
+        assert len(assemble(log(loss=values))) == 1

@@ -81,3 +81,39 @@ def test_the_sum_of_unnamed_columns_is_the_loss(tmp_path: Any) -> None:
         (tmp_path / name).write_text(text + "\n")
         run = traindx.read(tmp_path / name)
         assert (run.originals.get("train/loss") == "c0") is found
+
+
+def exported_rows(runs: list[str], names: list[str]) -> str:
+    """The download of MLflow's page of a metric."""
+    rows = [
+        f'"{run}","{hash(run):x}","{n}","{10 * i}","17618841{i}","{v}"'
+        for run in runs
+        for n in names
+        for i, v in enumerate(LOSS)
+    ]
+    return "\n".join(['"Run","Run ID","metric","step","timestamp","value"', *rows, ""])
+
+
+def test_an_export_of_one_metric_is_named_by_its_cells() -> None:
+    (log,) = csv_table.read(memory(exported_rows(["blue-hen-12"], ["loss"])))
+    assert_values(log.columns["loss"], LOSS)
+    assert (log.axis, set(log.columns)) == ("step", {"step", "loss"})
+
+
+def test_an_export_of_several_runs_is_as_many_logs() -> None:
+    logs = csv_table.read(memory(exported_rows(["blue-hen-12", "red-fox-3"], ["loss", "kl"])))
+    assert [log.source.rpartition(": ")[2] for log in logs] == ["blue-hen-12", "red-fox-3"]
+    for log in logs:
+        assert_values(log.columns["kl"], LOSS)
+
+
+def test_one_word_in_all_rows_is_no_name_without_a_heading_that_says_so() -> None:
+    rows = [f"{i},resnet,{v}" for i, v in enumerate(LOSS)]
+    assert "value" in csv_table.read(memory("\n".join(["epoch,model,value", *rows, ""])))[0].columns
+
+
+def test_the_second_of_two_columns_without_names_may_be_the_counter() -> None:
+    text = "".join(f"{1.02 * 0.9**i:.6f} {100 * i}\n" for i in range(30))
+    assert csv_table.read(memory(text))[0].axis == "c1"
+    both_move = "".join(f"{1.02 * 0.9**i:.6f} {0.1 * i * i:.3f}\n" for i in range(30))
+    assert csv_table.read(memory(both_move))[0].axis is None

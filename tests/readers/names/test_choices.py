@@ -33,3 +33,10 @@ def test_planned_epochs_are_no_epochs() -> None:
 def test_a_header_in_portuguese() -> None:
     chosen = assign(log(**{"Perda de treino": [3.0, 2, 1], "Perda de validação": [3.0, 2, 1]}), {})
     assert chosen == {"train/loss": "Perda de treino", "val/loss": "Perda de validação"}
+
+
+def test_a_bare_evaluation_that_rises_between_0_and_1_is_a_score() -> None:
+    falling = 2.3 * np.exp(-np.arange(10) / 3)
+    rises = assign(log(loss=falling, eval=1 - falling / 2.6), {})
+    falls = assign(log(loss=falling, eval=1.1 * falling), {})
+    assert (rises["val/score"], falls["val/loss"]) == ("eval", "eval")

@@ -20,6 +20,10 @@ NEAR = 5  # logging intervals from the first step at which a run may begin anew
 FAR = 0.6  # of the way back to the first step
 FIRST, LEVEL = 3, 5  # points at a beginning, and elsewhere, whose median is a level
 LONGER = 20  # times as many points as a start that was given up has a later run
+SETTLED = 20  # points that a run without a counter had before it may begin again
+BACK, HALF = 0.75, 0.5  # of the way down, back up at once and then fallen again
+ALIKE = 4  # times as many points or as few until half of the way is fallen again
+MOST_JUMPS = 1000  # jumps up, beyond which they are the noise
 CONTINUES, TOO_FAR = 0.75, 3.0  # of the way that a run came, between which another goes on from it
 
 
@@ -64,6 +68,8 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
         return [Cut(0, last, (Event("parse-warning", "the steps are out of order; they were sorted"),))]
     jumps = [int(j) for j in back_jumps(steps)]
     declared = set(np.searchsorted(rows, raw.boundaries).tolist())
+    if raw.axis_kind == "row" and loss is not None:
+        return few(without_false_starts(unmarked(loss, last), rows))
     cuts: list[Cut] = []
     pending: list[Event] = []
     late = jumps[-4 * MOST_RUNS :][:1]  # of runs that began before, which are left out, nothing is reported
@@ -93,6 +99,57 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
             resumed += 1
         before = jump
     return few(without_false_starts([*cuts, Cut(begun, last, tuple(pending))], rows))
+
+
+def unmarked(loss: RawColumn, last: int) -> list[Cut]:
+    """The runs of a log of `last` rows without a counter: where the loss is back at its first level at once, and
+    falls again as slowly as it did, another run was appended. A spike comes back sooner; what diverged does not."""
+    values = loss.values
+    found: list[int] = []
+    begin = 0
+    low = float(median(values[-len(values) // 3 :])) if len(values) else 0.0
+    with np.errstate(invalid="ignore", over="ignore"):
+        jumps = (
+            1 + np.flatnonzero(np.diff(values) > HALF**2 * abs(float(values[0]) - low))
+            if len(values)
+            else []
+        )
+    for jump in jumps if len(jumps) <= MOST_JUMPS else ():
+        if jump - begin >= SETTLED and begins_again(values[begin:jump], values[jump:]):
+            found.append(int(jump))
+            begin = int(jump)
+    edges = [0, *(int(loss.rows[jump]) for jump in found), last]
+    events = [
+        (),
+        *(
+            (
+                Event(
+                    "restart",
+                    "the loss is back where it began: another run",
+                    step=float(row),
+                    place=f"row {row + 1}",
+                ),
+            )
+            for row in edges[1:-1]
+        ),
+    ]
+    return [Cut(a, b, why) for a, b, why in zip(edges, edges[1:], events, strict=False)]
+
+
+def begins_again(before: Floats, after: Floats) -> bool:
+    """Whether `after` begins and falls like `before`, which fell."""
+    start, end = float(median(before[:FIRST])), float(median(before[-LEVEL:]))
+    way, now = start - end, float(median(after[:FIRST]))
+    noise = float(median(np.abs(np.diff(before[len(before) // 2 :]))))
+    if len(after) < LEVEL or not way > 4 * noise or not BACK * way < now - end < (2 - BACK) * way:
+        return False
+    if not float(median(after[-LEVEL:])) < now - HALF * way:
+        return False
+    waits = [
+        int(np.argmax(part < part_start - HALF * way))
+        for part, part_start in ((before, start), (after, now))
+    ]
+    return waits[0] >= LEVEL and waits[0] / ALIKE <= waits[1] <= waits[0] * ALIKE
 
 
 def first_row(raw: RawLog, before: int, at: int, step: float) -> int:

@@ -134,7 +134,8 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
             built[name], originals[name] = part, original
     name = raw.source if of == 1 else f"{raw.source}#{number + 1}"
     setup = setup_of(raw.facts, built)
-    events = (*late_start(built, cut.events), *cut.events, *own_events(raw, cut))
+    late = () if raw.axis_kind == "row" else late_start(built, cut.events)
+    events = (*late, *cut.events, *own_events(raw, cut))
     return Run(
         id=name,
         source=raw.source,

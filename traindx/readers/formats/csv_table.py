@@ -11,7 +11,7 @@ from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
 from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
 from traindx.readers.names.roles import role_by_shape
 from traindx.readers.tables.layout import Layout, peek
-from traindx.readers.tables.long import long_table
+from traindx.readers.tables.long import long_tables
 from traindx.readers.tables.parsing import Table, read_table
 from traindx.vocabulary import direction_of
 
@@ -51,9 +51,17 @@ def read(source: Source) -> list[RawLog]:
     if {"wall time", "step", "value"} == table.layout.lowered:
         return [exported(table, source)]
     log = table.log(source, NAME)
-    if pairs := long_table(source, table.layout, log.events):
-        log.columns, log.axis = pairs, next(iter(pairs))
-        return [log]
+    if tables := long_tables(source, table.layout, log.events):
+        several = len(tables) > 1
+        return [
+            replace(
+                log,
+                source=f"{log.source}: {own}" if several else log.source,
+                columns=found,
+                axis=next(iter(found)),
+            )
+            for own, found in tables.items()
+        ]
     if not table.layout.header:
         counted(log)
         summed(log, source)
@@ -169,17 +177,15 @@ def exported(table: Table, source: Source) -> RawLog:
 
 
 def counted(log: RawLog) -> None:
-    """A table without a header whose first column counts rows by even steps: that is the axis."""
-    first = log.columns.get("c0")
-    if (
-        first is not None
-        and len(log.columns) > 1
-        and len(first.values) > 2
-        and np.isfinite(first.values).all()
-    ):
-        gaps = np.diff(first.values)
-        if gaps[0] > 0 and (gaps == gaps[0]).mean() > 0.9:
-            log.axis = "c0"
+    """A table without a header whose first column counts rows by even steps, or the second of two: that is the axis."""
+    names = [*log.columns]
+    for name in names[:1] if len(names) > 2 else names:
+        values = log.columns[name].values
+        if len(names) > 1 and len(values) > 2 and np.isfinite(values).all():
+            gaps = np.diff(values)
+            if gaps[0] > 0 and (gaps == gaps[0]).mean() > 0.9:
+                log.axis = name
+                return
 
 
 def summed(log: RawLog, source: Source) -> None:

@@ -133,15 +133,20 @@ def bare_sides(raw: RawLog) -> dict[str, str]:
     sides = {split_of(words_of(n)): n for n in names if {*words_of(n)} <= TRAIN_WORDS | VAL_WORDS}
     losses = [n for n in names if role_of(n).signal in LOSSES]
     if len(losses) == 1 and sides.keys() == {"val"} and role_of(losses[0]).signal == "train/loss":
+        if rises_as_share(raw.columns[sides["val"]].values):
+            return {sides["val"]: "val/score"}  # `loss = 2.34  eval = 0.12`
         pair = {"train/loss": losses[0], "val/loss": sides["val"]}  # `loss=2.42  val=1.30`
         return {sides["val"]: "val/loss"} if alike(pair, "val/loss", raw) else {}
     if not {"train", "val"} <= sides.keys() or losses:
         return bare_total(names) if not losses else {}
-    values = raw.columns[sides["train"]].values
-    values = values[np.isfinite(values)]
-    share = len(values) > FEW and 0 <= values.min() <= values.max() <= 1
-    what = "score" if share and values[-1] > values[0] else "loss"
+    what = "score" if rises_as_share(raw.columns[sides["train"]].values) else "loss"
     return {name: f"{side}/{what}" for side, name in sides.items() if side}
+
+
+def rises_as_share(values: Floats) -> bool:
+    """Whether values rise from first to last and stay between 0 and 1, as a score does."""
+    known = values[np.isfinite(values)]
+    return bool(len(known) > FEW and 0 <= known.min() <= known.max() <= 1 and known[-1] > known[0])
 
 
 def bare_total(names: list[str]) -> dict[str, str]:
