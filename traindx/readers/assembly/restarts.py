@@ -68,7 +68,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
         return [Cut(0, last, (Event("parse-warning", "the steps are out of order; they were sorted"),))]
     jumps = [int(j) for j in back_jumps(steps)]
     declared = set(np.searchsorted(rows, raw.boundaries).tolist())
-    if raw.axis_kind == "row" and loss is not None:
+    if raw.axis_kind == "row" and loss is not None and len(loss.values):
         return few(without_false_starts(unmarked(loss, last), rows))
     cuts: list[Cut] = []
     pending: list[Event] = []
@@ -107,17 +107,13 @@ def unmarked(loss: RawColumn, last: int) -> list[Cut]:
     values = loss.values
     found: list[int] = []
     begin = 0
-    low = float(median(values[-len(values) // 3 :])) if len(values) else 0.0
     with np.errstate(invalid="ignore", over="ignore"):
-        jumps = (
-            1 + np.flatnonzero(np.diff(values) > HALF**2 * abs(float(values[0]) - low))
-            if len(values)
-            else []
-        )
+        way = abs(float(values[0]) - float(median(values[-len(values) // 3 :])))
+        jumps: list[int] = (1 + np.flatnonzero(np.diff(values) > HALF**2 * way)).tolist()
     for jump in jumps if len(jumps) <= MOST_JUMPS else ():
         if jump - begin >= SETTLED and begins_again(values[begin:jump], values[jump:]):
-            found.append(int(jump))
-            begin = int(jump)
+            found.append(jump)
+            begin = jump
     edges = [0, *(int(loss.rows[jump]) for jump in found), last]
     events = [
         (),
