@@ -68,8 +68,6 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
         return [Cut(0, last, (Event("parse-warning", "the steps are out of order; they were sorted"),))]
     jumps = [int(j) for j in back_jumps(steps)]
     declared = set(np.searchsorted(rows, raw.boundaries).tolist())
-    if raw.axis_kind == "row" and loss is not None and len(loss.values):
-        return few(without_false_starts(unmarked(loss, last), rows))
     cuts: list[Cut] = []
     pending: list[Event] = []
     late = jumps[-4 * MOST_RUNS :][:1]  # of runs that began before, which are left out, nothing is reported
@@ -101,7 +99,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     return few(without_false_starts([*cuts, Cut(begun, last, tuple(pending))], rows))
 
 
-def unmarked(loss: RawColumn, last: int) -> list[Cut]:
+def find_cuts_by_level(loss: RawColumn, last: int) -> list[Cut]:
     """The runs of a log of `last` rows without a counter: where the loss is back at its first level at once, and
     falls again as slowly as it did, another run was appended. A spike comes back sooner; what diverged does not."""
     values = loss.values
@@ -129,7 +127,8 @@ def unmarked(loss: RawColumn, last: int) -> list[Cut]:
             for row in edges[1:-1]
         ),
     ]
-    return [Cut(a, b, why) for a, b, why in zip(edges, edges[1:], events, strict=False)]
+    cuts = [Cut(a, b, why) for a, b, why in zip(edges, edges[1:], events, strict=False)]
+    return few(without_false_starts(cuts, loss.rows))
 
 
 def begins_again(before: Floats, after: Floats) -> bool:

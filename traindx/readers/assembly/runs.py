@@ -8,7 +8,14 @@ import numpy as np
 
 from traindx.features.statistics import median
 from traindx.readers.assembly.plausible_values import made_sound, sound_column
-from traindx.readers.assembly.restarts import Cut, find_cuts, holds_ranks, part_by_rank, rank_column
+from traindx.readers.assembly.restarts import (
+    Cut,
+    find_cuts,
+    find_cuts_by_level,
+    holds_ranks,
+    part_by_rank,
+    rank_column,
+)
 from traindx.readers.assembly.step_axis import (
     axis_kind,
     back_jumps,
@@ -53,8 +60,13 @@ def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, 
     doubt = doubted(named, given or {}, raw)
     if doubt:
         raw.events.append(Event("note", doubt, code="doubtful-loss"))
-    loss = named.get("train/loss") or named.get("val/loss")
-    cuts = find_cuts(raw, loss[0] if loss else None)
+    loss = next((named[name][0] for name in ("train/loss", "val/loss") if name in named), None)
+    if raw.axis_kind == "row" and loss is not None and len(loss.values):
+        cuts = find_cuts_by_level(
+            loss, 1 + max(int(c.rows[-1]) for c in raw.columns.values() if len(c.rows))
+        )
+    else:
+        cuts = find_cuts(raw, loss)
     runs = [build(raw, named, cut, number, len(cuts)) for number, cut in enumerate(cuts)]
     kept = [run for run in runs if run.series or run.panels or run.events]
     return tuple(kept or runs[:1])

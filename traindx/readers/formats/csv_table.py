@@ -6,7 +6,7 @@ from math import isfinite
 from msgspec.structs import replace
 
 from traindx.features.statistics import distinct
-from traindx.readers.api import Floats, NotALog, RawLog, Source, np
+from traindx.readers.api import Floats, NotALog, RawColumn, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
 from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
 from traindx.readers.names.roles import role_by_shape
@@ -52,16 +52,7 @@ def read(source: Source) -> list[RawLog]:
         return [exported(table, source)]
     log = table.log(source, NAME)
     if tables := long_tables(source, table.layout, log.events):
-        several = len(tables) > 1
-        return [
-            replace(
-                log,
-                source=f"{log.source}: {own}" if several else log.source,
-                columns=found,
-                axis=next(iter(found)),
-            )
-            for own, found in tables.items()
-        ]
+        return of_long_tables(log, tables)
     if not table.layout.header:
         counted(log)
         summed(log, source)
@@ -89,6 +80,19 @@ def read(source: Source) -> list[RawLog]:
             final=True,
         )
     return by_rate(log)
+
+
+def of_long_tables(log: RawLog, tables: dict[str, dict[str, RawColumn]]) -> list[RawLog]:
+    """A log of each run of a table with one number a row, which names the runs."""
+    return [
+        replace(
+            log,
+            source=f"{log.source}: {own}" if len(tables) > 1 else log.source,
+            columns=found,
+            axis=next(iter(found)),
+        )
+        for own, found in tables.items()
+    ]
 
 
 def counts(log: RawLog, axis: str | None) -> bool:
