@@ -44,8 +44,8 @@ DATA = Intervention(
 
     `repeat-batch` trains on the first training batch only: a loader still draws all its batches, and returns a copy of
     the first one in place of each. Where the script makes its batches itself, each model is called with the tensors
-    of its first training pass, and the losses that follow get the targets of that pass (as many samples as the script
-    has at hand). Evaluation does not change.""",
+    of its first training pass. The losses that follow get the targets of that pass, cut or repeated to the number of
+    samples that the script passes. Evaluation does not change.""",
 )  # fmt: skip
 
 LABELS = Intervention(
@@ -54,9 +54,9 @@ LABELS = Intervention(
     inputs. Validation keeps its own labels.
 
     Where the training loader has a data set with a length, one fixed permutation over all its samples is used in every
-    epoch (the label is the last part of a sample, or its key `label`, `target`, `y` or their plural). Otherwise the
-    targets of the loss are permuted within each batch; equal targets always in the same way, so that a full batch
-    keeps its permutation. The fact `labels_permuted` says which of the two was done.""",
+    epoch. The label is the last part of a sample, or its key `label`, `target`, `y` or their plural. Otherwise the
+    targets of the loss are permuted within each batch. Equal targets are always permuted in the same way, so that a
+    full batch keeps its permutation. The fact `labels_permuted` says which of the two was done.""",
 )  # fmt: skip
 
 DROP = Intervention(
@@ -66,9 +66,9 @@ DROP = Intervention(
     for each table column, image channel or last dimension of a sequence. Features that are the same in 9 of 10 rows
     are not judged, nor are whole numbers, nor anything before 20 samples. Evaluation keeps all its samples.
 
-    A loader's batches lose these samples; a batch of which nothing is left is skipped. Where the script makes its
-    batches itself, they must keep their size: other samples of the batch replace what would be dropped, in the inputs
-    of the model and in the loss. This drops samples, not the cause of their values; the record counts them.""",
+    A loader's batches lose these samples, and empty batches are skipped. Where the script makes its batches itself,
+    they must keep their size: other samples of the batch replace what would be dropped, in the inputs of the model and
+    in the loss. This drops samples, not the cause of their values; the record counts them.""",
 )  # fmt: skip
 
 INPUTS = Intervention(
@@ -77,9 +77,10 @@ INPUTS = Intervention(
     other floating-point tensors with as many samples, but not labels, masks, lengths and states (by the names of the
     arguments). What one model passes to the next does not change.
 
-    `standardize` brings each feature (column of a table, channel of images, last dimension of sequences) to mean 0 and
-    standard deviation 1 over everything seen in training so far; evaluation uses these statistics and adds nothing to
-    them. Constant features become 0. The statistics of the first steps are rough. Refused for token ids.
+    `standardize` brings each feature to mean 0 and standard deviation 1 over everything seen in training so far. A
+    feature is a column of a table, a channel of images, or the last dimension of sequences. Evaluation uses these
+    statistics and adds nothing to them. Constant features become 0. The statistics of the first steps are rough.
+    Refused for token ids.
     `blank` makes all of them 0, in evaluation, too: what is still learned does not come from the inputs.
     `shuffle` exchanges the inputs of the samples of a training batch (along the first dimension); evaluation keeps
     its own. Refused where the script calls no module.""",
@@ -87,12 +88,12 @@ INPUTS = Intervention(
 
 TARGETS = Intervention(
     "targets", "data", ("standardize",), order=8,
-    help="""`standardize` trains a regression (`mse_loss`, `l1_loss`, `smooth_l1_loss`, `huber_loss`) on targets with
-    mean 0 and standard deviation 1 over all targets seen in training so far, column by column.
+    help="""`standardize` trains a regression (`mse_loss`, `l1_loss`, `smooth_l1_loss`, `huber_loss`) on standardized
+    targets: mean 0 and standard deviation 1, column by column, over all targets seen in training so far.
 
     Gradients are those of the loss in standard units. Everything visible stays in the script's units: the model's
-    output is multiplied back before the script gets it, in evaluation, too, and the value of the training loss is that
-    of the plain targets, so that it can be compared with the plain run. Thresholds of `huber_loss` and
+    output is multiplied back before the script gets it, in evaluation, too. The value of the training loss is that of
+    the plain targets, so it can be compared with the plain run. Thresholds of `huber_loss` and
     `smooth_l1_loss` count standard units in training.
 
     Refused: a loss that is computed by hand, or that gets something else than the output of one model.""",

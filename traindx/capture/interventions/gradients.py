@@ -13,8 +13,8 @@ def norm_limit(text: str, name: str) -> Change:
 
 ZERO_GRAD = Intervention(
     "zero_grad", "backward", ("each-step",),
-    help="""Clears gradients that a step has used before the next backward pass (and, for a step with a closure, before
-    each call of it), so that each step has the gradients of its own batches only. Several backward passes before one
+    help="""Clears gradients that a step has used before the next backward pass. For a step with a closure, they are
+    cleared before each call of it. So each step has the gradients of its own batches only. Several backward passes before one
     step still add up. Where the backward pass of one optimizer leaves gradients in the parameters of another, they are
     cleared, too. Does nothing where the script zeroes its gradients itself.""",
 )  # fmt: skip

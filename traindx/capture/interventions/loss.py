@@ -7,15 +7,15 @@ from traindx.capture.interventions.values import number
 
 LOGITS = Intervention(
     "logits", "forward", ("on",), order=1,
-    help="""Removes softmax and sigmoid before a loss that applies them itself or is more exact without them:
-    `cross_entropy` of softmax or sigmoid, `binary_cross_entropy_with_logits` of sigmoid (both double), `nll_loss`
-    of softmax (the logarithm is missing), `binary_cross_entropy` of sigmoid (the same loss, computed without overflow),
-    and either binary loss of a softmax over one unit (which is always 1). In evaluation, too.
+    help="""Removes softmax and sigmoid before a loss that applies them itself or is more exact without them, in
+    evaluation, too. `cross_entropy` of softmax or sigmoid and `binary_cross_entropy_with_logits` of sigmoid apply them
+    twice. `nll_loss` of softmax lacks the logarithm. `binary_cross_entropy` of sigmoid becomes the same loss, computed
+    without overflow. A softmax over one unit, which is always 1, is removed before either binary loss.
 
-    The scores are the inputs of the softmax or sigmoid. Where these were not seen (inside of a compiled model, or
-    changed on the way) and classes sum to 1, the logarithm of the probabilities takes their place, which has the same
-    softmax. What the script itself does with the probabilities does not change. The recorded loss is a different one,
-    with ln k at chance.""",
+    The scores are the inputs of the softmax or sigmoid. If these were not seen (inside of a compiled model, or changed
+    on the way) and classes sum to 1, the logarithm of the probabilities is used. It has the same softmax. What the
+    script itself does with the probabilities does not change. The recorded loss is a different one, with ln k at
+    chance.""",
 )  # fmt: skip
 
 CLASS_WEIGHTS = Intervention(

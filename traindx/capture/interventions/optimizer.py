@@ -80,8 +80,8 @@ MOMENTUM = Intervention(
 
 BETAS = Intervention(
     "betas", "settings", ("0.9,0.95",), order=4, read=two_betas,
-    help="""Other `betas` (decay rates of the mean of the gradients and of the mean of their squares) in every step of
-    Adam and similar optimizers, from the first step on. Refused for optimizers that have none.""",
+    help="""Other `betas` in every step of Adam and similar optimizers, from the first step on. They are the decay rates
+    of the mean of the gradients and of the mean of their squares. Refused for optimizers that have none.""",
 )  # fmt: skip
 
 EPS = Intervention(

@@ -38,11 +38,11 @@ JAX = Framework(
   that a script prints may differ in its last digit, because the compiler may add it up in another order. Recorded
   activations are those of `jax.nn` and `jax.numpy` (`relu`, `relu#2`, in the order of the calls). A step is counted when
   an optimizer of optax makes it, or one of Keras with `stateless_apply`. Where no such optimizer is made, each
-  gradient by the parameters counts as a step; its learning rate is not known. Of `scan` and `fori_loop` over 1000 steps
-  or more, the first 500 steps are reported, then as many as a fifth of the time allows, and the last one. A step that
-  is compiled by itself (`jit`) and called in such a loop is reported each time. `pmap` is not recorded.
-  [Interventions](interventions.md) change how an optimizer of optax is made. Loops without one can only be started with
-  other seeds and for fewer steps.""",
+  gradient by the parameters counts as a step; its learning rate is not known. In a `scan` or `fori_loop` over 1000
+  steps or more, the first 500 steps and the last one are reported. In between, as many are reported as fit into a fifth
+  of the time. A step that is compiled by itself (`jit`) and called in such a loop is reported each time. `pmap` is
+  not recorded. [Interventions](interventions.md) change how an optimizer of optax is made. Loops without one can only
+  be started with other seeds and for fewer steps.""",
     shows=("loss", "clock", "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory"),
     tested_with=("jax", "optax"),
     optimizers=("optax",),

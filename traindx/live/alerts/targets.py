@@ -64,8 +64,8 @@ def channel_of(spec: str) -> str:
     if secret and not spec.startswith("@"):
         shown = f"{scheme}://***" if "://" in spec else "***"
         raise ConfigError(
-            f"--notify {shown}: give the address from a variable or a file, '$NAME' or @FILE, because it may hold a secret "
-            "and other users can see the arguments of a command"
+            f"--notify {shown}: give the address by a variable ('$NAME') or a file (@FILE). It may hold a secret, and "
+            "other users can see the arguments of a command."
         )
     scheme = resolved(spec).partition(":")[0].lower()
     services = {home.rpartition(".")[2] for home in modules_of(channels.__name__, channels.__path__)} - {

@@ -142,7 +142,8 @@ def conclusions(comparison: Comparison) -> list[str]:
     ]
     for (best, unsure), signals in level.items():
         made.append(
-            f"On {listed(signals)} {name(best)} ends best, but the difference to {listed(list(unsure))} is within the noise."
+            f"On {listed(signals)} {name(best)} ends best, "
+            f"but the difference to {listed(list(unsure))} is within the noise."
         )
     for (best, behind), signals in early.items():
         made.append(
