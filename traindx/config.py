@@ -245,7 +245,7 @@ def severity_named(value: Any, place: str) -> Severity:
 
 @cache
 def canonical_names() -> tuple[re.Pattern[str], ...]:
-    """One pattern per canonical signal; `<metric>` and `<module>` stand for any name."""
+    """One pattern per canonical signal; `<metric>` and `<module>` match any name."""
     return tuple(re.compile(re.sub(r"<[^>]+>", ".+", re.escape(kind.name)) + r"\Z") for kind in SIGNALS)
 
 

@@ -2,7 +2,7 @@
 
 By name (`--api-key X`, `password=X`, `{"hf_token": X}`), by shape (`sk-...`, a URL with a password), and by value (what
 a variable of the environment with such a name holds). In doubt a
-value is hidden: that costs a look at the command, a shown password costs a password. What counts tokens
+value is hidden: the user can still look at the command, but a shown password is lost. What counts tokens
 (`--max-tokens 512`, `pad_token_id`) or measures them (`password_accuracy`) is no secret.
 """
 

@@ -1,4 +1,4 @@
-"""`traindx run` judges the run while it goes on, in a process of its own: its options, its start and its end."""
+"""`traindx run` judges the run while it goes on, in a separate process: its options, its start and its end."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def unordered(
     surely: float = threshold(2.0, "x standard error", "theory", "neighbours alike by more than chance"),
     least: float = threshold(10, "points", "convention", "fewer do not show an order"),
 ) -> bool:
-    """Whether neighbouring values are no more alike than others (von Neumann's ratio is 2 then)."""
+    """Whether neighbouring values are no more similar than others (von Neumann's ratio is 2 then)."""
     known = values[np.isfinite(values)]
     with np.errstate(all="ignore"):  # squares of 1e200 are infinite: no order is shown then
         ratio = np.mean(np.diff(known) ** 2) / max(float(np.var(known)), 1e-300) if len(known) > 1 else 0.0

@@ -1,9 +1,9 @@
 """When a growing run is judged again.
 
-Judging costs about as much as reading the whole log. A log is judged when it has grown by a share of its size, at
-once when what was appended speaks of a failure, and else as often as the share of a processor allows. So what is known
-of a run is what `diagnose` says of its beginning at the last look, and the next look is soon enough: a finding must
-last for many times as many rows as are written between two looks (`persistence`).
+Judging costs about as much as reading the whole log. A log is judged when it has grown by a share of its size, and at
+once when the new text mentions a failure. Otherwise it is judged as often as the share of a processor allows. So the
+verdict on a run is that of `diagnose` on the log as it was at the last check. The next check comes soon enough: a
+finding must last for many times as many rows as are written between two checks (`persistence`).
 """
 
 import re
@@ -41,8 +41,8 @@ class Looks(msgspec.Struct):
             self.size = -1
 
     def due(self, now: float, size: int, share: float = SHARE) -> bool:
-        """Whether to look now, with so much of a processor. A failure is looked at ahead of time, but once: a log in
-        which every line speaks of one takes no more than others."""
+        """Whether to check now, with so much of a processor. A failure is checked ahead of time, but only once: a log
+        in which every line mentions one takes no more time than others."""
         if not self.changed:
             return False
         if self.size < 0:

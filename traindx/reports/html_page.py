@@ -104,7 +104,7 @@ def policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
 
 
 def embedded(data: object) -> str:
-    """`data` as JSON that can stand in a script element: no character that could end it."""
+    """`data` as JSON for a script element: without any character that could end it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return "".join(ESCAPED.get(c, c) for c in text) if any(c in text for c in ESCAPED) else text
 

@@ -56,7 +56,7 @@ def dumps(built: Any) -> str:
 
 
 def strict(value: Any, key: str = "") -> Any:
-    """A copy of builtins in which every number and string can stand in strict JSON."""
+    """A copy of builtins in which every number and string is valid in strict JSON."""
     if isinstance(value, dict):
         return {encodable(str(k)): strict(v, str(k)) for k, v in value.items()}
     if isinstance(value, list | tuple):

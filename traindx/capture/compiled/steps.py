@@ -106,7 +106,7 @@ class Steps:
             self._per_step = {what: max(1, round(self._counts[what] / steps)) for what in self._per_step}
 
     def covers(self, steps: int) -> None:
-        """The step that was reported last stands for so many, the others before it."""
+        """The step that was reported last represents this many steps: itself and those before it."""
         with self._lock:
             if self._covered:
                 self._covered[-1] = steps

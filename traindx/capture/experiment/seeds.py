@@ -29,7 +29,7 @@ class Seeds:
         self.inside = False
 
     def hook(self, library: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        if self.inside or os.getpid() != self.process:  # a worker of a loader has a seed of its own
+        if self.inside or os.getpid() != self.process:  # each worker of a loader has its own seed
             return original(*args, **named)
         self.inside = True
         try:

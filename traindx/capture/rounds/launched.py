@@ -62,7 +62,7 @@ class Rounds:
             self._levels |= {name: (self._levels.get(name, (now,))[0], now) for name, now in found.items()}
 
     def _next(self, found: dict[str, float], continued: bool) -> None:
-        """A training has its first round. One of another model gets a record of its own."""
+        """A training has its first round. A training of another model gets its own record."""
         self._begins, session = False, self.stream.opened
         if session is not None and not (continued and self._goes_on(found)):
             self._left_out = self._process.records >= MOST

@@ -64,8 +64,8 @@ def another(
     inputs: tuple[Any, ...],
     named: dict[str, Any],
 ) -> bool:
-    """A model is called. Where it is trained after what is recorded (another fold, another setting), it gets a
-    record of its own."""
+    """A model is called. Where it is trained after what is recorded (another fold, another setting), it gets its
+    own record."""
     before = current()
     if not before.stream.active or not before.stream.safely(stands_alone, process, before, module):
         return False

@@ -126,7 +126,7 @@ def besides_lost_time(
         0.05, "probability", basis="convention", source="what is left of less is mostly rounding"
     ),
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses, given that time may be lost as well: where it costs little, it is a question of its own.
+    """The hypotheses, given that time may be lost as well: where it costs little, it is a separate question.
     If hardly anything else is possible, it counts as health."""
     rest = tuple(h for h in hypotheses if h.cause not in FOR_NOTHING)
     share = sum(h.probability for h in rest)

@@ -100,7 +100,7 @@ class Lane:
 
 
 class Courier:
-    """Delivers in a thread of its own what is appended to `events`. `complain` is given each new reason why something
+    """Delivers in a separate thread what is appended to `events`. `complain` is given each new reason why something
     does not arrive. Raises ConfigError if another process delivers for this folder."""
 
     def __init__(

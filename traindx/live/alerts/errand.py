@@ -1,4 +1,4 @@
-"""A process of its own that runs a command to its end, also where the watch that wanted it is killed meanwhile. It prints
+"""A separate process that runs a command to its end, even if the watch that started it is killed meanwhile. It prints
 the name of the message and how the command ended: the receipt. Started by its path, so it imports nothing of traindx."""
 
 import os

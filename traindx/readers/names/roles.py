@@ -104,12 +104,12 @@ def score_is_loss(chosen: Mapping[str, str], raw: RawLog) -> bool:
     return last < FALLEN * first and any(late >= early for early, late in ends.values())
 
 
-FALLEN_FAR = 0.7  # of its first level, below which a column that has no counter beside it fell like a loss
+FALLEN_FAR = 0.7  # of its first level, below which a column without a counter next to it fell like a loss
 
 
 def role_by_shape(values: Floats, *, counted: bool) -> str:
     """What a single column without a name is by its shape: a loss that falls, or a score that rises and settles.
-    Otherwise a loss where a counter is beside it (`counted`), else ""."""
+    Otherwise a loss if a counter is next to it (`counted`), else ""."""
     first, last = both_ends(values)
     middle = float(median(values[np.isfinite(values)][len(values) // 3 : 2 * len(values) // 3 + 1]))
     if len(values) > FEW and 0 <= first < middle <= last and last - middle < middle - first:
@@ -242,7 +242,7 @@ def is_evaluation(name: str, chosen: Mapping[str, str], raw: RawLog) -> bool:
 
 
 def is_mean_of(rare: RawColumn, often: RawColumn) -> bool:
-    """Whether a column holds the means of another over the rows before each of its own: that of an epoch's batches."""
+    """Whether a column holds the means of another over the rows since its last value, as an epoch's mean of its batches."""
     edges = np.searchsorted(often.rows, rare.rows, side="right")
     parts = [often.values[a:b] for a, b in zip((0, *edges[:-1]), edges, strict=True)]
     off = [abs(float(np.mean(p)) / v - 1) for p, v in zip(parts, rare.values, strict=True) if len(p) and v]

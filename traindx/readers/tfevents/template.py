@@ -1,7 +1,7 @@
 """Thousands of event records at once: records of one length mostly share one layout.
 
-One record is parsed in Python; its layout becomes a template. Of all records of that length the bytes that
-the layout fixes (framing, keys, lengths, metadata) are compared as 64-bit words, those it leaves open (wall
+One record is parsed in Python; its layout becomes a template. In all records of that length, the bytes that
+the layout fixes (framing, keys, lengths, metadata) are compared as 64-bit words. The other bytes (wall
 time, step, tags, values) are read as columns. The checksum of every record is computed as a constant of the
 template, a term per known tag and one table entry per open byte. What does not match is left to the general
 parser."""

@@ -183,7 +183,7 @@ def with_chance(hypothesis: Hypothesis) -> str:
 
 
 def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) -> tuple[str, ...]:
-    """The sentences that decide: findings that speak most for the leading cause, then what the curves did."""
+    """The sentences that decide: findings that support the leading cause most, then what the curves did."""
     said: dict[str, str] = {}
     by_slug = {f.slug: f for f in reversed(diagnosis.findings)}
     terms = sorted(leading.for_, key=lambda t: -t.log_odds) if leading is not None else []

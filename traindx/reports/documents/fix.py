@@ -150,7 +150,7 @@ def likely(report: FixReport) -> list[Hypothesis]:
 
 
 def symptoms(report: FixReport) -> list[str]:
-    """What of the run shows it: at most three findings, those that speak for a listed cause if there are any."""
+    """What of the run shows it: at most three findings, those that support a listed cause if there are any."""
     if report.verdict == "nothing-to-fix":
         return []
     signs = {term.finding.partition(":")[0] for h in likely(report) for term in h.for_}

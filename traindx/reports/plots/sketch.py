@@ -161,7 +161,7 @@ def draw(sketch: Sketch, *, unicode: bool = True) -> tuple[list[str], list[str]]
 
 
 def apart(values: list[float], digits: tuple[int, int] = (3, 9)) -> list[str]:
-    """The values with as few digits as tell them apart, from three on."""
+    """The values with the fewest digits that distinguish them, at least three."""
     fewest, most = digits
     names = [number(float(f"{v:.{fewest}g}")) for v in values]
     if len(set(names)) == len(set(values)):

@@ -115,7 +115,7 @@ def loss_diverges(
 def compared(
     features: Features, curve: Curve, visible: float, rise: tuple[int, float, bool, float, float, Severity]
 ) -> Iterator[Evidence]:
-    """The evidence of a rise, as far as no other measure speaks against it."""
+    """The evidence of a rise, unless another measure contradicts it."""
     found, ending = divergence(curve, *rise), rise[3]
     mild = (rise[1] - curve.best) / (visible * abs(curve.best)) if curve.best else 1.0
     # What is held out rises without any instability; it is no explosion before it rises visibly.

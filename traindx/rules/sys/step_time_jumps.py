@@ -118,7 +118,7 @@ def is_on_processor(run: Run) -> bool:
 
 
 def is_brief(duration: Duration, seconds: float) -> bool:
-    """Whether all of the logged steps took less than `seconds` together; only step times can tell."""
+    """Whether all of the logged steps took less than `seconds` together; only step times show this."""
     return (
         duration.signal == "time/step"
         and float(np.dot(duration.seconds[1:], np.diff(duration.steps))) < seconds

@@ -29,7 +29,7 @@ def length(site: Site, arguments: Arguments) -> int:
 
 
 def split(site: Site, arguments: Arguments) -> int:
-    """Make the validation's share of the arrays, which is their end, a part of its own. Returns the samples left."""
+    """Split the validation's share off the end of the arrays. Returns the samples left."""
     total, share = length(site, arguments), arguments.get("validation_split") or 0.0
     if not share:
         return total

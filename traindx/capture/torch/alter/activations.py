@@ -1,7 +1,7 @@
 """Where a model calls activations, and which of these calls are hidden ones.
 
 The model is rehearsed once: its first pass is computed on a copy of the inputs, without the script
-noticing, and the autograd graph of what came out tells what each activation's result went into:
+noticing. The autograd graph of the output shows where each activation's result went:
 
     hidden     it passes through a further layer with weights on its way out
     gate       it is multiplied with something else that was computed (LSTM and GRU cells, attention, GLU)
@@ -117,8 +117,8 @@ def owner_of(frame: FrameType | None) -> torch.nn.Module | None:
 
 
 def key_of(frame: FrameType | None) -> tuple[Key, str]:
-    """What tells a call from the others of a pass, the same in every pass: the innermost module, and
-    the instruction of the model's own code that is at work. Second, file and line of that."""
+    """What identifies a call in every pass: the innermost module, and the running instruction of the model's
+    own code. Second, file and line of that instruction."""
     module = 0
     while frame is not None:
         code = frame.f_code

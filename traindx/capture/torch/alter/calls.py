@@ -42,7 +42,7 @@ class Passes:
     """A model is an outermost module that is called and has trainable parameters. Calls `before` in order,
     enters each of `around`, calls `after` with what came out.
 
-    Stands inside of the hooks around calls that a site has: those may change the model's mode."""
+    Runs inside the hooks around calls that a site has, because those may change the model's mode."""
 
     def __init__(self) -> None:
         self.before: list[Before] = []
@@ -113,7 +113,7 @@ class Passes:
         return largest(lambda m: any(id(p) in held if held else p.requires_grad for p in m.parameters()))
 
 
-# Where these stand among the positional arguments; what is not named here is passed on as it was given.
+# Where these are among the positional arguments; what is not named here is passed on unchanged.
 POSITIONS = {
     "cross_entropy": ("input", "target", "weight", "size_average", "ignore_index", "reduce", "reduction",
                       "label_smoothing"),

@@ -226,9 +226,7 @@ class Drop:
     def __init__(self, site: Site, script: Script) -> None:
         self.site, self.script = site, script
         self.spreads: dict[Place, Spread] = {}
-        self.order: torch.Tensor | None = (
-            None  # samples of the last pass that stand for those that were called with
-        )
+        self.order: torch.Tensor | None = None  # samples of the last pass that replace those of the call
         self.inside = False
         script.on_batches(site, self.stream)
         script.before_pass(site, self.change)

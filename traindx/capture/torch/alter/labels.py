@@ -29,7 +29,7 @@ def known_labels(dataset: Any) -> torch.Tensor | None:
 
 
 def place_of_label(item: Any) -> Any:
-    """Where the label stands in a sample: the last of several, or a key that says so; None if unknown."""
+    """Where the label is in a sample: the last of several parts, or the key of a label; None if unknown."""
     if isinstance(item, tuple | list) and len(item) > 1:
         return len(item) - 1
     if isinstance(item, dict):

@@ -209,7 +209,7 @@ def nested(optimizer: Any) -> bool:
 
 
 def closure_of(args: Any, named: Any) -> Any:
-    """The closure that a step was called with; the optimizer itself stands first."""
+    """The closure that a step was called with; the first argument is the optimizer itself."""
     return args[1] if len(args) > 1 else named.get("closure")
 
 

@@ -1,4 +1,4 @@
-"""Where an intervention meets the script: the places to hook into, and what it tells of itself."""
+"""Where an intervention meets the script: the places to hook into, and what it reports about itself."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

@@ -1,7 +1,7 @@
 """Everything that is measured around a step besides gradients, weights and activations, mostly on sampled
 steps.
 
-Each subject has a file of its own. This one says when they are measured, and hands their readings to the
+Each subject has its own file. This one says when they are measured, and hands their readings to the
 session."""
 
 import sys
@@ -179,8 +179,8 @@ class SampledStep:
             self._view.vectors.append((kind, list(readings), made.reshape(-1)))
 
     def _take_quantized(self, sampled: bool, scalars: dict[str, Any]) -> float:
-        """Hand on what was read of quantized weights. Returns the seconds that the loss gap took: it has a
-        time limit of its own, and must not make other measurements rarer."""
+        """Hand on what was read of quantized weights. Returns the seconds that the loss gap took: it has its own
+        time limit, and must not make other measurements rarer."""
         quantized, attempt, seconds = self.quantized, self._view.attempt, 0.0
         quantized.disarm()
         if quantized.readings and sampled:

@@ -112,7 +112,7 @@ def width(scores: torch.Tensor) -> int:
 
 
 def smoothed(site: Site, call: LossCall, share: float) -> None:
-    """Move a share of each label's weight to all classes alike, in training."""
+    """Move a share of each label's weight evenly to all classes, in training."""
     if not call.training:
         return
     if call.name == "cross_entropy":
@@ -124,14 +124,14 @@ def smoothed(site: Site, call: LossCall, share: float) -> None:
         site.touched("losses")
     elif share and call.name == "nll_loss":
         if call.options.get("weight") is not None:
-            site.refuse("the script's nll_loss has class weights of its own")
+            site.refuse("the script's nll_loss has its own class weights")
         uniform = spread_loss(call)
         call.after.append(lambda value: (1 - share) * value + share * uniform)
         site.touched("losses")
 
 
 def spread_loss(call: LossCall) -> torch.Tensor:
-    """What `nll_loss` would be if the labels were all classes alike."""
+    """What `nll_loss` would be if all classes were equally the label."""
     each = -call.input.mean(1 if call.input.dim() > 1 else 0)
     kept = call.target != call.options.get("ignore_index", -100)
     each = torch.where(kept, each, torch.zeros_like(each))

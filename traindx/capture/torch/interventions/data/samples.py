@@ -65,7 +65,7 @@ def targets(site: Site, _value: str) -> None:
 
 
 class FirstOrder:
-    """A sampler that repeats the order of the first epoch. The one it stands for is still asked, so that
+    """A sampler that repeats the order of the first epoch. The script's own sampler is still asked, so that
     it draws the random numbers it would have drawn."""
 
     def __init__(self, sampler: Any, site: Site) -> None:

@@ -1,7 +1,7 @@
-"""Gradients of which each process holds a part (FSDP, DTensor): this process's part of the global norm.
+"""Sharded gradients (FSDP, DTensor): this process's part of the global norm.
 
 A collective operation inside an observer would hang the training as soon as one process is not observed any
-more. So each process records the norm of its own part, weighted so that the squares of all processes sum up
+more. So each process records the norm of its part, weighted so that the squares of all processes sum up
 to the square of the true norm, and the reader of the store adds them up."""
 
 import math
@@ -51,7 +51,7 @@ class Shards:
         self, key: int, parameters: Sequence[torch.Tensor], models: Sequence[torch.nn.Module]
     ) -> list[float]:
         """`weight[p]` of the squares of the parameters' local norms; empty where nothing is sharded. `key`
-        stands for the optimizer."""
+        identifies the optimizer."""
         known = self._known.get(key)
         if known is None or known[0] != len(parameters):
             known = self._known[key] = (len(parameters), self._weights(parameters, models))
