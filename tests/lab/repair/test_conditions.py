@@ -138,3 +138,11 @@ def test_the_interventions_of_a_framework_are_read_from_its_source() -> None:
     pytest.importorskip("torch")
     assert names_in("torch") == set(implemented("traindx.capture.torch.interventions"))
     assert not names_in("sklearn")
+
+
+def test_a_script_that_updates_its_parameters_itself_is_changed_in_its_source() -> None:
+    itself, named = recorded("torch", "by hand"), recorded("torch", "adam")
+    for spec in ("lr=*0.1", "clip=1.0", "optimizer=adamw"):
+        assert refusal(spec, run=itself) == "the script changes its parameters itself, without an optimizer"
+        assert not refusal(spec, run=named)
+    assert not refusal("seed=1", run=itself)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from traindx.capture.experiment.applies import names_in
 from traindx.capture.interventions import parse
+from traindx.capture.interventions.kinds import Intervention
 from traindx.causes.experiments import TRIED
 from traindx.causes.experiments.belief import updated
 from traindx.errors import ConfigError
@@ -29,6 +30,7 @@ CHECKED: Mapping[str, tuple[Mapping[str, Fact], str]] = {
     "data=shuffle": ({"shuffle": True}, "the data is shuffled"),
     "precision=float32": ({"precision": "float32", "parameter_dtype": "float32"}, "the precision is float32"),
 }  # fmt: skip
+OF_OPTIMIZERS = ("gradients", "settings", "step")  # stages of interventions that act on an optimizer
 OF_LOADERS = ("batch", "data", "workers", "prefetch")  # changes of a DataLoader
 # What shows that clipping (and a DataLoader) would have been seen in PyTorch, and what is recorded of clipping.
 STEPS_SEEN, LIMITS = "zero_grad_checked_steps", ("clip_norm", "clip_value")
@@ -56,17 +58,19 @@ def refusal(*specs: str, run: Run | None = None) -> str:
         given = parse(outside(specs))
     except ConfigError as error:
         return str(error).partition(": ")[2] or str(error)
-    return "" if run is None else next(filter(None, (unknown_in(one.kind.name, run) for one in given)), "")
+    return "" if run is None else next(filter(None, (unknown_in(one.kind, run) for one in given)), "")
 
 
-def unknown_in(name: str, run: Run) -> str:
+def unknown_in(kind: Intervention, run: Run) -> str:
     """Why an intervention cannot be made in the framework that trained, or "": no start is spent on it."""
-    known, setup = names_in(run.framework or ""), run.setup
+    known, setup, name = names_in(run.framework or ""), run.setup, kind.name
     if known and name not in known:
         made_by = FRAMEWORKS.get(run.framework or "", run.framework)
         return f"not possible from outside in {made_by} trainings"
     if name in OF_LOADERS and setup.known(STEPS_SEEN) is not None and setup.known("sampler") is None:
         return "the script draws no batches from a DataLoader, it makes them itself"
+    if run.framework == "torch" and setup.optimizer == "by hand" and kind.stage in OF_OPTIMIZERS:
+        return "the script changes its parameters itself, without an optimizer"
     made = setup.optimizer or setup.schedule or setup.number("lr")
     if run.framework == "jax" and name not in ("seed", "steps") and made is None:
         return "the script makes no optimizer of optax, which could be changed from outside"
