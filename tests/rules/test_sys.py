@@ -193,3 +193,12 @@ def test_compilation_is_judged_only_when_known() -> None:
         judged(model_not_compiled, make.run(loss, setup=Setup(device="cuda", facts={"compile": 0}))).status
         == "fired"
     )
+
+
+def test_a_large_slowdown_may_be_uneven() -> None:
+    """Most of it comes early, and the rest with setbacks, as with lists that grow by the size of the batches."""
+    n, noise = np.arange(40), make.rng(5).normal(0, 0.08, 40)
+    grown = np.interp(n, [0, 4, 9, 20, 39], [1.7, 1.9, 9, 6.6, 14])
+    assert seen(step_time_creeps, make.run({"time/step": grown * np.exp(noise)})).values["ratio"] > 4
+    settled = 1 + 12 * (1 - np.exp(-n / 2))  # a start-up that lasts a while, then the same for good
+    assert judged(step_time_creeps, make.run({"time/step": settled * np.exp(noise)})).status == "clear"

@@ -70,3 +70,26 @@ def test_a_score_that_falls_while_the_accuracy_rises_is_a_loss(tmp_path: Path) -
     assert "train/loss" in traindx.read(table(tmp_path, {"score": FALLS, "accuracy": RISES})).series
     assert "train/score" in traindx.read(table(tmp_path, {"score": RISES, "accuracy": RISES})).series
     assert "train/score" in traindx.read(table(tmp_path, {"score": FALLS, "accuracy": FALLS})).series
+
+
+def test_errors_below_zero_that_rise_and_settle_are_log_likelihoods(tmp_path: Path) -> None:
+    likely = [-2.8 - 5.0 * 0.9**i for i in range(60)]
+    path = table(tmp_path, {"train_err": likely, "test_err": [v - 0.03 for v in likely]}, "iter")
+    page = process.traindx("diagnose", path, cwd=tmp_path).out
+    assert "HEALTHY" in page
+    assert "which are below 0 and rise; if that is wrong" in " ".join(page.split())
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [-1.0 - 2.0 * (1 - 0.8**i) if i < 20 else -3.0 + 0.05 * (i - 20) for i in range(60)],  # diverges
+        [-8.0 + 0.002 * i**2 for i in range(60)],  # rises faster and faster
+        [-2.8 - 5.0 * (1 - 0.9**i) for i in range(60)],  # a density that falls as a loss should
+    ],
+)
+def test_other_losses_below_zero_stay_losses(losses: list[float], tmp_path: Path) -> None:
+    (run,) = traindx.read_all(
+        table(tmp_path, {"train_loss": losses, "val_loss": [v - 0.03 for v in losses]})
+    )
+    assert {"train/loss", "val/loss"} <= set(run.series)

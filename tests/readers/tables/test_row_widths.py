@@ -135,3 +135,16 @@ def test_the_line_of_rows_that_are_recognized_is_theirs(tmp_path: Path) -> None:
     (run,) = read_path(str(tmp_path / "log.csv"))
     assert [e.place for e in run.events if "by their values" in e.message] == ["line 52"]
     np.testing.assert_array_equal(run.series["train/loss"].values, LOSS)
+
+
+def test_rows_of_another_kind_under_each_row(tmp_path: Path) -> None:
+    """Statistics of a policy are printed as lists under each row of numbers; the header is that of the numbers."""
+    names = [f"m{i}" for i in range(4)]
+    rows = [
+        f"{STEP[i]},{LOSS[i]},{VAL[i]},{ACCURACY[i]},0.1,0.2\n[0.3 0.7],[{i}.5 0.2],[0.8 0.{i}]"
+        for i in range(20)
+    ]
+    path = tmp_path / "progress.csv"
+    path.write_text("\n".join([",".join(["step", "loss", *names]), *rows]) + "\n")
+    (run,) = read_path(str(path))
+    assert run.series["train/loss"].values.tolist() == LOSS[:20].tolist()

@@ -45,6 +45,8 @@ def page(question: str) -> RunDiagnosis:
         ("Why is my GPU idle most of the time?", "step-waits-for-data"),
         ("the GPU memory usage keeps growing until it crashes", "memory-grows"),
         ("RAM gets bigger with each epoch", "memory-grows"),
+        ("the RAM goes up with every epoch", "memory-grows"),
+        ("Why does it need more time in every iteration?", "step-time-creeps"),
         ("The discriminator loss drops to 0 and the generator loss keeps increasing", "discriminator-wins"),
         ("D loss goes to 0 quickly", "discriminator-wins"),
         ("In my VAE the KL term goes to zero after one epoch", "posterior-collapses"),
@@ -209,3 +211,20 @@ def test_a_question_that_is_not_understood_is_told_what_to_paste() -> None:
 def test_a_text_that_asks_nothing_is_refused() -> None:
     with pytest.raises(ReadError):
         read_source(memory("Install the package, then read the manual.\nThe license is MIT.\n"))
+
+
+def test_a_loss_that_is_said_to_be_nan_has_failed() -> None:
+    assert page("After some 2000 iterations my loss becomes nan. Any ideas why?").health == "failed"
+    rows = "\n".join(f"step {i} loss {3 - 0.1 * i:.2f}" for i in range(3))
+    assert page(f"Sometimes the loss becomes nan, is that normal?\n\n{rows}\n").health != "failed"
+
+
+def test_a_boxed_table_may_be_indented() -> None:
+    box = "\n".join(["-" * 30, "| loss/policy_loss | -0.011 |", "| ep_rewmean | 21.5 |", "-" * 30])
+    indented = box.replace("\n", "\n  ")
+    named = [
+        set(assemble(log)[0].series)
+        for text in (box, indented)
+        for log in read_source(memory(f"My run:\n{text}"))
+    ]
+    assert named[0] == named[1] != set()

@@ -334,6 +334,8 @@ def broken(case: Case) -> str | None:
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
     if grave and ends_not_finite(case):
         return "the loss is not finite and does not recover"
+    if not case.run.series and "said" in case.aspects.get("loss-not-finite", frozenset()):
+        return "by the question, the loss is no longer finite"
     if diverged_for_good(case):
         return "the loss has diverged and ends no better than it started"
     if "scale-lost" in case.aspects.get("steps-skipped-often", frozenset()):

@@ -87,7 +87,30 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
     if not any("loss" in name for name in chosen) and score_is_loss(chosen, raw):
         chosen["train/loss"] = chosen.pop("train/score")
-    return promote(chosen, raw)
+    return likelihoods_named(promote(chosen, raw), given, raw)
+
+
+LIKELIHOOD = "log_likelihood"
+
+
+def likelihoods_named(chosen: dict[str, str], given: Mapping[str, str], raw: RawLog) -> dict[str, str]:
+    """The names, where the errors of both splits are log-likelihoods by their shape: higher is better."""
+    both = [n for n in LOSSES if n in chosen and n not in given]
+    if len(both) == len(LOSSES) and all(is_likelihood(raw.columns[chosen[n]].values) for n in both):
+        for name in both:
+            chosen[name.replace("loss", LIKELIHOOD)] = chosen.pop(name)
+    return chosen
+
+
+def is_likelihood(values: Floats) -> bool:
+    """Whether values below 0 rise from the first on and level off. A loss below 0 that diverges has fallen before."""
+    values = values[np.isfinite(values)]
+    if len(values) < SHORT or values.max() >= 0:
+        return False
+    first, last = both_ends(values)
+    middle = float(median(values[len(values) // 3 : 2 * len(values) // 3 + 1]))
+    lowest = float(np.quantile(values[len(values) // 3 :], 0.05))
+    return first < lowest and first < middle <= last and last - middle < middle - first
 
 
 ERROR_SCORES = frozenset({"wer", "cer", "ter", "eer", "error_rate", "mae", "rmse", "mape", "smape"})
@@ -165,19 +188,24 @@ def prefixed_twins(raw: RawLog) -> dict[str, str]:
 
 def doubted(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str], raw: RawLog) -> str:
     """A sentence on the losses whose columns do not say that they are the loss, "" for none."""
-    doubts = {}
-    for signal in [s for s in (*LOSSES, "train/score") if s in named and s not in given]:
+    doubts, why = {}, ""
+    shaped = ("train/score", *(name.replace("loss", LIKELIHOOD) for name in LOSSES))
+    for signal in [s for s in (*LOSSES, *shaped) if s in named and s not in given]:
         original = named[signal][1]
         unnamed = original.lower() in UNNAMED
         meant = "" if unnamed else raw.roles.get(original) or role_of(original).signal
         last = meant.rpartition("/")[2].lower()
         sure = meant == signal or last.endswith(tuple(w for w in LOSS_LIKE if w not in DOUBTFUL))
-        if unnamed or (signal in LOSSES and not sure):
+        below = signal.endswith(LIKELIHOOD) and LIKELIHOOD not in meant
+        if unnamed or below or (signal in LOSSES and not sure):
             column = f"numbers without a name ({original})" if unnamed else f'"{original}"'
             doubts[signal] = f"{signal} is read from {column}"
+            why = ", which are below 0 and rise" if below else why
     if not doubts:
         return ""
-    return f"{' and '.join(doubts.values())}; if that is wrong, name the column: --map {min(doubts)}=NAME"
+    return (
+        f"{' and '.join(doubts.values())}{why}; if that is wrong, name the column: --map {min(doubts)}=NAME"
+    )
 
 
 def by_fit(offers: list[tuple[Role, int, str]], raw: RawLog) -> list[tuple[Role, int, str]]:

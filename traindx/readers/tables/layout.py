@@ -105,7 +105,10 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     body = as_headed(first, body[:again]) if has_header else body[:again]
     widths = Counter(len(row) for row in body)
     width, same = widths.most_common(1)[0]
-    if has_header and 2 * widths[len(first)] >= len(body):
+    between = (
+        has_header and len(first) >= LEAST and 3 * widths[len(first)] >= len(body)
+    )  # under each row another
+    if between or (has_header and 2 * widths[len(first)] >= len(body)):
         width, same = len(first), widths[len(first)]
     width, body = _trailing(first if has_header else None, width, body)
     whole = [row for row in body if len(row) == width]
@@ -117,7 +120,11 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     sentence = len(first) > width if delimiter == " " else len(first) == 1 and " " in first[0].strip()
     if has_header and (sentence or (len(first) == 1 and width > 2)):
         return None  # a heading over a table, not its header
-    if share < 0.5 or len(text) == width or (text and (not has_header or delimiter == " ")):
+    if (
+        (share < 0.5 and not between)
+        or len(text) == width
+        or (text and (not has_header or delimiter == " "))
+    ):
         return None
     names = header_names(tuple(first), width) if has_header else _from_comment(comments, delimiter, width)
     filled = sum(1 for column in samples for cell in column if cell.strip())

@@ -36,11 +36,12 @@ COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("memory-grows", (
         r"\b(?:memory|v?ram)\b[^.?!:=]{0,30}\b(?:keeps? (?:increas|grow|ris)|increas|grow|leak)",
         r"\b(?:memory|v?ram)\b[^.?!:=]{0,30}\b(?:get|becom)\w* (?:larger|bigger|higher)",
+        r"\b(?:memory|v?ram)\b[^.?!:=]{0,30}\bup (?:with|during|while|after|every|each|until|over)\b",
         "memory leak",
     )),
     ("step-time-creeps", (
         r"\b(?:time|duration|eta)\b[^.?!:=]{0,40}\b(?:increas|grow|longer)",
-        r"\bslower and slower",
+        r"\bslower and slower|\bmore time (?:and more )?(?:in|for|with|at|after) (?:every|each|later)\b",
         rf"\b(?:epochs?|iterations?|steps?|training|speed)\b[^.?!:=]{{0,30}}\b{SLOWER}",
         r"\b(?:epochs?|iterations?|steps?|training)\b[^.?!:=]{0,30}\btakes? (?:\w+ )?longer (?:and|than the|each|every)",
     )),

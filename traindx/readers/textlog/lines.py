@@ -109,14 +109,18 @@ class Boxes:
         self.cells: dict[Field, float] = {}
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
-        if len(line) >= WIDEST or line[:1] not in ("|", "│", "┃") or not (pair := LINE.match(line.rstrip())):
+        if len(line) >= WIDEST or line.lstrip()[:1] not in ("|", "│", "┃"):
+            return None
+        if not (pair := LINE.match(line.strip())):  # indented in a message that quotes it
             return None
         table = pair[2].strip().isalpha() and counter_of(pair[1])  # `| Epoch | Loss |` heads one
-        headings = line[0] == "┃" and not any(c.isdigit() for c in line)  # Rich draws those of a table so
+        headings = line.lstrip()[0] == "┃" and not any(
+            c.isdigit() for c in line
+        )  # Rich draws those of a table so
         return None if headings or table else self.take
 
     def take(self, line: str, row: int) -> None:
-        found = LINE.match(line.rstrip())
+        found = LINE.match(line.strip())
         if row != self.last + 1:
             self.flush()
             self.first = row

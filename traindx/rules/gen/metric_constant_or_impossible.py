@@ -56,7 +56,8 @@ def metric_constant_or_impossible(
     are:
 
     - a metric that repeats one value in four points or more (an error rate of 1: three), and not the perfect
-      one, while no other score moves;
+      one, while no other score moves, or repeats it in all but the first twentieth of 20 points or more without
+      having improved much;
     - a loss that falls to exactly 0 from one point to the next and stays there, or that is 0 while another
       loss is not;
     - two parts of a loss that are 0 throughout;
@@ -109,11 +110,14 @@ def stuck(
     if vanished(curve, fell):
         text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
         yield evidence(curve, text, "high", ("zero",))
-    if not repeats(curve) or predictions_change(features, curve) or is_constant_part(features, curve):
+    same = repeats(curve)
+    if not same or predictions_change(features, curve) or is_constant_part(features, curve):
         return
     if (late or curve.values[-1] != 0) and (total or not young(run)):
-        values = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
-        yield evidence(curve, None, None, ("constant", "loss") if total else ("constant",), values)
+        value = float(curve.values[-1])
+        text = None if same == curve.n else f"{curve.name} is exactly {value:.6g} in its last {same} points"
+        values = {"name": curve.name, "value": value, "count": curve.n}
+        yield evidence(curve, text, None, ("constant", "loss") if total else ("constant",), values)
 
 
 def is_constant_part(features: Features, curve: Curve) -> bool:
@@ -133,7 +137,8 @@ def predictions_change(features: Features, curve: Curve) -> bool:
     every sample gets one class; a score of 0 says that one kind of answer is never right."""
     split = curve.name[: curve.name.find("/") + 1]
     others = (c for c in scores(features, split, 2) if not words_of(c.name) & RANKS)
-    return bool(curve.values[-1] != 0 and any(np.ptp(c.values) for c in others))
+    moving = (c for c in others if c.name != curve.name and np.ptp(c.values))
+    return bool(curve.values[-1] != 0 and any(moving))
 
 
 def zeros(features: Features, curve: Curve, least: float) -> Iterator[Evidence]:
@@ -225,13 +230,30 @@ def nothing_right(curve: Curve) -> bool:
     return scale is not None and scale.perfect == 0 and bool(np.all(curve.values == scale.nothing))
 
 
-def repeats(curve: Curve) -> bool:
-    """Whether every value is the same, and not the perfect one."""
-    if np.ptp(curve.values) != 0:
-        return False
+def repeats(
+    curve: Curve,
+    *,
+    nearly: float = threshold(0.95, "of the points", "convention", "all but the first epochs"),
+    enough: float = threshold(20, "points", "convention", "of fewer, one is 5 %"),
+    little: float = threshold(0.2, "of the way to perfect", "convention", "less was hardly learned"),
+) -> int:
+    """How many of the last values are the same, and not the perfect one: 0 unless all are, or all but the first few
+    from where the score hardly rose."""
     scale = scale_of(curve.name, curve.values)
-    value = float(curve.values[-1])
-    return value != 0 if scale is None else value != scale.perfect
+    value, first = float(curve.values[-1]), float(curve.values[0])
+    same = trailing(curve)
+    if value == (0 if scale is None else scale.perfect):
+        return 0
+    if same == curve.n:
+        return same
+    risen = 1.0 if scale is None else abs(value - first) / (abs(scale.perfect - first) or 1.0)
+    return same if curve.n >= enough and same >= nearly * curve.n and risen < little else 0
+
+
+def trailing(curve: Curve) -> int:
+    """How many of the last values are the same."""
+    other = np.flatnonzero(curve.values != curve.values[-1])
+    return curve.n if len(other) == 0 else curve.n - 1 - int(other[-1])
 
 
 def evidence(

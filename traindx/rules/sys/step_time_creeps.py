@@ -44,6 +44,9 @@ def step_time_creeps(
     steady: float = threshold(0.9, "rank correlation", "convention", "of block medians with time"),
     late: float = threshold(0.15, "of the growth", "theory", "1/3 for a line; a start-up saturates"),
     significant: float = threshold(5.0, "x standard error", "convention", "slope against its own noise"),
+    far: float = threshold(4.0, "x the first level", "convention", "hardly anything else explains it"),
+    uphill: float = threshold(0.8, "rank correlation", "measured", "if far: most of it may come early"),
+    apart: float = threshold(3.0, "x standard error", "convention", "if far"),
     start: float = threshold(0.05, "of the run", "convention", "compilation and warm caches"),
     step: float = threshold(0.15, "log ratio", "convention", "a sudden change of this size is a jump"),
     clear: float = threshold(4.0, "x noise", "convention", "two distinct levels"),
@@ -54,11 +57,11 @@ def step_time_creeps(
 
     ## What it sees
     The lower envelope of the step time (or of the inverse throughput) rises almost without setback, by a
-    fifth or more, and keeps rising in the last third. Other work on the machine can only raise this
-    envelope. In a short log, every time of the second half must be twice that of the first. If the times
-    rise throughout, those of the last third must be twice those of the first. With three times, each must
-    be longer than the one before, and the last twice the first. Five or more times that never fall and end
-    5 % longer are a note.
+    fifth or more, and keeps rising in the last third. If it rises to four times or more, some setbacks are
+    allowed. Other work on the machine can only raise this envelope. In a short log, every time of the second
+    half must be twice that of the first. If the times rise throughout, those of the last third must be twice
+    those of the first. With three times, each must be longer than the one before, and the last twice the
+    first. Five or more times that never fall and end 5 % longer are a note.
 
     ## Why it matters
     Something accumulates from step to step: a list, a graph, fragmented memory, heat.
@@ -83,8 +86,9 @@ def step_time_creeps(
     if len(seconds) < 3:
         raise api.CannotJudge("no positive step time was logged")
     seen = growth(seconds, floor=True)
-    uneven = seen.correlation < steady or seen.late < late
-    if seen.ratio < ratio or uneven or api.slope(floors(seconds)).z < significant:
+    clearest = (uphill, apart) if seen.ratio >= far else (steady, significant)
+    uneven = seen.correlation < clearest[0] or seen.late < late
+    if seen.ratio < ratio or uneven or api.slope(floors(seconds)).z < clearest[1]:
         return
     if is_stairs(seconds, levels(np.log(seconds), least=step, score=clear, margin=3)):
         return
