@@ -115,9 +115,11 @@ def stuck(
         return
     if (late or curve.values[-1] != 0) and (total or not young(run)):
         value = float(curve.values[-1])
-        text = None if same == curve.n else f"{curve.name} is exactly {value:.6g} in its last {same} points"
+        ending = (
+            None if same == curve.n else f"{curve.name} is exactly {value:.6g} in its last {same} points"
+        )
         values = {"name": curve.name, "value": value, "count": curve.n}
-        yield evidence(curve, text, None, ("constant", "loss") if total else ("constant",), values)
+        yield evidence(curve, ending, None, ("constant", "loss") if total else ("constant",), values)
 
 
 def is_constant_part(features: Features, curve: Curve) -> bool:
