@@ -105,10 +105,7 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     body = as_headed(first, body[:again]) if has_header else body[:again]
     widths = Counter(len(row) for row in body)
     width, same = widths.most_common(1)[0]
-    between = (
-        has_header and len(first) >= LEAST and 3 * widths[len(first)] >= len(body)
-    )  # under each row another
-    if between or (has_header and 2 * widths[len(first)] >= len(body)):
+    if has_header and 2 * widths[len(first)] >= len(body):
         width, same = len(first), widths[len(first)]
     width, body = _trailing(first if has_header else None, width, body)
     whole = [row for row in body if len(row) == width]
@@ -120,11 +117,7 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     sentence = len(first) > width if delimiter == " " else len(first) == 1 and " " in first[0].strip()
     if has_header and (sentence or (len(first) == 1 and width > 2)):
         return None  # a heading over a table, not its header
-    if (
-        (share < 0.5 and not between)
-        or len(text) == width
-        or (text and (not has_header or delimiter == " "))
-    ):
+    if share < 0.5 or len(text) == width or (text and (not has_header or delimiter == " ")):
         return None
     names = header_names(tuple(first), width) if has_header else _from_comment(comments, delimiter, width)
     filled = sum(1 for column in samples for cell in column if cell.strip())
@@ -144,13 +137,14 @@ def _repeats(row: list[str], header: list[str]) -> bool:
 
 def as_headed(header: list[str], body: list[list[str]]) -> list[list[str]]:
     """The rows, or those before the first that is not as wide as the header: several that are show that it
-    is theirs, though more of another width follow."""
+    is theirs, though more of another width follow. Or all that are, where each is followed by another line or two."""
+    fitting = [row for row in body if len(row) == len(header)]
+    if 2 * len(fitting) >= len(body):
+        return body
     turn = next((i for i, row in enumerate(body) if len(row) != len(header)), len(body))
-    return (
-        body[:turn]
-        if turn >= LEAST and 2 * sum(len(row) == len(header) for row in body) < len(body)
-        else body
-    )
+    if turn >= LEAST:
+        return body[:turn]
+    return fitting if len(header) >= LEAST and 3 * len(fitting) >= len(body) else body
 
 
 def _trailing(header: list[str] | None, width: int, body: list[list[str]]) -> tuple[int, list[list[str]]]:

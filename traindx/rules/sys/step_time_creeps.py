@@ -2,6 +2,7 @@
 
 from traindx.features.performance.level_shifts import (
     Duration,
+    Growth,
     durations,
     floors,
     growth,
@@ -44,9 +45,6 @@ def step_time_creeps(
     steady: float = threshold(0.9, "rank correlation", "convention", "of block medians with time"),
     late: float = threshold(0.15, "of the growth", "theory", "1/3 for a line; a start-up saturates"),
     significant: float = threshold(5.0, "x standard error", "convention", "slope against its own noise"),
-    far: float = threshold(4.0, "x the first level", "convention", "hardly anything else explains it"),
-    uphill: float = threshold(0.8, "rank correlation", "measured", "if far: most of it may come early"),
-    apart: float = threshold(3.0, "x standard error", "convention", "if far"),
     start: float = threshold(0.05, "of the run", "convention", "compilation and warm caches"),
     step: float = threshold(0.15, "log ratio", "convention", "a sudden change of this size is a jump"),
     clear: float = threshold(4.0, "x noise", "convention", "two distinct levels"),
@@ -86,9 +84,7 @@ def step_time_creeps(
     if len(seconds) < 3:
         raise api.CannotJudge("no positive step time was logged")
     seen = growth(seconds, floor=True)
-    clearest = (uphill, apart) if seen.ratio >= far else (steady, significant)
-    uneven = seen.correlation < clearest[0] or seen.late < late
-    if seen.ratio < ratio or uneven or api.slope(floors(seconds)).z < clearest[1]:
+    if seen.ratio < ratio or seen.late < late or not is_clear(seconds, seen, steady, significant):
         return
     if is_stairs(seconds, levels(np.log(seconds), least=step, score=clear, margin=3)):
         return
@@ -103,6 +99,22 @@ def step_time_creeps(
         values={"ratio": seen.ratio},
         points=(EvidencePoint(duration.signal, float(steps[-1]), seen.last, seen.first, "s"),),
     )
+
+
+def is_clear(
+    seconds: Floats,
+    seen: Growth,
+    steady: float,
+    significant: float,
+    *,
+    far: float = threshold(4.0, "x the first level", "convention", "hardly anything else explains it"),
+    uphill: float = threshold(0.8, "rank correlation", "measured", "if far: most of it may come early"),
+    apart: float = threshold(3.0, "x standard error", "convention", "if far"),
+) -> bool:
+    """Whether the times rise beyond their scatter; if they rise `far`, with some setbacks."""
+    if seen.ratio >= far:
+        steady, significant = uphill, apart
+    return seen.correlation >= steady and bool(api.slope(floors(seconds)).z >= significant)
 
 
 def part_of_step(data: Curve | None, grown: float) -> tuple[str, ...]:
