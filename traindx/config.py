@@ -79,7 +79,7 @@ class Alerts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Config(msgspec.Struct, frozen=True, kw_only=True):
     """All settings of one call.
 
-    `select`, `ignore`: code prefixes ("LOS") or slugs; an empty `select` means every rule.
+    `select`, `ignore`: code prefixes ("LOS") or slugs. An empty `select` means every rule.
     `thresholds`: rule slug -> threshold name -> value. `aliases`: canonical signal -> name in the
     log. `facts`: what the user says about the run, under `Setup`'s field names where it has one.
     """

@@ -18,8 +18,8 @@ class ReadError(TraindxError):
     """A log could not be read.
 
     `path` is what was asked for, `where` the place in it (line, byte, record; may be empty),
-    `why` the reason in one clause, `hint` what the user can do about it; `final`: it was understood, and no other
-    format need try.
+    `why` the reason in one clause, `hint` what the user can do about it. `final`: the format was recognized, so
+    no other reader needs to try.
     """
 
     def __init__(self, path: str, why: str, *, where: str = "", hint: str = "", final: bool = False) -> None:

@@ -67,7 +67,7 @@ class Diagnosis:
         return json.render(self.document)
 
     def to_text(self, *, width: int = 100, color: bool = False, full: bool = False) -> str:
-        """A screen for each run; with `full` everything that was found."""
+        """One screen for each run; with `full`, everything that was found."""
         from traindx.reports.diagnosis import text
 
         return text.render(self.document, self.runs, width=width, color=color, full=full)
@@ -83,7 +83,7 @@ class Diagnosis:
         return html.render(self.document, self.runs)
 
     def figure(self, run: int = 0) -> Figure:
-        """The overview picture of one run (needs matplotlib)."""
+        """The overview figure of one run (needs matplotlib)."""
         from traindx.reports.figures import curves as figures
 
         return figures.overview(self.runs[run], self.document.runs[run])
@@ -101,7 +101,7 @@ def read_all(
 
 
 def read(path: str | Path, *, mapping: Mapping[str, str] | None = None) -> Run:
-    """The run in `path`; if there are several, the one with the most points (see `read_all`)."""
+    """The run in `path`. If there are several, the one with the most points (see `read_all`)."""
     return max(read_all(path, mapping=mapping), key=lambda run: run.points)
 
 
@@ -265,7 +265,7 @@ def check(
     skip: Sequence[str] = (),
     config: Config | None = None,
 ) -> Checked:
-    """Check a PyTorch model before its training: `traindx.check(model, loss, loader)`.
+    """Check a PyTorch model before training: `traindx.check(model, loss, loader)`.
 
     `loss(model(inputs), targets)` is minimized over the batches of `loader`, pairs of inputs and targets, for
     `steps` steps at a time, on copies of the model: as it is, again, on one batch, on one blank batch, with permuted

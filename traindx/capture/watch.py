@@ -34,9 +34,9 @@ def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: 
 
 
 class Watch(Generic[Diagnosis]):
-    """A session over a loop in this process. A context manager: hooks are there from entering to leaving.
-    `diagnose` is what turns a store into a diagnosis. `check` is called with it every `check_every` steps;
-    what it returns is `why_stop`, the reason to end the training ("" while it should go on)."""
+    """Records a loop in this process. A context manager: it adds hooks on entry and removes them on exit.
+    `diagnose` turns a store into a diagnosis. `check` is called with the store every `check_every` steps. It returns
+    `why_stop`, the reason to end the training ("" while it should go on)."""
 
     def __init__(
         self,
@@ -79,21 +79,21 @@ class Watch(Generic[Diagnosis]):
                 self.session.metric(name, value)
 
     def batch(self, inputs: Any, targets: Any = None) -> None:
-        """A batch (without it the model's inputs are seen, but no targets)."""
+        """Report a batch. Without it, the model's inputs are seen, but no targets."""
         self.session.batch(inputs, targets)
 
     def step(self, state: Any) -> None:
-        """JAX: a step was made, and `state` is the optimizer's after it. Raises ConfigError for other
+        """JAX: a step was made; `state` is the optimizer's state after it. Raises ConfigError for other
         frameworks, whose steps are observed."""
         self._loop.step(state)
 
     @property
     def callback(self) -> Any:
-        """Keras: what `fit(callbacks=[...])` is to be given. Raises ConfigError for other frameworks."""
+        """Keras: the callback to pass to `fit(callbacks=[...])`. Raises ConfigError for other frameworks."""
         return self._loop.callback
 
     def loader(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The same batches, with the time that each was waited for."""
+        """The same batches; the wait for each one is timed."""
         iterator = iter(batches)
         while True:
             began = time.perf_counter()

@@ -147,17 +147,19 @@ def watch(
 ) -> Watch[Diagnosis]:
     """Record the loop that is running: `with traindx.watch(model, optimizer, out="runs/exp1") as w:`.
 
-    `model` and `optimizer` are PyTorch's, or lists of them. Inside, `w.log(loss=loss)` before the
-    optimizer's step records the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
-    called with one when a check (every `check_every` steps) reports a finding: once, when it has lasted,
-    and again when it gets worse. With `stop=True` the record is checked as well, and `w.why_stop` is
-    the reason to leave the loop ("" while it should go on). `options` are
-    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder: then
-    the first of them is checked, `on_finding` is called there only, and `w.why_stop` is set in all at the same step.
-    If they do not share one, `w.why_stop` stays "", because the others would wait.
-    A compiled Keras model is trained inside by `model.fit(..., callbacks=[w.callback])`; for a tree of JAX's arrays
-    `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` records each step.
-    Raises ConfigError for a model of no framework that is known."""
+    `model` and `optimizer` are PyTorch's, or lists of them. Call `w.log(loss=loss)` before the optimizer's step
+    to record the loss. `w.diagnose()` returns the diagnosis so far. With `on_finding` or `stop=True`, the record is
+    checked every `check_every` steps. `on_finding` is called with the diagnosis when a finding has lasted, and again
+    when it gets worse. With `stop=True`, `w.why_stop` is the reason to leave the loop ("" while it should go on).
+    `options` are those of `traindx.capture.session.session.Session`.
+
+    If the processes of a distributed run share a folder, the first of them is checked. `on_finding` is called there
+    only, and `w.why_stop` is set in all of them at the same step. If they do not share a folder, `w.why_stop` stays
+    "", because the others would wait.
+
+    Keras: train the compiled model inside with `model.fit(..., callbacks=[w.callback])`. JAX: `model` is a tree of
+    arrays, `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` records each step.
+    Raises ConfigError for a model of an unknown framework."""
     checks = Checks(config, on_finding) if on_finding is not None or stop else None
     return watch_with(
         checks, model, optimizer, out=out, check_every=check_every, scaler=scaler, config=config, **options

@@ -82,8 +82,7 @@ class Run(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def boosted(self) -> bool:
-        """Whether trees are grown in rounds: there are no layers, no batches and no gradients to speak
-        of."""
+        """Whether trees are grown in rounds: there are no layers, batches or gradients."""
         return self.axis == "round" or self.format == "boosting" or (self.framework or "").lower() in TREES
 
     @property

@@ -17,8 +17,8 @@ class MonitorState(NamedTuple):
 
 
 def monitor() -> optax.GradientTransformation:
-    """A transformation that hands gradients on as they are. First in an `optax.chain` it sees them before
-    clipping; in a masked one it sees the leaves that are trained."""
+    """A transformation that returns gradients unchanged. Put it first in an `optax.chain` to see them before
+    clipping. In a masked transformation it sees the leaves that are trained."""
 
     def init(params: Any) -> MonitorState:
         return MonitorState(jax.tree.map(lambda _: jnp.zeros((), jnp.float32), params))
