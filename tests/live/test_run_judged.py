@@ -167,6 +167,7 @@ def judged(folder: Path, *options: str) -> Any:
         env=environment(PYTHONWARNINGS=""),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        bufsize=0,  # what a buffer had read beyond a line would be lost to `communicate`
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
