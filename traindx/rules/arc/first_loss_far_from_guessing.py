@@ -29,10 +29,10 @@ def first_loss_far_from_guessing(
     """The first loss is many times that of guessing.
 
     ## What it sees
-    The loss of the first step compared with ln k for a cross-entropy over k classes, ln 2 for a binary one,
-    and the mean square of the targets for a squared error. A loss that is the sum of several cross-entropies
-    is compared with as many. Severity is medium if the run does not learn, low if that is not known, and info
-    if it learns. Only losses that are a mean over the batch are judged.
+    The loss of the first step is compared with that of guessing. For a cross-entropy over k classes that is
+    ln k, for a binary one ln 2, and for a squared error the mean square of the targets. A sum of several
+    cross-entropies is compared with the sum of as many guesses. Severity is medium if the run does not learn, low if
+    that is not known, and info if it learns. Only losses that are a mean over the batch are judged.
 
     ## Why it matters
     The initial outputs are large and wrong because of the initialization, the scale of the inputs, or

@@ -31,8 +31,9 @@ def labels_look_noisy(
     """Labels contradict the features of their samples.
 
     ## What it sees
-    The share of wrong predictions among the half of the samples where a cross-validated model is most
-    confident, and whether this share stays as high for the most confident ones. Classes that are hard to
+    A cross-validated model predicts the labels. The rule looks at the half of the samples where it is most
+    confident: how many predictions disagree with the label, and whether the share stays as high for the most
+    confident ones. Classes that are hard to
     separate disagree less and less there; wrong labels disagree equally often everywhere. Severity is medium
     from 2 % on and high from 8 % on. The rows named are those that confident learning would drop, worst
     first. If no model predicts the labels well, nothing is judged.

@@ -24,9 +24,9 @@ def slices_unequal(
     """A group of samples has other labels, or other errors, than the rest.
 
     ## What it sees
-    Every slice of the sensitive column is compared with all other samples, by the rate of each class (or
-    the mean target in standard deviations) and by the error rate of a cross-validated model. Reported from
-    a difference of 0.1 that is larger than chance.
+    Every slice of the sensitive column is compared with all other samples. Two measures are compared: the rate
+    of each class (or the mean target in standard deviations), and the error rate of a cross-validated model. A
+    difference of 0.1 or more that is larger than chance is reported.
 
     ## Why it matters
     A model repeats the difference and often enlarges it. Where errors differ, it serves one group worse

@@ -19,8 +19,8 @@ def disk_space_short(
     """The disk cannot hold the checkpoints of the run.
 
     ## What it sees
-    Free bytes of the file system, compared with the bytes of two checkpoints (weights, gradients and
-    optimizer state), or of the files written by the first steps, scaled to the planned length.
+    The free bytes of the file system are compared with the bytes that the run will write: two checkpoints
+    (weights, gradients and optimizer state), or the files of the first steps, scaled to the planned length.
 
     ## Why it matters
     A full disk ends a run in its last hour, often with a damaged checkpoint.

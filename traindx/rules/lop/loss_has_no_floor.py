@@ -31,9 +31,9 @@ def loss_has_no_floor(
     """The loss falls without limit.
 
     ## What it sees
-    A training loss that ends far below zero, is lower in every fifth of the run than in the one before,
-    and falls faster in the second half than in the first. Or one that ends so far below zero (10,000 times
-    its first size) that no log-density gets there, in however uneven a fall.
+    A training loss ends far below zero. It is lower in every fifth of the run than in the one before, and
+    falls faster in the second half than in the first. A loss that ends 10,000 times its first size below zero
+    is reported even if it fell unevenly, because no log-density gets there.
 
     ## Why it matters
     A loss that measures an error has a lower bound. A loss that falls without limit has a wrong sign (a

@@ -26,9 +26,8 @@ def scheduler_steps_too_often(
     """A schedule that counts epochs is stepped in every batch.
 
     ## What it sees
-    A step, exponential or plateau schedule that is called once per batch (or, where calls were not
-    counted, whose rate changes at most steps), with a rate that falls to 1 % of its peak long before the
-    run ends.
+    A step, exponential or plateau schedule is called once per batch, and its rate falls to 1 % of its peak
+    long before the run ends. Where calls were not counted, a rate that changes at most steps shows it.
 
     ## Why it matters
     The rate is almost zero after a few epochs, and training stops.

@@ -51,9 +51,9 @@ def loss_spikes_recur(
     At least three spikes, measured as in `loss-spikes-and-recovers`, from which the curve came down again.
     Severity:
 
-    - medium if they continue in the second half of the run and hold at least 1 % of the points, and one is
-      as high as half of the progress and of the level (with fewer than six spikes: twice the level), or if the
-      objective stood at 100 times its first level for a tenth of the run;
+    - medium if they continue in the second half of the run, hold at least 1 % of the points, and one is as high
+      as half of the progress and of the level (with fewer than six spikes: twice the level);
+    - medium if the objective was at 100 times its first level for a tenth of the run;
     - low if one reaches 4 times the level of the objective;
     - info otherwise. If the objective has no spikes, validation losses, parts of the loss and adversarial
       losses are checked. Theirs are medium if they continue and reach 10 times the usual size.

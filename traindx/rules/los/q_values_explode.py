@@ -37,8 +37,8 @@ def q_values_explode(
     ## What it sees
     The Q values of the last third of the run are at least ten times those of the first third, and at least
     ten times the largest reward of an episode. If the logged reward is per step, the limit is 100 times
-    higher. Severity is high if the values are beyond 100 times the limit. Or, whether or not rewards are
-    logged, a loss a million times as large as at first: the squared error of any return is smaller.
+    higher. Severity is high if the values are beyond 100 times the limit. Even without logged rewards, a loss
+    a million times as large as at first is reported: the squared error of any return is smaller.
 
     ## Why it matters
     The critic learns from its own estimates. Once they grow by themselves, the policy follows errors.

@@ -21,8 +21,8 @@ def preferences_turn_around(
     """Preference tuning makes the rejected answers more likely than the chosen ones.
 
     ## What it sees
-    In the last third of the run, the chosen answer of fewer than 40 % of the pairs has the higher reward
-    (`rewards/accuracies`), and the margin of the rewards is below zero. Training and validation pairs are
+    In the last third of the run, the chosen answer has the higher reward in fewer than 40 % of the pairs
+    (`rewards/accuracies`). The margin of the rewards is below zero. Training and validation pairs are
     judged separately.
 
     ## Why it matters

@@ -38,9 +38,9 @@ def rewards_fall_by_small_steps(
 
     ## What it sees
     The rewards of the last third are clearly below the first ones and were hardly ever above them. The
-    updates are small, by one of three measures: the KL divergence of an update (`approx_kl`) has a median
-    below 0.05, the divergence from a reference (`kl`) one below 1 per token, or the entropy is above 20 % of
-    its first level.
+    updates are small by one of three measures. The KL divergence of an update (`approx_kl`) has a median below
+    0.05. Or the divergence from a reference (`kl`) has a median below 1 per token. Or the entropy is above 20 %
+    of its first level.
 
     ## Why it matters
     A rate that is too high makes large updates. Small ones that lead down follow the wrong direction: a sign

@@ -24,9 +24,9 @@ def quantized_weights_clipped(
     """Many weights of a layer are clipped at the ends of the quantization grid.
 
     ## What it sees
-    On grids of five levels or more, the share of float weights that are more than half a level beyond the
-    last one. Its median over the last third of the run must exceed 25 %. Severity is medium, and high if the
-    run does not learn.
+    Some float weights are more than half a level beyond the last level of their grid. The median of their
+    share over the last third of the run must exceed 25 %. Grids of fewer than five levels are not judged. Severity is
+    medium, and high if the run does not learn.
 
     ## Why it matters
     The scale or the zero point does not fit the weights: it was calibrated before they grew, is learned too

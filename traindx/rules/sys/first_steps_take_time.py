@@ -26,8 +26,9 @@ def first_steps_take_time(
     """Much of the time so far went into the first steps.
 
     ## What it sees
-    The extra time of the first step (from its first forward pass on), and of those of the next nine steps
-    that take twice as long as a typical one. It must be a tenth of all the time so far, and ten seconds.
+    The first step, counted from its first forward pass, and slow steps among the next nine take extra time. A
+    step is slow if it takes twice as long as a typical one. The extra time must be a tenth of all the time so
+    far, and ten seconds.
     This is no fault: it happens once, and its share falls as the run continues.
 
     ## Why it matters

@@ -23,9 +23,9 @@ def step_idles(
     """Between the operators of a step nothing is computed for a large part of the time.
 
     ## What it sees
-    In a trace, the time of a typical step in which no kernel runs on the accelerator (without one, no
-    operator on the host), not counting the time for loading data. Severity is low from 30 % on and medium
-    from 50 % on. It stays low if that is less than 2 ms.
+    In a trace, the idle share of a typical step: no kernel runs on the accelerator, or on a machine without
+    one, no operator on the host. Time for loading data is not counted. Severity is low from 30 % on and medium
+    from 50 % on. It stays low if the idle time is less than 2 ms.
 
     ## Why it matters
     That time is spent in Python, logging, files or the network. The run could be shorter by as much.
