@@ -179,3 +179,10 @@ def test_a_loose_clip_is_a_remark() -> None:
     found = seen(clipping_always_active, run)
     assert found.severity == "info"
     assert found.values["ratio"] == pytest.approx(0.4)
+
+
+def test_all_rows_that_are_not_finite_are_counted_and_the_first_is_named() -> None:
+    norms = np.array([np.nan, 0.4, 0.7, np.nan, 0.5, 0.6, 0.4, 0.5, 0.6])
+    run = make.run({"train/loss": 1.0 - 0.05 * np.arange(9), "grad_norm": norms})
+    values = seen(gradient_not_finite, run).values
+    assert (values["count"], values["rows"], values["since"], values["step"]) == (2, 9, "first at", 0)

@@ -27,6 +27,7 @@ SAID = {
     "metric-constant-or-impossible": "by the question, a score does not change",
     "loss-plateaus": "by the question, progress has stopped",
     "loss-jumps-on-resume": "by the question, the loss jumps when the run is resumed",
+    "gradient-not-finite": "by the question, the gradient norm is NaN or infinite",
     "gradient-norm-explodes": "by the question, the gradients explode",
     "gradient-norm-vanishes": "by the question, the gradients vanish",
     "step-waits-for-data": "by the question, loading data takes the time",

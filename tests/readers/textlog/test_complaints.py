@@ -80,6 +80,17 @@ def page(question: str) -> RunDiagnosis:
         ("after a million steps the reward collapses", "loss-diverges"),
         ("I resumed from the last checkpoint. Now the loss is much higher than before.", "loss-jumps-on-resume"),
         ("the loss jumps when I restart the training", "loss-jumps-on-resume"),
+        ("After I resumed, the loss is very high again", "loss-jumps-on-resume"),
+        ("resuming gives a much higher loss", "loss-jumps-on-resume"),
+        ("断点训练resume后，前后loss不同", "loss-jumps-on-resume"),
+        ("Why does the value of the loss suddenly increase?", "loss-diverges"),
+        ("the model will diverge after 4000 steps", "loss-diverges"),
+        ("训练到一半loss突然变大", "loss-diverges"),
+        ("the training result is much better than that of validation", "validation-gap-grows"),
+        ("the grad_norm is nan in some steps", "gradient-not-finite"),
+        ("我的loss基本没有任何下降", "loss-flat-from-start"),
+        ("acc一直停在0.1附近", "loss-flat-from-start"),
+        ("loss变成负数了", "loss-has-no-floor"),
     ],
 )  # fmt: skip
 def test_what_is_said_in_the_words_of_people(words: str, slug: str) -> None:
@@ -102,6 +113,10 @@ def test_what_is_said_in_the_words_of_people(words: str, slug: str) -> None:
         "The model predicts the class of each image with 94 % accuracy.",
         "return the number of steps, always",
         "Is a validation loss of 0.3 good?",
+        "What is the value of epsilon that increases most?",
+        "The accuracy was 1.0 according to the printout.",
+        "the gradient norm is 0.3 throughout",
+        "我想继续训练这个模型",
     ],
 )  # fmt: skip
 def test_what_is_said_without_a_complaint(words: str) -> None:

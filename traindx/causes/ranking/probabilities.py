@@ -99,6 +99,10 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "validation-gap-grows:metric-improves": {"healthy": 1.2, "too-little-data": -0.5},
     "validation-gap-grows:wide": {"val-preprocessing-mismatch": 0.5},
     "loss-not-finite": {"healthy": -2.5, "learning-rate-too-high": 0.9},
+    # What prints 0 for NaN is a trainer of large pre-trained models, which were often not made for fp16.
+    "loss-not-finite:printed-as-zero": {"half-precision-range": 2.5, "fully-masked-labels": 1.0},
+    # Forward it is finite: a gradient left the range of its format, or one batch is wrong.
+    "gradient-not-finite:isolated": {"half-precision-range": 2.0, "corrupt-samples": 1.5},
     "loss-not-finite:recovered": {"corrupt-samples": 1.2, "unstable-numerics": 0.8},
     "loss-diverges": {"healthy": -0.8, "insufficient-capacity": -1.5},
     "loss-diverges:short": {"learning-rate-too-high": 0.6},

@@ -17,6 +17,7 @@ from traindx.readers.textlog.counting import count_of, epoch_line
 from traindx.readers.textlog.lines import encoding_of, signed_lines
 from traindx.readers.textlog.outcome import ends_of_passes, events_of, framework_of
 from traindx.readers.textlog.scanner import Scanner
+from traindx.readers.textlog.seams import at_seams
 from traindx.readers.textlog.select import select
 from traindx.readers.textlog.shapes import Shape, by_heading, is_prose, of_gradients, shapes_of
 from traindx.readers.textlog.tables import is_heading, row_cells
@@ -181,6 +182,8 @@ def understood(name: str, scanner: Scanner) -> RawLog:
         log.boundaries = boundaries(scanner, axis)
     log.framework = framework_of(scanner, list(log.columns))
     events = events_of(scanner, kept, axis)
+    if axis is not None and log.facts.get("symptoms"):
+        events = sorted([*events, *at_seams(log, axis, scanner.facts.seams)], key=lambda found: found[0])
     log.events = [event for _, event in events]
     if converted:
         log.events.append(Event("note", converted, code="bits-to-nats"))

@@ -6,8 +6,8 @@ from functools import cache
 from math import isclose, log
 
 LOSS = r"(?:loss\w*|error|cost|perplexity|ppl)"
-SCORE = r"(?:\w*acc\w*|m?ap(?:@?\.?\d\d)?|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)"
-VALIDATION = r"(?:val\w*|test\w*|eval\w*|dev)"
+SCORE = r"(?:\w*acc(?:urac\w+|s|_\w+)?|m?ap(?:@?\.?\d\d)?|m?iou|dice|f1|bleu|[wc]er|precision|recall|auc)"
+VALIDATION = r"(?:val(?!u|ence|enc)\w*|test\w*|eval\w*|dev)"
 UP = r"(?:increas\w*|ris(?:es?|ing)|(?:goes|going|go|jumps?) up|grow\w*|climb\w*)"
 DOWN = r"(?:decreas\w*|drop\w*|falls?|falling|(?:goes|going|go) down|reduc\w*)"
 POOR = r"(?:low|lower|bad|poor|worse|worst|terrible|random|drop\w*|decreas\w*|fails?)"
@@ -32,6 +32,10 @@ WHATEVER = r"(?:always|only|all|every|each|any|regardless|constant|no matter|wha
 # A sentence counts for the first that fits: what names its subject most closely comes first.
 COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gradient-norm-explodes", (r"\bexplod\w* gradients?\b", r"\bgrad\w*(?: norms?)? (?:\w+ )?explod", "梯度爆炸")),
+    ("gradient-not-finite", (
+        r"^(?!.*\bloss\w*\W+(?:\w+\W+){0,3}nan\b)(?=.*\bgrad\w*(?:[ _]norms?)?['\"]?"
+        r"(?: \w+){0,2} ?[:=]? ?(?:is |are |becomes? |becoming |of )?(?:nan|inf)s?\b)",
+    )),
     ("gradient-norm-vanishes", (r"\bvanish\w* gradients?\b", r"\bgrad\w*(?: norms?)? (?:\w+ )?vanish", "梯度消失")),
     ("memory-grows", (
         r"\b(?:memory|v?ram)\b[^.?!:=]{0,30}\b(?:keeps? (?:increas|grow|ris)|increas|grow|leak)",
@@ -55,7 +59,7 @@ COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("loss-not-finite", (
         r"(?:\b(?:is|are|was|be|get\w*|got|becom\w+|became|turn\w*|goes|show\w*|of|always|been|value) |\b)nans?\b(?! \d)"
         r"(?=.*[a-z]{3}|[.!?]?\s*$)",
-        r"[为成是]\s?nan",
+        r"[为成是了现]\s?nan|nan\s?(?:了|的问题|值)",
     )),
     ("discriminator-wins", (
         rf"^(?=.*{DISCRIMINATOR}(?:\b{DOWN}|\blow|\b(?:to|is|near|almost|around) {NOTHING}))"
@@ -69,7 +73,8 @@ COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"\b{VALIDATION} {SCORE}\b[^.?!]{{0,40}}\b(?:higher|better|above)\b[^.?!]{{0,20}}\btrain",
     )),
     ("validation-gap-grows", (
-        r"(?<!not )(?<!n't )(?<!no )over-?fit|过拟合",
+        r"(?<!not )(?<!n't )(?<!no )over-?fit|过拟合|(?:验证|测试)集?[^。？！]{0,20}(?:上升|升高|变大|增大|很低|下降不)",
+        rf"\btrain\w*\b[^.?!:=]{{0,40}}\b(?:better|higher) than\b[^.?!:=]{{0,30}}\b{VALIDATION}\b(?! loss)",
         rf"\b{VALIDATION}\b[^.?!:=]{{0,40}}\b(?:increas|ris(?:es|ing)|goes? up|(?:very|much|so|too) low)",
         rf"(?<!and )\b{VALIDATION} (?:{LOSS}|{SCORE})\b[^.?!:=]{{0,20}}\b{NOT}(?:decreas|improv|drop|go\w* down)",
         rf"\b{NOT}generali[sz]|\b{VALIDATION} {SCORE}\b[^.?!:=]{{0,20}}\b(?:{DOWN}|gets? worse)",
@@ -88,6 +93,7 @@ COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("loss-has-no-floor", (
         rf"\b{LOSS}\b[^.?!:]{{0,40}}\b(?:negative(?! log)|(?:below|less than) (?:zero|0)|minus)\b",
         rf"\bnegative (?:\w+ )?{LOSS}\b",
+        r"loss[^。？！]{0,20}(?:变成|变为|为|是|出现)了?负",
     )),
     ("metric-constant-or-impossible", (
         rf"\b{SCORE}\b[^.?!:]{{0,40}}\b(?:always|constantly|stuck|(?:stay|remain|keep)(?:s|ed|ing)?)\b",
@@ -116,24 +122,32 @@ COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"\b(?:always|constantly) (?:the same|zero|at|around|\d)|\b(?:is )?constant (?:value|loss|acc\w*|at|around)\b",
         r"\b(?:loss|reward) (?:is|are) (?:zero|0\b|still (?:so |very |too )?(?:large|high|low))",
         r"\bno (?:training |learning )?(?:progress|improvement|reduction|decrease)\b",
-        "不下降|不收敛|不变|没有下降|没有变化|降不下",
+        "不下降|不收敛|不变|没有(?:任何)?(?:下降|变化)|降不下|没法改变|(?:停|卡)在|(?:训练|练)不动|一直(?:停|在|是|为)|都?是0(?!\\.)",
     )),
     ("loss-plateaus", (r"\bplateau|\bstop(?:s|ped) (?:improving|decreasing|learning)|\bstagnat",)),
     ("loss-diverges", (
         rf"\b{LOSS}\b[^.?!:=]{{0,40}}\b(?:explod|diverg|blow|increas(?:es|ing|ed)|goes? up|(?:rise|grow)s|then up)",
-        rf"\b{LOSS}\b[^.?!:=]{{0,40}}\bsudden\w* (?:jump|spike)",
+        rf"\b{LOSS}\b[^.?!:=]{{0,40}}\bsudden\w* (?:jump|spike|increas|ris|grow|bec[oa]m\w+ (?:very |so )?(?:big|large))",
         rf"\bsudden (?:increase|jump|spike|rise) (?:of|in) (?:\w+ ){{0,2}}{LOSS}",
+        r"\b(?:model|training|net\w*|it) (?:will |always |suddenly |then |just )*diverg",
+        r"爆炸|发散|(?:loss|损失)[^。？！]{0,12}(?:上升|变大|增大|升高)",
         r"\b(?:acc\w*|rewards?|scores?|performance)\b[^.?!:=]{0,30}"
-        r"\b(?:drop(?:s|ped)|decreases|falls|collaps\w*|gets? worse)\b",
+        r"\b(?:drop(?:s|ped)|decreases?(?! or)|falls|goes down|collaps\w*|gets? worse)\b",
     )),
 )  # fmt: skip
 AGAIN = r"(?:resum|restor|re-?load|re-?start|(?:re|continu)\w* (?:the )?train|load|train\w* (?:\w+ )?again|checkpoint)"
-WORSE = r"(?:jump|increas|(?:much |way |is )?(?:higher|larger)|spike|goes up|goes back|strange|weird)"
+WORSE = (
+    r"(?:jump|increas|(?:much |way |is )?(?:higher|larger)|(?:very|so|too|really|quite) (?:high|large|big)|spike|differ"
+    r"|goes up|goes back|strange|weird|as (?:high|large|big) as)"
+)
 # Often in two sentences: how training went on, and that the loss was higher.
 RESUMED = (
     rf"\b{AGAIN}\w*\b[^=]{{0,200}}?\b(?:loss\w*|acc\w*|error|it)\b[^.?!=]{{0,60}}"
     rf"\b(?:{WORSE}|starts? (?:again )?(?:from|at)|back (?:to|at) (?:the )?(?:beginning|start))"
+    rf"|\b{AGAIN}\w*\b[^.?!=]{{0,60}}\b(?:high|larg|bigg)er (?:\w+ )?loss"
     rf"|\bloss\w*\b[^.?!=]{{0,60}}\b{WORSE}[^.?!=]{{0,60}}\b(?:when|after|if|upon|on)\b[^.?!=]{{0,30}}\b{AGAIN}"
+    r"|(?:断点|恢复训练|续训|继续训练|重新加载|resume)[^。？！=]{0,60}(?:loss|损失)[^。？！=]{0,12}"
+    r"(?:不同|不一样|变高|变大|变差|升高|高出|跳|很高|很大)"
 )
 # A lower rate was tried, and changed nothing.
 TRIED = (
@@ -153,13 +167,25 @@ def compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((slug, re.compile("|".join(patterns), re.IGNORECASE)) for slug, patterns in COMPLAINTS)
 
 
+def spaced(text: str) -> str:
+    """Chinese text with blanks around what is written in Latin letters: without them, no word begins or ends there."""
+    return re.sub(
+        r"(?<=[\u4e00-\u9fff])(?=\w)(?![\u4e00-\u9fff])|(?<=[A-Za-z\d_])(?=[\u4e00-\u9fff])", " ", text
+    )
+
+
 def complaints_in(line: str) -> Iterator[tuple[str, str]]:
     """The rules that would see what the author of a question says is wrong, one a sentence, and the sentence."""
-    for sentence in re.split(r"(?<=[.?!？。])(?!\d)\s*", line):
+    for sentence in re.split(r"(?<=[.?!？。])(?!\d)\s*", spaced(line)):
         said = sentence[:MOST_CHARACTERS]
         slug = next((slug for slug, pattern in compiled() if pattern.search(said)), "")
         if slug:
             yield slug, sentence
+
+
+def says_resumed(text: str) -> bool:
+    """Whether a question says that the loss was another one after the run had been resumed."""
+    return re.search(RESUMED, spaced(text), re.IGNORECASE) is not None
 
 
 def names_chance(sentence: str, classes: int | None) -> bool:
@@ -184,7 +210,7 @@ def complaint_facts(
     """`symptoms` and `noticed`: the rules that would see what is said to be wrong, and what is said but is more often
     normal, in `sentences` (by their complaint) and in the `text` as a whole. `tried`: what did not help."""
     said = [slug for slug in sentences if slug not in NOTES]
-    if re.search(RESUMED, text, re.IGNORECASE):  # explains why the loss is higher
+    if says_resumed(text):  # explains why the loss is higher
         said = ["loss-jumps-on-resume", *(slug for slug in said if slug != "loss-diverges")]
     if any(names_chance(sentences[slug], classes) for slug in STUCK & sentences.keys()):
         said.insert(0, "loss-at-chance")

@@ -4,9 +4,10 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 
-from traindx.readers.textlog.complaints import complaint_facts, complaints_in
+from traindx.readers.textlog.complaints import complaint_facts, complaints_in, says_resumed
 from traindx.readers.textlog.grammar import LONGEST_LINE
 from traindx.readers.textlog.mistakes import MOST_LINES, find_mistakes
+from traindx.readers.textlog.seams import SEAM
 from traindx.vocabulary import Fact
 
 NUMBERS = {
@@ -121,6 +122,7 @@ GRADIENTS = re.compile(r"\bgrad(?:ient)?s?\b|grad_norm", re.IGNORECASE)
 PROSE = re.compile(
     r"(?:^|[\s(*#>])[A-Za-z][a-z']*[,.?!;:]*(?:\s+[A-Za-z][a-z'’_]*[,.?!;:]*){2}|[\u4e00-\u9fff]{3}"
 )
+DECIMAL = re.compile(r"\d\.\d")
 COMMENT = re.compile(r"(?<=\S)\s+#.*")  # of source code: not the words of who asks
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
@@ -147,6 +149,7 @@ class Facts:
         self.said: list[tuple[str, Fact]] = []
         self.complaints: dict[str, str] = {}  # slug -> sentence, in the order of the text
         self.sentences: set[int] = set()  # the rows that complain
+        self.seams: list[int] = []  # the rows that say that the run was resumed
         self.asked = self.gradients = False  # whether somebody asks, and whether gradients are spoken of
         self.prose = 0  # lines
         self.code = array("q")
@@ -180,10 +183,13 @@ class Facts:
             re.sub(r"(?i)\b(?:nan|inf)\b", "0", words)
         )  # not a row of `nan nan nan`
         self.prose += bool(worded)
+        if SEAM.search(words) and not DECIMAL.search(words):
+            self.seams.append(row)
         self.sentences |= {row} if complaints and worded else set()
         for slug, sentence in complaints.items():
             self.complaints.setdefault(slug, sentence)
-        self.asked = self.asked or bool(ASKS.search(line)) or (row == 1 and bool(complaints))
+        told = bool(complaints) or says_resumed(words)
+        self.asked = self.asked or bool(ASKS.search(line)) or (row == 1 and told)
 
     def before(self, row: int) -> dict[str, Fact]:
         """Facts from lines before `row`; the first word on each is kept."""

@@ -160,8 +160,11 @@ MISTAKES = (
             r"\beval(?:\(\)|uation)?(?: mode)?\b[^.?!\n]{0,60}\b"
             r"(?:worse|bad|huge|wrong|terrible|drops?|random|constant)\b"
             r"|\b(?:validat|evaluat|predict|test)\w*\b[^?!]{0,80}\bsame (?:data\w*|set|images)\b"
-            r"|\bsame (?:data\w*|set|images)\b[^?!]{0,80}\b(?:validat|evaluat|predict|test)",
-            r"batch ?norm|\bBN\b",
+            r"|\bsame (?:data\w*|set|images)\b[^?!]{0,80}\b(?:validat|evaluat|predict|test)"
+            r"|\bevaluat\w*\b[^?!\n]{0,40}(?<![A-Za-z])train\w*[ _](?:data|set)"
+            r"[^?!\n]{0,60}(?:\b(?:lower|worse|bad|poor|random)|0\.\d)"
+            r"|\bidentical (?:train\w*\W+(?:and )?(?:val\w*|test)|val\w*\W+(?:and )?train)",
+            r"batch ?norm|\bBN\b|resnet|mobilenet|efficientnet|inception|densenet",
         ),
     ),
     Mistake(
@@ -195,6 +198,17 @@ MISTAKES = (
             r"\b(?:works?|fine|ok|normal|no nans?)\b",
         ),
         rf"{RARELY}\b(?:work|fine)",
+    ),
+    # The Trainer of Hugging Face prints 0 for a loss that is NaN, and fine-tuning in fp16 is where it meets one.
+    Mistake(
+        "described",
+        "half-precision-overflows",
+        (
+            r"\bloss\W{0,4}(?:(?:is|was|are|becomes?|turns?|goes to|drops to) )?\W{0,2}(?:0(?:\.0+)?|zero)(?![\d.]*\d)"
+            r"[^,.?!\n\d]{1,40}\bgrad\w*\W{1,4}(?:norm\W{0,4})?(?:(?:is|was|are|becomes?|turns?) )?\W{0,2}nan\b"
+            r"|\bgrad\w*\W{1,4}(?:norm\W{0,4})?(?:(?:is|was|are|becomes?|turns?) )?\W{0,2}nan\b[^,.?!\n\d]{1,40}"
+            r"\bloss\W{0,4}(?:(?:is|was|are|becomes?|turns?|goes to|drops to) )?\W{0,2}(?:0(?:\.0+)?|zero)(?![\d.]*\d)",
+        ),
     ),
     Mistake(
         "described",

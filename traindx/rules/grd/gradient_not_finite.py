@@ -25,7 +25,7 @@ COUNT, NORM = re.compile(r"\d+"), re.compile(r"norm is (?:nan|inf)", re.IGNORECA
     min_points=0,
     severity="high",
     persistence="at-once",
-    message="the gradient norm is NaN or infinite in {count} of {rows} rows, from step {step:g} on",
+    message="the gradient norm is NaN or infinite in {count} of {rows} rows, {since} step {step:g}",
     follows=("loss-not-finite",),
 )
 def gradient_not_finite(
@@ -81,6 +81,10 @@ def gradient_not_finite(
         "persistent" if to_end else "recurrent" if lasting else "isolated",
     )
     first, mild = found[-1][0] if to_end else found[0][0], severity_of_single(run)
+    bad = int(
+        np.sum(~np.isfinite(raw.values))
+    )  # also those of the first rows, which a reader of the log counts
+    shown = float(raw.steps[first if to_end and bad == count else np.argmax(~np.isfinite(raw.values))])
     step, before = float(raw.steps[first]), float(raw.values[first - 1]) if first > 0 else None
     yield Evidence(
         onset=step,
@@ -88,7 +92,12 @@ def gradient_not_finite(
         strength=1.0 if grave else 0.5,
         severity="high" if grave else "medium" if searching or repeated else mild,
         aspects=(kind, *["from-start"][first:]),
-        values={"count": count, "rows": n, "step": step},
+        values={
+            "count": bad,
+            "rows": n,
+            "since": "from" if to_end and bad == count else "first at",
+            "step": shown,
+        },
         points=(api.EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
 

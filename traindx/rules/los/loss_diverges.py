@@ -92,6 +92,8 @@ def loss_diverges(
     minimum means nothing near a loss of zero.
     """
     curve = features.needed_curve("objective")
+    if jumped_at_seam(run):
+        return  # `loss-jumps-on-resume` says why
     climb = rise_in_few_points(features, curve, times, visible, few)
     yield from filter(None, [climb])
     if climb is not None or curve.n < 2 * 3:
@@ -110,6 +112,12 @@ def loss_diverges(
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
     yield from compared(features, curve, visible, (best, end, from_start, ending, sudden, severity))
+
+
+def jumped_at_seam(run: Run) -> bool:
+    """Whether a question says that the loss is higher since the run was resumed, and shows where that was."""
+    declared = any(e.kind == "resume" and e.code == "declared" and e.step is not None for e in run.events)
+    return declared and "loss-jumps-on-resume" in run.setup.word("symptoms").split(",")
 
 
 def compared(

@@ -127,7 +127,8 @@ def curve_evidence(
     if not persistent:
         aspects.append("recovered")
     how = duration_words(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw))
-    how += printed_as(run, float(curve.raw.steps[first]))
+    how += (printed := printed_as(run, float(curve.raw.steps[first])))
+    aspects += ["printed-as-zero"] if "prints 0 " in printed and not curve.n else []
     return Evidence(
         onset=float(curve.raw.steps[first]),
         last=float(curve.raw.steps[np.flatnonzero(bad)[-1]]),
