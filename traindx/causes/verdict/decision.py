@@ -17,6 +17,7 @@ from traindx.causes.verdict.health import (
     health_of,
 )
 from traindx.causes.verdict.patterns import fired, pattern
+from traindx.causes.verdict.questions import doubt, is_unanswered, words_only
 from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import late
 from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
@@ -256,15 +257,16 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         worse = f"the run is too short for a verdict, but {curve.name} is no better than at its first point"
         return Decision("inspect", worse, 0.5)
     points = f"{curve.n} point{'s' * (curve.n > 1)}"
-    if case.run.setup.word("symptoms") and not clearly_improving(case):
-        doubt = f"the question says that something is wrong, and {points} of {curve.name} cannot show the opposite"
-        return Decision("inspect", doubt, 0.5)
+    if (doubted := doubt_question(case, health)) is not None:
+        return doubted
     return Decision("continue", f"the run is too short for a verdict: {curve.name} has {points}", 0.5)
 
 
-def words_only(run: Run) -> bool:
-    """Whether somebody asked without pasting a row of the log."""
-    return any(e.code == "words-only" for e in run.events)
+def doubt_question(case: Case, health: Health) -> Decision | None:
+    """The rows of a question do not show what it says is wrong."""
+    if health != "watch" or not is_unanswered(case.run, case.findings, improving=clearly_improving(case)):
+        return None
+    return doubt(case.features)
 
 
 def undecided(
@@ -390,5 +392,5 @@ def objective_in_words(case: Case) -> str:
 # The first that applies is the decision; `go_on` always does.
 REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
     stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, inspect_described, wait_if_flat,
-    inspect_sick, go_on_short, inspect_doubt, inspect_poor, go_on_watching, finish, go_on,
+    inspect_sick, go_on_short, inspect_doubt, inspect_poor, doubt_question, go_on_watching, finish, go_on,
 )  # fmt: skip

@@ -32,6 +32,7 @@ from traindx.causes.verdict.harm import (
     works,
 )
 from traindx.causes.verdict.patterns import fired, pattern
+from traindx.causes.verdict.questions import is_unanswered
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import (
     clearly_falls,
@@ -272,7 +273,9 @@ def is_doubtful(
 def is_unknown(case: Case) -> bool:
     """Whether there is too little for a verdict, or the run ends at a poor level or at one that cannot be judged."""
     few = case.shape == "too-short-to-tell" or case.has("loss-improves-too-little-noise-considered")
-    solved = best_skill(case.features, ("val/",)) >= SOLVED and not case.run.setup.word("symptoms")
+    solved = best_skill(case.features, ("val/",)) >= SOLVED and case.run.points > 1
+    if is_unanswered(case.run, case.findings, improving=clearly_improving(case)):
+        return True
     short = (few and not solved and not clearly_improving(case)) or validation_worsens(case)
     found = poor_and_settled(case.features), fallen_back(case.features), falls_short(case.run, case.features)
     poor = any(what is not None for what in found)
