@@ -48,14 +48,18 @@ PHRASES = {
         "time, time ms, elapsed ms time, elapsed time, dt, time sec, sec, elapsed s time, time s, dt ms, "
         "batch time, batch_time, timing train, sps time, timing, iter_time, s time it, duration, elapsed "
         "time iteration, elapsed, elapsed s, elapsed sec, elapsed seconds, elapsed ms, elapsed min, elapsed "
-        "minutes, each step time, time taken, cost time, time consumed, ms, us, compute time"
+        "minutes, each step time, time taken, cost time, time consumed, ms, us, compute time, "
+        "batch cost, avg batch cost"
     ),
-    "time/data": "data time, data, time data, dataload time, data loading time, data wait, data ms time",
+    "time/data": (
+        "data time, data, time data, dataload time, data loading time, data wait, data ms time, reader cost, "
+        "avg reader cost, data cost"
+    ),
     "time/forward": "forward time, fwd time, forward",
     "time/backward": "backward time, bwd time, backward",
     "time/optimizer": "optimizer time, opt time, optim time",
     "throughput": (
-        "samples second, samples sec, throughput, wps, tokens second, tokens sec, tok sec, tok s, img s, "
+        "ips, samples second, samples sec, throughput, wps, tokens second, tokens sec, tok sec, tok s, img s, "
         "imgs s, imgs sec, fps, fps time, speed, examples sec, examples second, images sec, images second, "
         "words second, tps, tgs, samples s, tokens s, it s, steps second, seq s, toks s, iter s, iters s, "
         "iterations sec, steps sec, batches sec, sps, charts sps"

@@ -7,7 +7,16 @@ import numpy as np
 from traindx.errors import ConfigError
 from traindx.features.adversarial import MEASURES, is_duel, is_term
 from traindx.features.statistics import median
-from traindx.readers.names.aliases import TRAIN_WORDS, VAL_WORDS, Role, role_of, split_of, word_set, words_of
+from traindx.readers.names.aliases import (
+    PHRASES,
+    TRAIN_WORDS,
+    VAL_WORDS,
+    Role,
+    role_of,
+    split_of,
+    word_set,
+    words_of,
+)
 from traindx.readers.names.modules import by_layer
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import QUANTIZED, UNQUANTIZED, Floats, direction_of
@@ -87,6 +96,8 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
     if not any("loss" in name for name in chosen) and score_is_loss(chosen, raw):
         chosen["train/loss"] = chosen.pop("train/score")
+    if lone := lone_unknown(chosen, raw):
+        chosen[role_by_shape(raw.columns[lone].values, counted=True)] = chosen.pop(lone)
     return likelihoods_named(promote(chosen, raw), given, raw)
 
 
@@ -111,6 +122,17 @@ def is_likelihood(values: Floats) -> bool:
     middle = float(median(values[len(values) // 3 : 2 * len(values) // 3 + 1]))
     lowest = float(np.quantile(values[len(values) // 3 :], 0.05))
     return first < lowest and first < middle <= last and last - middle < middle - first
+
+
+def lone_unknown(chosen: Mapping[str, str], raw: RawLog) -> str:
+    """The only column with fractions whose name means nothing, where no name means a loss or a score (`Le 51.2` next to
+    a rate and times); else ""."""
+    if any(signal.startswith(("train/", "val/")) for signal in chosen):
+        return ""
+    unknown = [n for signal, n in chosen.items() if signal == n and "/" not in n and n not in PHRASES]
+    values = {n: raw.columns[n].values for n in unknown if n.replace("_", "").isalpha()}
+    fractions = [n for n, v in values.items() if len(v) > FEW and np.isfinite(v).all() and (v % 1).any()]
+    return fractions[0] if len(fractions) == 1 and raw.axis_kind in ("step", "epoch") else ""
 
 
 ERROR_SCORES = frozenset({"wer", "cer", "ter", "eer", "error_rate", "mae", "rmse", "mape", "smape"})

@@ -153,7 +153,7 @@ class LineReader:
         if wordy and not (key.strong or evidence(key.text) or alone or self.group):
             return  # the word "nan" in a sentence
         unit = short_unit(token["rate"] or token["unit"] or token["standing"] or key.unit or "")
-        field = self.field_of(key, token, unit, value.lstrip("+-").isdigit())
+        field = self.field_of(key, token, unit, value.lstrip("+-").replace(",", "").isdigit())
         if field is None:
             self.others.append(token.span("value"))
             self.last_kind = ""
@@ -359,5 +359,5 @@ def is_loose(field: Field) -> bool:
 
 def value_is_whole(token: re.Match[str]) -> bool:
     """Whether a value is an integer however it is printed (`global_step=18.00`)."""
-    whole, _, rest = token["value"].partition(".")
+    whole, _, rest = token["value"].replace(",", "").partition(".")
     return whole.isdigit() and not rest.strip("0")

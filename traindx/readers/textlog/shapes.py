@@ -24,6 +24,7 @@ without and or but not in on to from by as than then which when where while our 
 using run about"""
 SMALL_WORDS = frozenset(SMALL.split())
 LEAST_SMALL = 4
+CHINESE, LEAST_CHINESE = re.compile(r"[\u4e00-\u9fff]"), 12  # characters of a sentence
 PARAMETER = re.compile(r"\w\.(?:weight|kernel)$")
 UNDER = 4  # lines below a heading that belong to it
 MOSTLY = 0.7  # of the lines of a kind are below a heading, which then heads something else
@@ -167,6 +168,8 @@ def is_prose(shape: Shape) -> bool:
     one, and no number follows a colon or an equals sign."""
     if len(shape) > 1 or not shape.sample:
         return False
+    if len(CHINESE.findall(shape.sample)) >= LEAST_CHINESE and not STATED.search(shape.sample):
+        return True
     small = sum(word.lower() in SMALL_WORDS for word in WORD.findall(shape.sample))
     return small >= LEAST_SMALL and not STATED.search(shape.sample)
 

@@ -81,10 +81,6 @@ def gradient_not_finite(
         "persistent" if to_end else "recurrent" if lasting else "isolated",
     )
     first, mild = found[-1][0] if to_end else found[0][0], severity_of_single(run)
-    bad = int(
-        np.sum(~np.isfinite(raw.values))
-    )  # also those of the first rows, which a reader of the log counts
-    shown = float(raw.steps[first if to_end and bad == count else np.argmax(~np.isfinite(raw.values))])
     step, before = float(raw.steps[first]), float(raw.values[first - 1]) if first > 0 else None
     yield Evidence(
         onset=step,
@@ -92,14 +88,18 @@ def gradient_not_finite(
         strength=1.0 if grave else 0.5,
         severity="high" if grave else "medium" if searching or repeated else mild,
         aspects=(kind, *["from-start"][first:]),
-        values={
-            "count": bad,
-            "rows": n,
-            "since": "from" if to_end and bad == count else "first at",
-            "step": shown,
-        },
+        values=counted_rows(curve, step if to_end and len(found) == 1 else None),
         points=(api.EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )
+
+
+def counted_rows(curve: Curve, lasting: float | None) -> dict[str, object]:
+    """What the message says: also the first rows count, which a reader of the log sees. `lasting`: the step from which
+    on no norm is finite, if there are no others."""
+    bad = ~np.isfinite(curve.raw.values)
+    first = float(curve.raw.steps[np.argmax(bad)])
+    since = "from" if lasting == first else "first at"
+    return {"count": int(bad.sum()), "rows": len(bad), "since": since, "step": first}
 
 
 def severity_of_single(run: Run) -> Severity:
