@@ -9,7 +9,7 @@ from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawColumn, RawLog, Source, np
 from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
 from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
-from traindx.readers.names.roles import role_by_shape
+from traindx.readers.names.by_shape import role_by_shape
 from traindx.readers.tables.layout import Layout, peek
 from traindx.readers.tables.long import long_tables
 from traindx.readers.tables.parsing import Table, read_table

@@ -8,7 +8,6 @@ from traindx.errors import ConfigError
 from traindx.features.adversarial import MEASURES, is_duel, is_term
 from traindx.features.statistics import median
 from traindx.readers.names.aliases import (
-    PHRASES,
     TRAIN_WORDS,
     VAL_WORDS,
     Role,
@@ -17,6 +16,7 @@ from traindx.readers.names.aliases import (
     word_set,
     words_of,
 )
+from traindx.readers.names.by_shape import both_ends, lone_unknown, role_by_shape
 from traindx.readers.names.modules import by_layer
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import QUANTIZED, UNQUANTIZED, Floats, direction_of
@@ -124,17 +124,6 @@ def is_likelihood(values: Floats) -> bool:
     return first < lowest and first < middle <= last and last - middle < middle - first
 
 
-def lone_unknown(chosen: Mapping[str, str], raw: RawLog) -> str:
-    """The only column with fractions whose name means nothing, where no name means a loss or a score (`Le 51.2` next to
-    a rate and times); else ""."""
-    if any(signal.startswith(("train/", "val/")) for signal in chosen):
-        return ""
-    unknown = [n for signal, n in chosen.items() if signal == n and "/" not in n and n not in PHRASES]
-    values = {n: raw.columns[n].values for n in unknown if n.replace("_", "").isalpha()}
-    fractions = [n for n, v in values.items() if len(v) > FEW and np.isfinite(v).all() and (v % 1).any()]
-    return fractions[0] if len(fractions) == 1 and raw.axis_kind in ("step", "epoch") else ""
-
-
 ERROR_SCORES = frozenset({"wer", "cer", "ter", "eer", "error_rate", "mae", "rmse", "mape", "smape"})
 FALLEN = 0.9  # of its first level, below which a score fell
 
@@ -147,28 +136,6 @@ def score_is_loss(chosen: Mapping[str, str], raw: RawLog) -> bool:
     ends = {n: both_ends(raw.columns[chosen[n]].values) for n in (*others, "train/score")}
     first, last = ends.pop("train/score")
     return last < FALLEN * first and any(late >= early for early, late in ends.values())
-
-
-FALLEN_FAR = 0.7  # of its first level, below which a column without a counter next to it fell like a loss
-
-
-def role_by_shape(values: Floats, *, counted: bool) -> str:
-    """What a single column without a name is by its shape: a loss that falls, or a score that rises and settles.
-    Otherwise a loss if a counter is next to it (`counted`), else ""."""
-    first, last = both_ends(values)
-    middle = float(median(values[np.isfinite(values)][len(values) // 3 : 2 * len(values) // 3 + 1]))
-    if len(values) > FEW and 0 <= first < middle <= last and last - middle < middle - first:
-        return "train/score"
-    return "train/loss" if counted or 0 < last < FALLEN_FAR * first else ""
-
-
-def both_ends(values: Floats) -> tuple[float, float]:
-    """The medians of the first few of the finite values, and of their last third."""
-    known = values[np.isfinite(values)]
-    part = max(1, len(known) // 3)
-    return (
-        (float(median(known[:part][:5])), float(median(known[-part:]))) if len(known) else (np.nan, np.nan)
-    )
 
 
 def bare_sides(raw: RawLog) -> dict[str, str]:

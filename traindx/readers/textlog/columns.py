@@ -6,7 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.readers.names.aliases import role_of, split_of, words_of
-from traindx.readers.names.roles import role_by_shape
+from traindx.readers.names.by_shape import role_by_shape
 from traindx.readers.raw import RawColumn
 from traindx.readers.textlog.shapes import Shape, joined
 from traindx.readers.textlog.tokens import in_common_unit
