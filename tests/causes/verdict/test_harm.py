@@ -60,6 +60,13 @@ def test_a_cause_is_a_note_where_the_model_works(
     assert verdict(trained(0.6, **more), LIKELY, seen(finding)) == "sick"
 
 
+@pytest.mark.parametrize(("aspect", "healthy"), [("padding", False), ("beyond", True)])
+def test_a_score_that_counts_padding_excuses_nothing(aspect: str, healthy: bool) -> None:
+    """Four fifths of such an accuracy may be the ends of sequences."""
+    found = fired(f"labels-ill-formed:{aspect}", severity="high", code="DAT019")
+    assert (verdict(trained(0.98), LIKELY, found) == "healthy") == healthy
+
+
 @pytest.mark.parametrize(
     ("began", "end", "health"),
     [

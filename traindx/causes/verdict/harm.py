@@ -50,6 +50,7 @@ DECEIVING = frozenset({
     "input-has-no-effect", "labels-make-no-difference", "samples-affect-each-other", "quantization-gap-widens",
 })  # fmt: skip
 
+OF_TARGETS = frozenset({"padding"})  # aspects of findings about what the scores count, too
 # With these, part of the model or of the run trains nothing: it could be better, however good it is.
 UNTRAINED = frozenset({"params-not-in-optimizer", "frozen-parameters", "learning-rate-schedule-fault"})
 
@@ -163,7 +164,7 @@ def ahead_of_lost_time(
 def is_note(finding: Finding, run: Run, features: Features) -> bool:
     """Whether a finding is about a cause, or how the curve got there, and did no harm: the model does its task."""
     related = finding.code.startswith(CAUSES) or finding.slug in COURSES
-    if not related or finding.slug in DECEIVING:
+    if not related or finding.slug in DECEIVING or OF_TARGETS & set(finding.aspects):
         return False
     return does_task(run, features, on_new_samples=finding.slug in UNSEEN)
 
