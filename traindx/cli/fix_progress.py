@@ -97,7 +97,7 @@ def start_options(budget: str) -> tuple[Callable[..., Any], ...]:
         ),
         click.option(
             "--out", "folder", metavar="DIR", help="Write everything to DIR, or continue the search in DIR. "
-            "Default: a new folder, <script>-<time>.",
+            "Default: a new folder in traindx-fix/ or traindx-investigate/.",
         ),
         *FENCE_OPTIONS,
         click.option(
