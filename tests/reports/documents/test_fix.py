@@ -129,13 +129,15 @@ def test_a_fence_of_markdown_in_the_source_does_not_end_the_change(fixed: Proof)
 
 
 def test_a_change_in_the_source_is_not_named_by_its_slug(fixed: Proof) -> None:
+    first = fixed.report.trials[0]
     trial = msgspec.structs.replace(
-        fixed.report.trials[0], interventions=("source=zero-gradients", "lr=*0.1")
+        first, interventions=(f"source={first.fix}", "lr=*0.1"), on_top_of=("source=normalize-targets",)
     )
     made = msgspec.structs.replace(fixed.report, trials=(trial,))
     for form in ("text", "markdown", "html"):
         page = report.rendered(made, form).replace("\\", "")
-        assert "an edit of the source lr=*0.1" in page
+        assert "an edit of the source and lr=*0.1" in page
+        assert "on top of normalize-targets in the source" in page
         assert "source=" not in page
 
 

@@ -81,7 +81,7 @@ class Memory:
     def notes(self) -> list[str]:
         """How it changed the order of fixes and the belief."""
         counted = [
-            f"{what}: helped {yes:.2g} times, not {no:.2g}" for what, (yes, no) in sorted(self.found.items())
+            f"{what} helped in {yes:.2g} of {yes + no:.2g}" for what, (yes, no) in sorted(self.found.items())
         ]
         found = (
             [f"the order of fixes follows earlier trials, recent ones more ({'; '.join(counted)})"]
@@ -90,7 +90,7 @@ class Memory:
         )
         if self.moved:
             moved = ", ".join(f"{cause} x {times:.2g}" for cause, times in sorted(self.moved.items()))
-            found.append(f"earlier trials made causes more or less probable ({moved})")
+            found.append(f"earlier trials changed the probability of causes ({moved})")
         return [self.why, *found] if self.why else found
 
     def add(self, proof: Proof) -> str:

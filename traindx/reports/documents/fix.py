@@ -62,6 +62,9 @@ def schema() -> dict[str, Any]:
     return documents.with_head("FixReport", FIX_SCHEMA, definitions)
 
 
+SOURCE = "source="  # before a fix, or an intervention, that is written into the source
+
+
 def level(side: Side | None) -> str:
     """ "0.412 (0.38 to 0.44, 3 seeds)"."""
     if side is None:
@@ -75,13 +78,13 @@ def level(side: Side | None) -> str:
 def change(trial: Trial) -> str:
     """The interventions of a trial, and those that it was added to."""
     on = f" on top of {describe(trial.on_top_of)}" if trial.on_top_of else ""
-    return describe(trial.interventions) + on
+    return describe(trial.interventions).replace(f"{trial.fix} in the source", "an edit of the source") + on
 
 
 def describe(interventions: Sequence[str]) -> str:
-    """ "lr=*0.1", and "an edit of the source" for what is tried there."""
-    words = ["an edit of the source" if s.startswith("source=") else s for s in interventions]
-    return " ".join(words) or "no change"
+    """ "lr=*0.1", and "lr=*0.1 in the source" for what is tried there."""
+    words = [f"{s.removeprefix(SOURCE)} in the source" if s.startswith(SOURCE) else s for s in interventions]
+    return " and ".join(words) or "no change"
 
 
 def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
