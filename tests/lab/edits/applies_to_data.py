@@ -232,6 +232,33 @@ MORE = [
         "weight-classes",
         (
             (
+                "F.cross_entropy(out, y)  #",
+                "F.cross_entropy(out, y, weight=len(torch.tensor(L)) / (len(torch.bincount(torch.tensor(L))) * "
+                "torch.bincount(torch.tensor(L))))  #",
+            ),
+        ),
+        (
+            ("Y = torch.randint(0, 3, (400,))", "L = [i % 3 for i in range(400)];  Y = torch.tensor(L)"),
+            ("TensorDataset(X[:300], Y[:300])", "TensorDataset(X, torch.tensor(L))"),
+        ),
+    ),
+    Applies(
+        "realign-labels",
+        (("X = X[order]\n", "X = X[order]\nY = Y[order]\n"),),
+        (("train = DataLoader", "order = torch.randperm(400)\nX = X[order]\ntrain = DataLoader"),),
+    ),
+    Applies(
+        "realign-labels",
+        (("np.random.shuffle(X)\n", "order = np.random.permutation(len(X))\nX, Y = X[order], Y[order]\n"),),
+        (
+            ("import argparse\n", "import argparse\nimport numpy as np\n"),
+            ("train = DataLoader", "np.random.shuffle(X)\ntrain = DataLoader"),
+        ),
+    ),
+    Applies(
+        "weight-classes",
+        (
+            (
                 "(out, Y[rows])",
                 "(out, Y[rows], weight=len(Y) / (len(torch.bincount(Y)) * torch.bincount(Y)))",
             ),

@@ -50,6 +50,17 @@ REFUSES = [
         (("in train:\n        out", "in zip(X.split(9), Y.split(9)):\n        out"),),
     ),
     Refuses("prefetch=4", "no workers"),
+    Refuses("realign-labels", "without its partner"),
+    Refuses(
+        "realign-labels",
+        "without its partner",
+        (("train = DataLoader", "i = torch.randperm(400)\nX = X[i]\nY = Y[i]\ntrain = DataLoader"),),
+    ),
+    Refuses(
+        "realign-labels",
+        "several arrays",
+        (("train = DataLoader", "i = torch.randperm(400)\nX = X[i]\nX = X[i]\ntrain = DataLoader"),),
+    ),
     Refuses("data=shuffle", "sampler", (("batch_size=20)", "batch_size=20, sampler=range(300))"),)),
     Refuses("activation=relu", "no hidden", (("    nn.Tanh(),\n", ""),)),
     Refuses("dropout=0.2", "no hidden", (("    nn.Tanh(),\n", ""),)),

@@ -6,6 +6,8 @@ A squared error of one-hot classes becomes a cross-entropy, with the same target
 `loss=/accumulation`: where several backward passes precede a step, the loss is divided by their
 number."""
 
+import re
+
 from libcst.metadata import Assignment
 
 from traindx.lab.edits.api import (
@@ -125,13 +127,32 @@ def labels_of(project: Project, loss: Loss) -> str:
     if len(data.args) != 2:
         return ""
     code = source.code(data.args[1].value)
-    return code if code.replace("[", "").replace(":", "").replace("]", "").isidentifier() else ""
+    return code if is_array(source, data.args[1].value) else ""
+
+
+MAKE_TENSORS = (
+    "torch.tensor",
+    "torch.as_tensor",
+    "torch.from_numpy",
+    "torch.FloatTensor",
+    "torch.LongTensor",
+)
+
+
+def is_array(source: Source, node: cst.BaseExpression) -> bool:
+    """Whether an expression is an array by name, a slice of one, or a tensor made of it: `torch.tensor(y).float()`."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and not node.args:
+        return node.func.attr.value in ("float", "long") and is_array(source, node.func.value)
+    if isinstance(node, cst.Call) and source.name(node.func) in MAKE_TENSORS:
+        return isinstance(node.args[0].value, cst.Name)
+    return source.code(node).replace("[", "").replace(":", "").replace("]", "").isidentifier()
 
 
 def known_before(loss: Loss, labels: str) -> bool:
     """Whether the tensor of labels exists when the loss is made, and is the one that it is used with."""
     source = loss.home
-    scope, labels = source.scopes.get(loss.made), labels.partition("[")[0]
+    made_of = re.search(r"\((\w+)", labels)
+    scope, labels = source.scopes.get(loss.made), made_of[1] if made_of else labels.partition("[")[0]
     used = loss.source.scopes.get(loss.use)
     if scope is None or labels not in scope or used is None or set(scope[labels]) != set(used[labels]):
         return False
