@@ -119,7 +119,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.los.policy_moves_too_far', 'LOS019', ('train/*',), 5, 'medium', '{name} has a median of {level:.3g}: each update moves the policy too far from the one that collected the data', (), 'brief'),
     ('traindx.rules.los.policy_stops_exploring', 'LOS020', ('train/*',), 6, 'high', '{name} went from {first:.3g} to {last:.3g}, and {reward} from its best of {best:.4g} to {now:.4g} (medians)', (), 'brief'),
     ('traindx.rules.los.q_values_explode', 'LOS021', ('train/*',), 6, 'medium', '{name} has grown from {first:.3g} to {last:.3g} (medians), but {reward} was never beyond {most:.3g}', (), 'brief'),
-    ('traindx.rules.los.posterior_collapses', 'LOS022', ('train/*',), 4, 'medium', '{name} {course}, and the median of {other} is {level:.4g}: the decoder gets nothing from the latent variables', (), 'brief'),
+    ('traindx.rules.los.posterior_collapses', 'LOS022', ('train/*',), 1, 'medium', '{name} {course}, and the median of {other} is {level:.4g}: the decoder gets nothing from the latent variables', (), 'brief'),
     ('traindx.rules.los.chosen_answers_become_unlikely', 'LOS023', ('train/*',), 6, 'low', '{name} fell from {first:.4g} to {last:.4g} (medians), though {margin} rose from {before:.3g} to {now:.3g}', (), 'brief'),
     ('traindx.rules.lrs.learning_rate_jumps', 'LRS001', ('lr|lr/*',), 5, 'medium', '{signal} jumps from {before:.4g} to {after:.4g} at step {at:g}{times}', (), 'brief'),
     ('traindx.rules.lrs.learning_rate_vanishes_early', 'LRS002', ('lr|lr/*', 'objective'), 10, 'medium', '{signal} falls below {share:.2g} of its peak at step {at:g}, with {rest:.0%} of the run left, while {objective} was still improving', (), 'brief'),

@@ -119,6 +119,11 @@ TERMS: Mapping[str, Mapping[str, float]] = {
         "undertrained": 1.8, "learning-rate-too-high": 1.0, "learning-rate-too-low": 1.2,
         "misaligned-labels": 1.2,
     },
+    # All embeddings are drawn to one point by steps that are too large for hard triplets.
+    "loss-at-chance:collapsed": {
+        "learning-rate-too-high": 3.0, "bad-initialization": -0.5, "learning-rate-too-low": -2.0,
+        "unnormalized-inputs": -1.0, "class-imbalance": -1.0,
+    },
     "loss-at-chance:rare-class": {
         "class-imbalance": 5.0, "learning-rate-too-high": -1.0, "misaligned-labels": -1.5, "unshuffled-data": -1.0,
     },
@@ -155,9 +160,11 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "metric-constant-or-impossible:said": {
         "misaligned-labels": 6.0, "val-preprocessing-mismatch": 4.0, "learning-rate-too-high": -3.0,
     },
+    "metric-constant-or-impossible:trained": {"val-preprocessing-mismatch": -6.0, "wrong-loss": 2.0},
     "predictions-collapse:said": {"class-imbalance": 3.0, "learning-rate-too-high": 1.0, "healthy": -2.0},
     "loss-jumps-on-resume:said": {"resume-without-state": 3.0, "healthy": -2.0},
     "discriminator-wins:said": {"unbalanced-opponents": 2.5},
+    "posterior-collapses:one-row": {"unbalanced-loss-terms": 2.5, "healthy": -2.0},
     "posterior-collapses:said": {"unbalanced-loss-terms": 3.0},
     "step-time-creeps:said": {"step-time-creep": 2.0},
     # On the same samples nothing has to generalize.

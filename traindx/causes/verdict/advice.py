@@ -71,8 +71,12 @@ def overfit_one_batch(
         0.95, "probability", basis="convention", source="an almost certain cause needs no further search"
     ),
 ) -> Recommendation | None:
-    if scene.features.is_reinforcement or not scene.has(
-        "loss-flat-from-start", "loss-at-chance", "losses-stay-high"
+    features = scene.features
+    if (
+        features.is_reinforcement
+        or features.is_game
+        or features.is_duel
+        or not scene.has("loss-flat-from-start", "loss-at-chance", "losses-stay-high")
     ):
         return None
     if scene.leading == "healthy" or scene.sure >= settled:
@@ -93,6 +97,17 @@ def explore(scene: Scene) -> Recommendation | None:
         "Check whether random actions ever reach a higher reward. If not, reward steps towards the goal. "
         "If so, let the agent explore more (a larger entropy bonus, more random actions).",
         "the rewards have not risen, and an agent learns only from rewards that it receives",
+    )
+
+
+def judge_samples(scene: Scene) -> Recommendation | None:
+    if not scene.run.setup.word("diffusion"):
+        return None
+    return Recommendation(
+        "sanity",
+        "Judge the generated samples instead of the loss, for example by their FID.",
+        "the loss of a diffusion model is that of random noise levels: it scatters between batches, and hardly falls "
+        "after the first epochs while the samples still improve",
     )
 
 
@@ -167,10 +182,14 @@ def log_more_often(
     if broken or not scene.run.series or scene.run.points >= few:
         return None
     points = f"{scene.run.points} point{'s' * (scene.run.points != 1)}"
+    if scene.run.setup.word("symptoms"):  # somebody pasted a part
+        return Recommendation("logging", "Paste more rows of the log.", f"only {points} can be judged")
+    if scene.run.axis == "epoch":
+        return None  # one value an epoch is what epochs have
     return Recommendation("logging", "Log more often.", f"the longest curve has only {points}")
 
 
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
-    keep_the_best, overfit_one_batch, explore, clip_spikes, decay_rate, go_on, validate, log_more_often,
+    judge_samples, keep_the_best, overfit_one_batch, explore, clip_spikes, decay_rate, go_on, validate, log_more_often,
 )  # fmt: skip
 FOR_TREES = (keep_the_best, validate, log_more_often)

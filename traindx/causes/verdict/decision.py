@@ -154,7 +154,7 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     flat = [f for f in case.findings if f.slug in STUCK]
     if not any(f.severity in ("critical", "high", "medium") for f in flat) or case.run.last_step is None:
         return None
-    if case.has("loss-diverges"):
+    if case.has("loss-diverges") or case.has("discriminator-wins"):
         return None  # it had learned, and lost that again
     span = case.run.last_step - (case.run.first_step or 0.0)
     if not span:

@@ -51,3 +51,14 @@ def best_at_the_end(
         ):
             return curve
     return None
+
+
+def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: float) -> bool:
+    """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a
+    log scale, beyond the scatter of its logarithm."""
+    y = curve.oriented
+    if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
+        return False
+    rise, gained = float(np.log(end / curve.best)), float(np.log(curve.start / curve.best))
+    scatter = difference_noise(np.log(y))
+    return rise > max(lost * gained, noise * scatter)

@@ -156,6 +156,8 @@ TRIED = (
     r"|\b(?:not|\w+n['’]?t) (?:matter|help|change)\b[^.?!\n]{0,30}\b(?:learning rate|lr)\b"
 )
 NOTES = frozenset({"validation-beats-training", "loss-has-no-floor"})  # more often normal than a fault
+# Of a diffusion model, whose loss is that of random noise levels.
+STILL_NORMAL = frozenset({"loss-flat-from-start", "loss-plateaus", "loss-oscillates", "loss-falls-slowly"})
 STUCK = frozenset({"loss-flat-from-start", "metric-constant-or-impossible", "loss-plateaus"})
 MOST_CHARACTERS = 500  # of a sentence
 VALUE = re.compile(r"(?<![\w.,])(\d{1,3}(?:\.\d+)?) ?(%)?(?![\w.]*\d)")
@@ -214,6 +216,10 @@ def complaint_facts(
         said = ["loss-jumps-on-resume", *(slug for slug in said if slug != "loss-diverges")]
     if any(names_chance(sentences[slug], classes) for slug in STUCK & sentences.keys()):
         said.insert(0, "loss-at-chance")
-    noticed = tuple(slug for slug in sentences if slug in NOTES)
+    normal = NOTES | (
+        STILL_NORMAL if re.search(r"\b(?:ddpm|ddim|diffusion)\b", text, re.IGNORECASE) else frozenset()
+    )
+    said = [slug for slug in said if slug not in normal]
+    noticed = tuple(slug for slug in sentences if slug in normal)
     tried = ("lower-rate",) if re.search(TRIED, text, re.IGNORECASE) else ()
     return {"symptoms": tuple(said), "noticed": noticed, "tried": tried}

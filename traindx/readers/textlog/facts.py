@@ -105,6 +105,9 @@ SAID = (
     ("simulator", re.compile(
         r"\b(PPO|D?DQN|A[23]C|DDPG|TD3|TRPO|cart-?pole|lunar ?lander|(?:open ?ai )?gym(?:nasium)?|reinforcement learning"
         r"|episodes? rewards?|(?:my|the|an) agent)\b(?! model)", re.I)),
+    ("diffusion", re.compile(r"\b(ddpm|ddim|(?:latent |stable )?diffusion(?= model| training| loss| unet|\.py))\b", re.I)),
+    ("loss_kind", re.compile(
+        r"\b(triplet|siamese|contrastive)\b(?=.{0,40}\bloss|.{0,20}\bnet)|\bloss.{0,20}\b(margin)\b", re.I)),
     ("workers", re.compile(r"\bnum_workers ?(?:=|of|is|to|was)? ?(\d+)")),
     ("shuffle", re.compile(r"\btrain\w*\s*=.*DataLoader\(.*shuffle\s*=\s*(False)")),
     ("precision", re.compile(

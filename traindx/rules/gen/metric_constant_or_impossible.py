@@ -113,13 +113,16 @@ def stuck(
     same = repeats(curve)
     if not same or predictions_change(features, curve) or is_constant_part(features, curve):
         return
-    if (late or curve.values[-1] != 0) and (total or not young(run)):
+    marks = ("said", "trained" if curve.name.startswith("train/") else "held-out")
+    asked = not total and "metric-constant-or-impossible" in run.setup.word("symptoms").split(",")
+    if asked or ((late or curve.values[-1] != 0) and (total or not young(run))):
         value = float(curve.values[-1])
         ending = (
             None if same == curve.n else f"{curve.name} is exactly {value:.6g} in its last {same} points"
         )
         values = {"name": curve.name, "value": value, "count": curve.n}
-        yield evidence(curve, ending, None, ("constant", "loss") if total else ("constant",), values)
+        aspects = ("constant", "loss") if total else ("constant", *marks[: 2 * asked])
+        yield evidence(curve, ending, None, aspects, values)
 
 
 def is_constant_part(features: Features, curve: Curve) -> bool:

@@ -4,6 +4,7 @@ from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
+MARGINS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, float(np.log(2)))
 OF_LABELS = ("cross_entropy", "nll_loss")
 
 
@@ -39,6 +40,8 @@ def loss_at_chance(
     with their own value of guessing: an AUC of 0.5, a word error rate of 100 %, a BLEU, mAP, F1 or reward of
     0 late in the run.
 
+    Also a triplet or contrastive loss, if the question names it, that stays at a usual margin.
+
     Also a cross-entropy of ten classes (or words) and more that falls to the entropy of the labels (3 % less to
     10 % more) and stays there: the model uses only how often each label occurs.
 
@@ -64,17 +67,17 @@ def loss_at_chance(
     curve = loss_of_answers(features)
     if curve is None or curve.n < 3:
         return
-    tail = curve.values[-max(3, int(stretch * curve.n)) :]
-    level = float(median(tail))
+    level = float(median(tail := curve.values[-max(3, int(stretch * curve.n)) :]))
     classes = run.setup.classes or guessed_by_accuracy(features, level, near)
+    if run.setup.word("loss_kind"):
+        return (yield from at_margin(curve, level))
     yield from frequencies_alone(curve, run, level)
     found = chance_classes(level, classes, tolerance=near if classes else exact)
     if found is None or api.robust_sigma(tail) > steady * level or knows_better(features, found, better):
         return
     early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
     to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
-    on_its_way = moves(tail, steady * level) or falls_below(curve.values, found, exact)
-    if on_its_way or (early and not to_the_digit):
+    if moves(tail, steady * level) or falls_below(curve.values, found, exact) or early > to_the_digit:
         return
     frozen = len(tail) > 2 and bool(np.ptp(tail) == 0) and curve.n > 2 * 4 and bool(np.ptp(curve.values) > 0)
     yield Evidence(
@@ -84,6 +87,32 @@ def loss_at_chance(
         aspects=("known-classes",) * bool(run.setup.classes) + ("frozen",) * frozen,
         values={"name": curve.name, "level": level, "classes": found, "chance": chance_loss(found)},
         points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
+    )
+
+
+def at_margin(
+    curve: Curve,
+    level: float,
+    *,
+    near: float = threshold(0.005, "of the margin", "convention", "rounding, and one triplet in 200"),
+    least: float = threshold(4, "points", "convention", "fewer show no level"),
+) -> Iterator[Evidence]:
+    """The evidence of a triplet or contrastive loss that stays at a usual margin, or at ln 2 (a soft one): no distance
+    is longer than another, as between embeddings that are all the same."""
+    margin = next((m for m in MARGINS if abs(level / m - 1) <= near), None)
+    tail = curve.values[-max(3, len(curve.values) // 2) :]
+    if margin is None or curve.n < least or np.abs(tail / margin - 1).max() > near:
+        return
+    words = (
+        "ln 2, which a soft margin" if margin == MARGINS[-1] else f"{margin:g}, which a margin of that size"
+    )
+    yield Evidence(
+        onset=float(curve.steps[-len(tail)]),
+        last=float(curve.steps[-1]),
+        where=curve.name,
+        aspects=("collapsed",),
+        message=f"{curve.name} stays at {words} gives if all embeddings are the same point",
+        points=(api.EvidencePoint(curve.name, float(curve.steps[-1]), level, margin),),
     )
 
 

@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from traindx.features.curves.improvements import best_at_the_end, learned_meanwhile
+from traindx.features.curves.improvements import best_at_the_end, learned_meanwhile, lost_decades
+from traindx.features.curves.joint_rise import rises_together
 from traindx.rules.api import (
     TREND_PARTS,
     Curve,
@@ -12,7 +13,6 @@ from traindx.rules.api import (
     Run,
     Severity,
     block_medians,
-    difference_noise,
     format_step,
     median,
     median_error,
@@ -219,8 +219,25 @@ def rise_in_few_points(
     if rise is not None:
         other = best_at_the_end(features) if curve.n < few else None
         return rise if other is None else contradicted(rise, other)
+    train, val = features.curve("train/loss"), features.curve("val/loss")
+    if train is not None and val is not None and curve.n < few and (low := rises_together(train, val)) > 0:
+        return joint_climb(train, val, low)
     climbs = (steady_climb(perplexity, times, times) for perplexity in perplexities(features, few))
     return next((climb for climb in climbs if climb is not None), None)
+
+
+def joint_climb(train: Curve, val: Curve, low: int) -> Evidence:
+    """The evidence of two losses that rise together from point `low` on: what overfits falls on its own data."""
+    return Evidence(
+        onset=train.step_at(low),
+        last=train.step_at(train.n - 1),
+        severity="medium",
+        strength=0.5,
+        aspects=("late", "short"),
+        message=f"{train.name} rose from {train.values[low]:.4g} at step {format_step(train.step_at(low))} to "
+        f"{train.values[-1]:.4g}, and {val.name} from {val.values[low]:.4g} to {val.values[-1]:.4g}",
+        points=(train.point(low), train.point(-1), val.point(-1)),
+    )
 
 
 def perplexities(features: Features, few: float) -> list[Curve]:
@@ -347,17 +364,6 @@ def exploded(
         message=f"{curve.name} is {curve.values[-1]:.4g}: it exploded before this log begins",
         points=(curve.point(-1),),
     )
-
-
-def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: float) -> bool:
-    """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a
-    log scale, beyond the scatter of its logarithm."""
-    y = curve.oriented
-    if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
-        return False
-    rise, gained = float(np.log(end / curve.best)), float(np.log(curve.start / curve.best))
-    scatter = difference_noise(np.log(y))
-    return rise > max(lost * gained, noise * scatter)
 
 
 def lowest_near(curve: Curve, index: int) -> int:
