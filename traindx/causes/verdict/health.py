@@ -374,8 +374,8 @@ def diverged_for_good(
     if not curve.name.endswith("/loss"):
         return False  # of a score, the best model can be used; a part may be re-weighted
     aspects = case.aspects.get("loss-diverges", frozenset())
-    if "others-improve" in aspects:
-        return False  # what the loss is made of may have changed
+    if {"others-improve", "held-out"} & aspects:
+        return False  # what the loss is made of may have changed, or nothing shows that training diverged
     first, last = float(curve.oriented[0]), float(curve.oriented[-1])
     if "exploded" in aspects or curve.n < few:
         return "exploded" in aspects or (curve.n >= 4 and last >= far * first)

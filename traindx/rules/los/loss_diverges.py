@@ -129,6 +129,12 @@ def compared(
     # What is held out rises without any instability; it is no explosion before it rises visibly.
     if curve.name.startswith("val/") and curve.sign > 0 and mild < 1:
         found = replace(found, severity="medium", strength=found.strength * mild)
+    if curve.name == "val/loss" and "gradual" in found.aspects and features.curve("train/loss") is None:
+        found = replace(
+            found,
+            severity="high" if found.severity == "critical" else found.severity,
+            aspects=(*found.aspects, "held-out"),
+        )
     other = learned_meanwhile(features, curve, found.onset or 0.0)
     if other is None:
         yield found
