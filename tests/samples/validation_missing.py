@@ -40,10 +40,10 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "with validation, trained": make.run(validated | {"epoch": np.arange(1500) / 31}),
         "one validation": make.run(passed(400, 5.0) | {"val/accuracy": ([399], [0.9])}),
-        "alike but for one value": make.run(
+        "alike but for some values": make.run(
             {
                 "train/loss": make.healthy_loss(100),
-                "val/loss": np.append(make.healthy_loss(100)[:-1], 0.4),
+                "val/loss": make.healthy_loss(100) + (np.arange(100) % 7 == 0),
             }
         ),
         "not twice through the data": make.run(passed(400, 1.0)),

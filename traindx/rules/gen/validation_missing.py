@@ -53,8 +53,11 @@ def validation_missing(
     training, held_out = features.curve("train/loss"), features.curve("val/loss")
     if training is not None and held_out is not None and is_copy(training, held_out, copies):
         known = "so nothing shows whether the run generalizes"
-        text = f"val/loss equals train/loss in all of its {held_out.n} points, {known}"
-        yield Evidence(last=float(held_out.steps[-1]), severity="low", aspects=("copied",), message=text)
+        text, point = (
+            f"val/loss equals train/loss in all of its {held_out.n} points, {known}",
+            held_out.point(-1),
+        )
+        yield Evidence(last=point.step, severity="low", aspects=("copied",), message=text, points=(point,))
     names = {word for name in run.series for word in re.split(r"[^a-z0-9]+", name.lower())}
     if features.is_reinforcement or names & HELD_OUT or names & ADVERSARIAL or not objective.n:
         return
