@@ -355,3 +355,31 @@ def test_a_loss_of_the_same_digits_is_no_rate_that_is_too_high() -> None:
         found = diagnosed(make.run({"train/loss": np.full(74, 16.7422)}, events=events))
         assert "learning-rate-too-high" not in [h.cause for h in found.hypotheses[:3]]
         assert found.decision.action == "stop"
+
+
+@pytest.mark.parametrize("ends", ["high", "not finite"])
+def test_a_range_test_is_no_training(ends: str) -> None:
+    rate = np.geomspace(1e-6, 1, 200)
+    loss = (
+        2.3
+        - 0.9 * np.clip(np.log10(rate / 1e-4) / 2, 0, 1)
+        + 0.01 * np.random.default_rng(0).standard_normal(200)
+    )
+    loss[rate > 0.1] *= np.exp(6 * (np.log10(rate[rate > 0.1]) + 1))
+    loss[-3:] = np.nan if ends == "not finite" else loss[-3:]
+    tested = diagnosed(make.run({"train/loss": loss, "lr": rate}))
+    warmed = diagnosed(make.run({"train/loss": loss, "lr": np.linspace(1e-6, 1, 200)}))
+    assert (tested.health, warmed.health) == ("watch", "failed")
+    assert "range test" in tested.decision.reason
+    assert "range test" not in warmed.decision.reason
+
+
+def test_worse_than_the_mean_on_validation_data_names_the_course_of_training() -> None:
+    run = make.run(
+        {
+            "train/loss": np.exp(-np.arange(60) / 10) + 0.05,
+            "val/r2": np.full(60, -0.4) - np.arange(60) % 3 / 50,
+        }
+    )
+    reason = diagnosed(run).decision.reason
+    assert "worse than always predicting the mean, while train/loss fell" in reason

@@ -18,6 +18,7 @@ from traindx.causes.verdict.health import (
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.verdict.questions import doubt, is_unanswered, words_only
+from traindx.causes.verdict.range_test import choose_rate
 from traindx.features.curve import Curve
 from traindx.features.curves.chance_level import chance_loss, classes_never_beaten
 from traindx.features.curves.score_scales import late
@@ -392,6 +393,6 @@ def objective_in_words(case: Case) -> str:
 
 # The first that applies is the decision; `go_on` always does.
 REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
-    stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, inspect_described, wait_if_flat,
-    inspect_sick, go_on_short, inspect_doubt, inspect_poor, doubt_question, go_on_watching, finish, go_on,
+    choose_rate, stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, inspect_described,
+    wait_if_flat, inspect_sick, go_on_short, inspect_doubt, inspect_poor, doubt_question, go_on_watching, finish, go_on,
 )  # fmt: skip

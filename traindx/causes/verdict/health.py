@@ -33,6 +33,7 @@ from traindx.causes.verdict.harm import (
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.verdict.questions import is_unanswered
+from traindx.features.comparisons.rate_sweep import range_test_of
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import (
     clearly_falls,
@@ -134,6 +135,8 @@ def health_of(
 
     Where modules were recorded, a probable cause is enough without a finding, unless the model does its task
     well. Where no number shows how well (reinforcement learning, games), only a near-certain cause counts."""
+    if range_test_of(case.run) is not None:
+        return "watch"  # it diverges by design
     if broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings if counts(f, case)}

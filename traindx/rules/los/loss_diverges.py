@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from traindx.features.comparisons.rate_sweep import range_test_of
 from traindx.features.curves.improvements import best_at_the_end, learned_meanwhile
 from traindx.rules.api import (
     TREND_PARTS,
@@ -92,8 +93,8 @@ def loss_diverges(
     minimum means nothing near a loss of zero.
     """
     curve = features.needed_curve("objective")
-    if jumped_at_seam(run):
-        return  # `loss-jumps-on-resume` says why
+    if jumped_at_seam(run) or range_test_of(run) is not None:
+        return  # `loss-jumps-on-resume` says why; a range test diverges by design
     climb = rise_in_few_points(features, curve, times, visible, few)
     yield from filter(None, [climb])
     if climb is not None or curve.n < 2 * 3:
