@@ -7,6 +7,17 @@ from tests.make import healthy_loss, rng, run
 from traindx.vocabulary.run import Run
 
 
+def held_out() -> np.ndarray:
+    """A validation loss that is lowest after 20 of 400 points, and rises for the rest of the run."""
+    steps = np.arange(400)
+    return (
+        0.8
+        + 1.6 * np.exp(-steps / 6)
+        + 0.01 * np.maximum(0, steps - 20)
+        + 0.02 * rng(6).standard_normal(400)
+    )
+
+
 def fires() -> dict[str, Run]:
     noise = rng(3)
     late = healthy_loss(400)
@@ -24,6 +35,7 @@ def fires() -> dict[str, Run]:
         "from the start": run({"train/loss": rising}),
         "sudden, never back": run({"train/loss": jump}),
         "gradual": run({"train/loss": slow}),
+        "validation alone, slowly": run({"val/loss": held_out()}),
         "one good evaluation, then never again": run({"val/loss": np.array([0.02, 0.49, 0.49, 0.49])}),
         "blown up for a third of the run, half back": run({"train/loss": blown_up}),
     }

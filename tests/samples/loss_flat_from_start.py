@@ -7,6 +7,18 @@ from tests.make import healthy_loss, rng, run
 from traindx.vocabulary.run import Run
 
 
+def running_mean(level: np.ndarray, scatter: float, seed: int) -> np.ndarray:
+    """The mean reward of the last 100 episodes, as it is logged after every tenth: neighbours hardly differ."""
+    episodes = np.repeat(level, 10) + scatter * rng(seed).standard_normal(10 * len(level))
+    total = np.cumsum(np.concatenate([np.full(100, episodes[0]), episodes]))
+    return (total[100:] - total[:-100])[::10] / 100
+
+
+def wandering(n: int) -> np.ndarray:
+    """A level that goes up and down six times, from the top."""
+    return np.cos(12 * np.pi * np.arange(n) / n)
+
+
 def fires() -> dict[str, Run]:
     noise = rng(1)
     chance = np.log(10) * (1 + 0.003 * noise.standard_normal(200))
@@ -30,6 +42,9 @@ def fires() -> dict[str, Run]:
                 "train/success": (noise.random(400) < 0.5).astype(float),
             }
         ),
+        "an agent whose running mean wanders": run(
+            {"train/reward": running_mean(300 * wandering(1000) + 0.1 * np.arange(1000) - 6000, 900, 4)}
+        ),
         "an agent that has explored": run(
             {
                 "train/reward": -300 + 20 * noise.standard_normal(60),
@@ -42,6 +57,7 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     noise = rng(2)
     accuracy = np.linspace(0.5, 0.9, 100) + 0.01 * noise.standard_normal(100)
+    rising = running_mean(300 * wandering(1000) + 2 * np.arange(1000) - 6000, 900, 4)
     return {
         "healthy": run({"train/loss": healthy_loss()}),
         "s-curve": run({"train/loss": s_curve()}),
@@ -59,6 +75,7 @@ def stays_quiet() -> dict[str, Run]:
                 "train/rebuild_loss": 22 * healthy_loss(100),
             }
         ),
+        "a running mean that rises": run({"train/reward": rising}),
         "an agent that succeeds throughout": run(
             {
                 "train/reward": 279 + 100 * noise.standard_normal(400),

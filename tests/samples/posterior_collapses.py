@@ -20,6 +20,7 @@ def fires() -> dict[str, Run]:
         "lost in the first steps": autoencoder(GONE),
         "by another name": autoencoder(GONE, "train/kld"),
         "from the start": autoencoder(0.09 * np.exp(-T / 2) + 1e-3),
+        "single batches come back": autoencoder(np.where(T % 9 == 8, 6.0, 0) + GONE),
         "late": autoencoder(np.where(T < 25, 5.0, 1e-4)),
         "its weight is one": run(
             {"KL-Weight": np.ones(60), "train/kl_loss": GONE, "train/recon_loss": RECONSTRUCTION}

@@ -24,6 +24,9 @@ def fires() -> dict[str, Run]:
             passed(400, 2.0, lr=np.full(400, 1e-3), grad_norm=np.ones(400))
         ),
         "few points of fine-tuning": make.run(passed(12, 3.0)),
+        "validation is a copy of training": make.run(
+            {"train/loss": make.healthy_loss(100), "val/loss": make.healthy_loss(100)}
+        ),
         "steps are epochs": msgspec.structs.replace(
             make.run({"train/loss": make.healthy_loss(100)}), axis="epoch"
         ),
@@ -37,6 +40,12 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "with validation, trained": make.run(validated | {"epoch": np.arange(1500) / 31}),
         "one validation": make.run(passed(400, 5.0) | {"val/accuracy": ([399], [0.9])}),
+        "alike but for some values": make.run(
+            {
+                "train/loss": make.healthy_loss(100),
+                "val/loss": make.healthy_loss(100) + (np.arange(100) % 7 == 0),
+            }
+        ),
         "not twice through the data": make.run(passed(400, 1.0)),
         "learns nothing": make.run(flat),
         "reinforcement learning": make.run(passed(400, 5.0) | {"train/reward": np.arange(400.0)}),

@@ -218,6 +218,7 @@ LOWER_WORDS = (
     "cost",
     "crossentropy",
     "bce",
+    "ce",
     "mape",
     "smape",
     "rmsle",

@@ -7,6 +7,7 @@ import pytest
 from tests import make
 from tests.causes.made import SEEN, decided, fired, plain_run
 from tests.lookalikes import all_runs
+from tests.samples.loss_diverges import held_out
 from traindx import pipeline
 from traindx.causes import decide, without_harm
 from traindx.features.shared import Features
@@ -172,6 +173,17 @@ def overfitting(best: int, n: int = 60) -> Run:
     return make.run({"train/loss": make.healthy_loss(n, noise=0.005), "val/loss": val})
 
 
+@pytest.mark.parametrize(("lowest", "useful"), [(np.log(2) + 1e-3, False), (0.41, True)])
+def test_a_validation_loss_that_never_beat_guessing_has_no_checkpoint(lowest: float, useful: bool) -> None:
+    steps = np.arange(40.0)
+    run = make.run(
+        {"train/loss": 0.69 * np.exp(-steps / 10), "val/loss": lowest + 0.06 * np.maximum(0, steps - 3)}
+    )
+    reason = diagnosed(run).decision.reason
+    assert ("Use that checkpoint" in reason) is useful
+    assert ("guessing among 2 classes" in reason) is not useful
+
+
 def test_long_past_the_best_validation_stops_and_names_the_checkpoint() -> None:
     gap = fired(f"{GAP}:strong", severity="high")
     health, decision = decided(gap, run=overfitting(10))
@@ -319,3 +331,55 @@ def test_only_the_whole_loss_makes_a_run_useless() -> None:
     ))  # fmt: skip
     assert all("loss-diverges" in {f.slug for f in seen.findings} for seen in (reward, part, loss))
     assert (reward.health, part.health, loss.health) == ("sick", "sick", "failed")
+
+
+def test_a_validation_loss_alone_that_rises_slowly_may_be_overfitting() -> None:
+    alone = diagnosed(make.run({"val/loss": held_out()}))
+    training = diagnosed(make.run({"train/loss": held_out()}))
+    assert (alone.health, training.health) == ("sick", "failed")
+    assert [found.hypotheses[0].cause for found in (alone, training)] == [
+        "insufficient-regularization",
+        "learning-rate-too-high",
+    ]
+
+
+def test_an_empty_validation_set_is_not_blamed_on_the_rate() -> None:
+    found = diagnosed(make.run({"train/loss": make.healthy_loss(60), "val/loss": np.zeros(60)}))
+    assert "empty or has no labels" in found.decision.reason
+    assert found.hypotheses[0].cause == "fully-masked-labels"
+
+
+def test_a_loss_of_the_same_digits_is_no_rate_that_is_too_high() -> None:
+    late = (Event("resume", "begins at step 1299", 1299.0, "first row", "late-start"),)
+    for events in ((), late):
+        found = diagnosed(make.run({"train/loss": np.full(74, 16.7422)}, events=events))
+        assert "learning-rate-too-high" not in [h.cause for h in found.hypotheses[:3]]
+        assert found.decision.action == "stop"
+
+
+@pytest.mark.parametrize("ends", ["high", "not finite"])
+def test_a_range_test_is_no_training(ends: str) -> None:
+    rate = np.geomspace(1e-6, 1, 200)
+    loss = (
+        2.3
+        - 0.9 * np.clip(np.log10(rate / 1e-4) / 2, 0, 1)
+        + 0.01 * np.random.default_rng(0).standard_normal(200)
+    )
+    loss[rate > 0.1] *= np.exp(6 * (np.log10(rate[rate > 0.1]) + 1))
+    loss[-3:] = np.nan if ends == "not finite" else loss[-3:]
+    tested = diagnosed(make.run({"train/loss": loss, "lr": rate}))
+    warmed = diagnosed(make.run({"train/loss": loss, "lr": np.linspace(1e-6, 1, 200)}))
+    assert (tested.health, warmed.health) == ("watch", "failed")
+    assert "range test" in tested.decision.reason
+    assert "range test" not in warmed.decision.reason
+
+
+def test_worse_than_the_mean_on_validation_data_names_the_course_of_training() -> None:
+    run = make.run(
+        {
+            "train/loss": np.exp(-np.arange(60) / 10) + 0.05,
+            "val/r2": np.full(60, -0.4) - np.arange(60) % 3 / 50,
+        }
+    )
+    reason = diagnosed(run).decision.reason
+    assert "worse than always predicting the mean, while train/loss fell" in reason

@@ -251,3 +251,21 @@ def test_a_damaged_time_stamp_is_no_time() -> None:
     log = read("".join(f"2026-01-05 10:00:0{i}.{'9' * 400} step {i} loss {i}.5\n" for i in range(5)))
     assert log.columns["loss"].times is None
     assert log.columns["loss"].values.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+
+
+def test_an_error_long_before_the_first_record_is_not_what_a_question_quotes() -> None:
+    """Preparing the data reports a sample that is left out; somewhere, the model is asked something."""
+    before = [
+        "Why does my model not learn?",
+        *TRACEBACK.splitlines(),
+        *[f"prepared {i} of 300" for i in range(300)],
+    ]
+    steps = [f"step {i}: loss {2 / (1 + i):.4f}" for i in range(40)]
+    for lines, kinds in ((before + steps, {"note"}), (before[:4] + steps, {"crash"})):
+        events = text.read(source("\n".join(lines).encode() + b"\n"))[0].events
+        assert {e.kind for e in events if "too long" in e.message} == kinds
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "prepare.py", line 3, in <module>
+ValueError: the sample is too long"""

@@ -132,3 +132,10 @@ def test_what_a_step_took_is_a_time(name: str) -> None:
 @pytest.mark.parametrize("name", ["Generator Learning Rate", "params/learning_rate"])
 def test_a_rate_of_a_part_is_a_rate(name: str) -> None:
     assert role_of(name).signal.startswith("lr/")
+
+
+@pytest.mark.parametrize(
+    ("name", "signal"), [("R²", "train/r2"), ("val_R^2", "val/r2"), ("R", "train/reward")]
+)
+def test_the_share_of_variance_is_no_reward(name: str, signal: str) -> None:
+    assert role_of(name).signal == signal

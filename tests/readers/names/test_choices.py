@@ -40,3 +40,22 @@ def test_a_bare_evaluation_that_rises_between_0_and_1_is_a_score() -> None:
     rises = assign(log(loss=falling, eval=1 - falling / 2.6), {})
     falls = assign(log(loss=falling, eval=1.1 * falling), {})
     assert (rises["val/score"], falls["val/loss"]) == ("eval", "eval")
+
+
+def test_sides_in_percent_that_rise_are_scores() -> None:
+    rising = 95 - 60 * np.exp(-np.arange(20) / 8)
+    held = log(Train=rising, Val=rising - 3)
+    assert assign(held, {}) == {"train/loss": "Train", "val/loss": "Val"}
+    held.units = {"Train": "%", "Val": "%"}
+    assert assign(held, {}) == {"train/score": "Train", "val/score": "Val"}
+
+
+def test_a_cross_entropy_comes_before_the_errors_next_to_it() -> None:
+    falling = np.exp(-np.arange(20) / 8)
+    chosen = assign(log(trn_ce=falling, trn_err=60 * falling, val_ce=falling, val_err=61 * falling), {})
+    assert (chosen["train/loss"], chosen["val/loss"]) == ("trn_ce", "val_ce")
+
+
+def test_the_mean_of_an_epoch_is_no_evaluation() -> None:
+    falling = np.exp(-np.arange(60) / 20)
+    assert "val/loss" not in assign(log(loss=falling, **{"mean epoch loss": falling[5::10]}), {})

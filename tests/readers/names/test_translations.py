@@ -16,6 +16,7 @@ from traindx.readers.names.aliases import TERMS, any_term, in_english, role_of
         ("训练损失", "train/loss"), ("验证损失", "val/loss"), ("验证准确率", "val/accuracy"), ("学习率", "lr"),
         ("平均损失", "train/loss"), ("検証損失", "val/loss"), ("정확도", "train/accuracy"), ("학습률", "lr"),
         ("损失_val", "val/loss"), ("Verlust", "train/loss"), ("точность", "train/accuracy"),
+        ("exactitud_validacion", "val/accuracy"), ("Kayıp", "train/loss"), ("akurasi", "train/accuracy"),
     ],
 )  # fmt: skip
 def test_a_name_means_what_its_english_means(name: str, signal: str) -> None:

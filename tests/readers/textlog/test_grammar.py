@@ -64,6 +64,13 @@ def counters(line: str) -> list[tuple[str, int]]:
         ("loss: cls 0.5, acc 0.25", {"cls_loss": 0.5, "acc": 0.25}),
         ("1m 4s (- 15m 5s) (5000 6%) 2.8525", {"value": 2.8525}),
         ("5000 6% (0m 12s) 2.4177 Garcia / Spanish", {"value": 2.4177}),
+        ("Epoch: 3 (loss = 0.42f0, acc = 88.5)", {"loss": 0.42, "acc": 88.5}),
+        (
+            "Step: 9. Elapsed: 3.5 s. Mean Reward: 2.5. Std of Reward: 0.5.",
+            {"Mean_Reward": 2.5, "Std_of_Reward": 0.5},
+        ),
+        ("Step 3: KL Loss=4, Total Loss=.5", {"KL_Loss": 4.0, "Total_Loss": 0.5}),
+        ("Trainer finished an Epoch with Loss=2.5", {"Loss": 2.5}),
         ("训练时，loss出现Nan值", {}),
     ],
 )

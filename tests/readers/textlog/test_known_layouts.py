@@ -162,3 +162,47 @@ def test_a_table_of_bars_is_a_csv(tmp_path: Path) -> None:
     run = only(tmp_path / "results.csv", ["epoch|loss|lr", *(f"{r}|{loss(r)}|0.1" for r in ROWS)])
     assert run.format == "csv"
     assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]
+
+
+def test_two_lines_of_headings_and_cells_that_are_empty(tmp_path: Path) -> None:
+    """What MATLAB's trainNetwork prints."""
+    rule = "|" + "=" * 107 + "|"
+    head = [
+        "|  Epoch  |  Iteration  | Time Elapsed |  Mini-batch  |  Validation  |  Mini-batch  |  Validation  |Base Learning|",
+        "|         |             |  (hh:mm:ss)  |   Accuracy   |   Accuracy   |     Loss     |     Loss     |     Rate    |",
+    ]
+    row = "|{0:8d} |{1:12d} |     00:00:{0:02d} |{2:12.2f}% |{3:>13} |{4:13.4f} |{5:>13} |      0.0100 |"
+    lines = [
+        row.format(
+            r,
+            10 * r,
+            90 - loss(r),
+            "" if r % 2 else f"{80 - loss(r):.2f}%",
+            loss(r),
+            "" if r % 2 else f"{1 + loss(r):.4f}",
+        )
+        for r in ROWS
+    ]
+    run = only(tmp_path / "train.txt", [rule, *head, rule, *lines, rule])
+    assert run.series["train/loss"].values == pytest.approx([loss(r) for r in ROWS], abs=1e-4)
+    assert run.series["train/loss"].steps.tolist() == [10 * r for r in ROWS]
+    assert run.series["val/loss"].values == pytest.approx(
+        [1 + loss(r) for r in ROWS if r % 2 == 0], abs=1e-4
+    )
+    assert run.series["val/accuracy"].steps.tolist() == [10 * r for r in ROWS if r % 2 == 0]
+
+
+@pytest.mark.parametrize(
+    ("line", "series"),
+    [
+        ("Época {0}/24 | Train: {2:.1f}% | Val: {2:.1f}% | ", {"train/score", "val/score"}),
+        ("Epoche {0}/24 | Total Loss: {1} (R²=+{3:.2f})", {"train/loss", "train/r2"}),
+        ("It: {0} \t train NLL: {1} \t held-out NLL: {1}", {"train/loss", "val/loss"}),
+        ("Epok {0}/24 - Kayıp: {1} - Doğruluk: {3:.4f}", {"train/loss", "train/accuracy"}),
+        ("Época {0}/24, pérdida={1}, exactitud_validacion={2:.2f}%", {"train/loss", "val/accuracy"}),
+    ],
+)
+def test_lines_in_other_languages(tmp_path: Path, line: str, series: set[str]) -> None:
+    lines = [line.format(r, loss(r), 100 - 30 * loss(r), 1 - 0.3 * loss(r)) for r in ROWS]
+    run = only(tmp_path / "train.txt", lines)
+    assert {name for name in run.series if name.startswith(("train/", "val/"))} == series

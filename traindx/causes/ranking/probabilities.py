@@ -105,6 +105,11 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "gradient-not-finite:isolated": {"half-precision-range": 2.0, "corrupt-samples": 1.5},
     "loss-not-finite:recovered": {"corrupt-samples": 1.2, "unstable-numerics": 0.8},
     "loss-diverges": {"healthy": -0.8, "insufficient-capacity": -1.5},
+    # A validation loss alone that rises slowly: so it does where a model overfits.
+    "loss-diverges:held-out": {
+        "insufficient-regularization": 6.0, "too-little-data": 4.0, "learning-rate-too-high": -2.0,
+        "missing-warmup": -2.0, "missing-zero-grad": -2.0,
+    },
     "loss-diverges:short": {"learning-rate-too-high": 0.6},
     # Any net that learns is better than guessing, however small it is.
     # With imbalanced classes, one prediction for all samples gives a loss below ln k.
@@ -151,10 +156,11 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "steps-skipped-often": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
     "metric-constant-or-impossible": {"healthy": -1.2, "learning-rate-too-high": 0.8},
     # Batches differ, so their losses differ if the model sees them: the inputs or the weights have no
-    # effect.
+    # effect. Steps that are too large change the digits.
     "metric-constant-or-impossible:loss": {
-        "params-not-in-optimizer": 1.5, "dead-relus": 1.0, "bad-initialization": 1.0,
-        "unshuffled-data": -2.0, "unnormalized-inputs": -1.0,
+        "params-not-in-optimizer": 1.5, "dead-relus": 1.0, "bad-initialization": 1.0, "detached-graph": 1.5,
+        "frozen-parameters": 1.2, "missing-optimizer-step": 1.2,
+        "unshuffled-data": -2.0, "unnormalized-inputs": -1.0, "learning-rate-too-high": -2.0, "wrong-loss": -1.5,
     },
     # Somebody who complains of the score alone sees the loss fall.
     "metric-constant-or-impossible:said": {
@@ -172,6 +178,9 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2, "half-precision-range": 1.0},
     # What is 0 from the first point on was not computed; no step made it so.
     "metric-constant-or-impossible:parts": {"fully-masked-labels": 2.5, "learning-rate-too-high": -2.0},
+    "metric-constant-or-impossible:empty": {
+        "fully-masked-labels": 3.5, "class-imbalance": -2.0, "half-precision-range": -2.0,
+    },
     "metric-constant-or-impossible:below-zero": {
         "wrong-output-activation": 2.5, "wrong-loss": 2.5, "misaligned-labels": 1.5,
     },

@@ -18,7 +18,9 @@ from traindx.causes.verdict.health import (
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.verdict.questions import doubt, is_unanswered, words_only
+from traindx.causes.verdict.range_test import choose_rate
 from traindx.features.curve import Curve
+from traindx.features.curves.chance_level import chance_loss, classes_never_beaten
 from traindx.features.curves.score_scales import late
 from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
 from traindx.features.shared import Features
@@ -122,11 +124,11 @@ def stop_overfitted(
     if not late or min(end, curve.values[-1]) - low < above * abs(low):
         return None
     where = f"{case.run.axis} {format_step(curve.steps[best])}"
-    return Decision(
-        "stop",
-        f"val/loss was lowest at {where} ({low:.4g}) and is {curve.values[-1]:.4g} now. Use that checkpoint",
-        0.8 if "strong" in gap else 0.6,
-    )
+    then = "Use that checkpoint"
+    if k := classes_never_beaten(float(low), case.run.setup.classes):
+        then = f"No checkpoint is better than guessing among {k} classes (ln {k} = {chance_loss(k):.4g})"
+    why = f"val/loss was lowest at {where} ({low:.4g}) and is {curve.values[-1]:.4g} now. {then}"
+    return Decision("stop", why, 0.8 if "strong" in gap else 0.6)
 
 
 def stop_stuck(
@@ -391,6 +393,6 @@ def objective_in_words(case: Case) -> str:
 
 # The first that applies is the decision; `go_on` always does.
 REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
-    stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, inspect_described, wait_if_flat,
-    inspect_sick, go_on_short, inspect_doubt, inspect_poor, doubt_question, go_on_watching, finish, go_on,
+    choose_rate, stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, inspect_described,
+    wait_if_flat, inspect_sick, go_on_short, inspect_doubt, inspect_poor, doubt_question, go_on_watching, finish, go_on,
 )  # fmt: skip

@@ -78,6 +78,10 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"cannot identify image|truncated (?:image|file)|image file is truncated|corrupt",
         "Find and remove the unreadable file, or skip such samples while loading",
     ),
+    (
+        r"signal:? (?:1|15)\b|sighup|sigterm",
+        "It was ended from outside (a closed terminal, a time limit): resume from the last checkpoint",
+    ),
     (r"\bkilled\b|sigkill", "Something outside ended the process, most often because main memory ran out"),
     (
         r"insufficient shared memory|bus error|DataLoader worker",

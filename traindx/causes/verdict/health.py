@@ -33,6 +33,7 @@ from traindx.causes.verdict.harm import (
 )
 from traindx.causes.verdict.patterns import fired, pattern
 from traindx.causes.verdict.questions import is_unanswered
+from traindx.features.comparisons.rate_sweep import range_test_of
 from traindx.features.curves.gradient_norms import shed
 from traindx.features.curves.progress import (
     clearly_falls,
@@ -134,6 +135,8 @@ def health_of(
 
     Where modules were recorded, a probable cause is enough without a finding, unless the model does its task
     well. Where no number shows how well (reinforcement learning, games), only a near-certain cause counts."""
+    if range_test_of(case.run) is not None:
+        return "watch"  # it diverges by design
     if broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings if counts(f, case)}
@@ -374,8 +377,8 @@ def diverged_for_good(
     if not curve.name.endswith("/loss"):
         return False  # of a score, the best model can be used; a part may be re-weighted
     aspects = case.aspects.get("loss-diverges", frozenset())
-    if "others-improve" in aspects:
-        return False  # what the loss is made of may have changed
+    if {"others-improve", "held-out"} & aspects:
+        return False  # what the loss is made of may have changed, or nothing shows that training diverged
     first, last = float(curve.oriented[0]), float(curve.oriented[-1])
     if "exploded" in aspects or curve.n < few:
         return "exploded" in aspects or (curve.n >= 4 and last >= far * first)

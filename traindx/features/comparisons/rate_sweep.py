@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.statistics import difference_noise, median, median_error
-from traindx.vocabulary import Floats, Series
+from traindx.vocabulary import Floats, Run, Series
 
 PARTS = 25  # the width of the smoothing is this part of the sweep: a third of a decade, if that has eight
 SHARP = 60  # ... as it is drawn
@@ -91,6 +91,35 @@ def sweep_of(lr: Series, loss: Series) -> Sweep:
     end = int(broken[0]) if len(broken) else len(steps)
     losses = losses[:end]
     return Sweep(rates[: max(end - 1, 0)], losses[1:], bool(len(broken)) or diverged(losses))
+
+
+DECADES, STRAIGHT, MOST = (
+    3.0,
+    0.99,
+    400,
+)  # of the rates; correlation of their logarithm with time; points read
+
+
+def range_test_of(run: Run) -> Sweep | None:
+    """The sweep of a log whose rate rises exponentially, by three decades or more, up to its end; None for any
+    training. A warm-up rises along a straight line, or ends before the run does."""
+    if not {"lr", "train/loss"} <= run.series.keys():
+        return None
+    sweep = sweep_of(run.series["lr"], run.series["train/loss"])
+    rates = sweep.rates
+    if (
+        len(rates) < LEAST
+        or not (rates > 0).all()
+        or np.ptp(rates) == 0
+        or np.argmax(rates) < len(rates) - 2
+    ):
+        return None
+    height = np.log10(rates)
+    together = float(np.corrcoef(height, np.arange(len(rates)))[0, 1])
+    if height[-1] - height[0] < DECADES or together < STRAIGHT:
+        return None
+    every = -(-len(rates) // MOST)
+    return Sweep(rates[::every], sweep.losses[::every], sweep.diverged)
 
 
 def diverged(losses: Floats) -> bool:

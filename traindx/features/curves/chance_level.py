@@ -62,3 +62,13 @@ def chance_classes(
     tolerance = tolerance or (KNOWN if known else GUESSED)
     gap, best = min([(abs(level / chance_loss(k) - 1.0), k) for k in candidates])
     return best if gap <= tolerance else None
+
+
+def classes_never_beaten(
+    lowest: float, classes: int | None, *, near: float = KNOWN, exact: float = GUESSED
+) -> int | None:
+    """The number of classes whose uniform guess is no worse than a validation loss ever was (`lowest`, nats): the
+    known one, or a usual one whose chance level it is within `exact`. None where it was beaten."""
+    if classes is not None and classes > 1:
+        return classes if lowest >= chance_loss(classes) * (1 - near) else None
+    return chance_classes(lowest, None, tolerance=exact)

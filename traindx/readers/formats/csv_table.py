@@ -24,6 +24,7 @@ SETTINGS = word_set("""lr lr0 dropout optimizer activation hidden layers units d
     kernel heads warmup mixup mosaic augmentation""")
 BACK = 0.2  # of the rows fall back, above which an axis is no counter, even of several runs
 AGAIN = 1 / 3  # of the rows: distinct values of a number that comes again
+MANY = 20  # whole numbers that all rise count something, by whatever steps
 SHARED = 1 / 2  # of the rows: distinct words that rows share
 TIME = r"\d:\d\d|\d{4}-\d\d|^\W*\d"
 RATE = re.compile(
@@ -187,7 +188,8 @@ def counted(log: RawLog) -> None:
         values = log.columns[name].values
         if len(names) > 1 and len(values) > 2 and np.isfinite(values).all():
             gaps = np.diff(values)
-            if gaps[0] > 0 and (gaps == gaps[0]).mean() > 0.9:
+            whole = len(values) > MANY and bool((gaps > 0).all() and (values == np.floor(values)).all())
+            if gaps[0] > 0 and (whole or (gaps == gaps[0]).mean() > 0.9):
                 log.axis = name
                 return
 

@@ -24,7 +24,7 @@ VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test 
 # Words around a quantity that do not change what it is.
 FILLER = word_set("""epoch step iter iteration batch avg average mean smoothed inner total global metrics metric
     scalars curr full lm overall running current cur per log the of final set all main x model 0
-    rollout de da do del""")
+    rollout de da do del la el minibatch mini""")
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
 WHEN = word_set("epoch step iter iteration batch metrics metric scalars avg log rollout")
@@ -116,6 +116,9 @@ DEVICE_WORDS = word_set("gpu cuda device vram allocated alloc gpu0 cuda0")
 AMOUNT_WORDS = word_set("used use usage max peak mb gb mib gib kb bytes in")
 
 
+SPELLED = re.compile(r"(?<![A-Za-z])(?:held[-_ ]out|r(?:\^2|²))(?![A-Za-z])", re.IGNORECASE)  # as one word
+
+
 class Role(msgspec.Struct, frozen=True):
     """`signal`: canonical name ("" = not a metric). `rank`: how well the name fits a contested
     signal, lower is better."""
@@ -126,7 +129,8 @@ class Role(msgspec.Struct, frozen=True):
 
 def words_of(name: str) -> list[str]:
     """Words of a logged name, lower case; camelCase is cut, digits stay with their letters."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", in_english(name[:200]))
+    plain = SPELLED.sub(lambda found: "heldout" if found[0][0] in "hH" else "r2", in_english(name[:200]))
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", plain)
     return [w for w in re.split(r"[^a-z0-9@.]+|(?<=[a-z0-9])\.(?=[a-z])", spaced.lower()) if w]
 
 
@@ -212,18 +216,20 @@ TERMS = {
     "step": "步数 步數 步 ステップ 스텝",
     "time": "耗时 用时 耗時 時間 시간",
 }
-# German, French, Spanish, Portuguese, Italian, Russian: whole words only, as they are parts of English ones.
+# German, French, Spanish, Portuguese, Italian, Russian, Turkish, Indonesian, Polish, Dutch: whole words only, as
+# they are parts of English ones.
 WHOLE_TERMS = {
-    "train": "entraînement entrenamiento treinamento treino обучение",
-    "val": "validierung validación validação валидация",
+    "train": "entraînement entrenamiento treinamento treino обучение eğitim pelatihan",
+    "val": "validierung validación validacion validação validacao валидация doğrulama validasi walidacja",
     "test": "тест prueba",
-    "loss": "verlust perte pérdida perdida perda perdita perdua pèrdua потери потеря",
+    "loss": "verlust perte pérdida perdida perda perdita perdua pèrdua потери потеря kayıp kerugian verlies",
     "error": "erro erreur errore fehler ошибка",
     "reward": "recompensa récompense belohnung ricompensa награда",
-    "accuracy": "genauigkeit exactitude exactitud precisión acurácia accuratezza точность",
+    "accuracy": "genauigkeit exactitude exactitud precisión acurácia accuratezza точность doğruluk akurasi "
+    "dokładność nauwkeurigheid",
     "lr": "lernrate",
     "avg": "durchschnitt moyenne promedio среднее",
-    "epoch": "epoche époque época epoca эпоха",
+    "epoch": "epoche époque época epoca эпоха epok epoka",
     "iteration": "itération iteración iteração iterazione итерация",
     "step": "schritt paso passo шаг",
     "time": "zeit temps tiempo время",

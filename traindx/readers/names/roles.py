@@ -51,6 +51,7 @@ LOSS_LIKE = (
     "merror",
     "huber",
 )
+ENTROPIES = frozenset({"ce", "bce"})  # what ends in these letters may be a distance
 # Distances, which next to a loss may be of another size.
 ERRORS = ("mse", "rmse", "rmsle", "rmspe", "mae", "l1", "l2", "error")
 # Of those that stand in for a loss, these are likely not the one that is trained.
@@ -145,20 +146,21 @@ def bare_sides(raw: RawLog) -> dict[str, str]:
     sides = {split_of(words_of(n)): n for n in names if {*words_of(n)} <= TRAIN_WORDS | VAL_WORDS}
     losses = [n for n in names if role_of(n).signal in LOSSES]
     if len(losses) == 1 and sides.keys() == {"val"} and role_of(losses[0]).signal == "train/loss":
-        if rises_as_share(raw.columns[sides["val"]].values):
+        if rises_as_share(sides["val"], raw):
             return {sides["val"]: "val/score"}  # `loss = 2.34  eval = 0.12`
         pair = {"train/loss": losses[0], "val/loss": sides["val"]}  # `loss=2.42  val=1.30`
         return {sides["val"]: "val/loss"} if alike(pair, "val/loss", raw) else {}
     if not {"train", "val"} <= sides.keys() or losses:
         return bare_total(names) if not losses else {}
-    what = "score" if rises_as_share(raw.columns[sides["train"]].values) else "loss"
+    what = "score" if rises_as_share(sides["train"], raw) else "loss"
     return {name: f"{side}/{what}" for side, name in sides.items() if side}
 
 
-def rises_as_share(values: Floats) -> bool:
-    """Whether values rise from first to last and stay between 0 and 1, as a score does."""
+def rises_as_share(name: str, raw: RawLog) -> bool:
+    """Whether a column rises from first to last and stays between 0 and 1, or between 0 and 100 %, as a score does."""
+    values, most = raw.columns[name].values, 100 if raw.units.get(name) == "%" else 1
     known = values[np.isfinite(values)]
-    return bool(len(known) > FEW and 0 <= known.min() <= known.max() <= 1 and known[-1] > known[0])
+    return bool(len(known) > FEW and 0 <= known.min() <= known.max() <= most and known[-1] > known[0])
 
 
 def bare_total(names: list[str]) -> dict[str, str]:
@@ -252,7 +254,7 @@ def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
 def is_evaluation(name: str, chosen: Mapping[str, str], raw: RawLog) -> bool:
     """Whether a second loss that names no split is measured occasionally, next to the first (`Avg loss`
     under a heading that says so)."""
-    if "val/loss" in chosen or split_of(words_of(name)):
+    if "val/loss" in chosen or split_of(words_of(name)) or "epoch" in words_of(name):
         return False
     rare, often = raw.columns[name], raw.columns[chosen["train/loss"]]
     return 2 * len(rare.rows) <= len(often.rows) and not is_mean_of(rare, often)
@@ -318,11 +320,12 @@ def alike(chosen: Mapping[str, str], candidate: str, raw: RawLog) -> bool:
 def is_loss_like(name: str) -> bool:
     last = name.split("/")[-1].lower()
     known = direction_of(name) == "lower" or last in SMOOTH
-    return known and any(last == w or last.endswith(w) for w in LOSS_LIKE)
+    return known and (last in ENTROPIES or any(last == w or last.endswith(w) for w in LOSS_LIKE))
 
 
 def loss_preference(name: str) -> int:
     last = name.split("/")[-1].lower()
+    last = "cross_entropy" if last in ENTROPIES else last
     return next(i for i, w in enumerate(LOSS_LIKE) if last == w or last.endswith(w))
 
 

@@ -11,7 +11,8 @@ STRONG = re.compile(
 )
 WEAK = re.compile(r"""[\s\[(<#"'*]*$""")
 CUT = re.compile(
-    r"(?<=\w):(?=[A-Za-z_])|[a-z]{5,}\.\s+(?=[A-Z])|[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s"
+    r"^\s*(?:s|secs?|ms|mins?)\.\s"
+    r"|(?<=\w):(?=[A-Za-z_])|[a-z]{5,}\.\s+(?=[A-Z])|[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s"
 )
 EDGES = " \t\"'“”‘’`*_-–—>#•~<&+:"
 PAREN_UNIT = re.compile(
@@ -38,6 +39,7 @@ LEVELS = frozenset(
 TAILS = frozenset(("is", "was", "of", "equals", "equal", "at", "about", "now"))
 OPEN = "to from than by after before in on for with every per and or the x until took elapsed within"
 DANGLING = frozenset(OPEN.split())
+TITLED = frozenset(("loss", "accuracy", "acc", "error", "reward", "score"))  # `KL Loss=3, Total Loss=5`
 SPANS = frozenset(("in", "took", "for", "elapsed", "duration", "within"))
 KEY = re.compile(r"^[\w\s./@\-'()%+^&:|~°µ↑↓*#]+$")
 NOT_KEY = re.compile(
@@ -97,8 +99,9 @@ def key_before(gap: str) -> Key:
         glued = (
             "=" in found[0] and found[0].strip(" ") == found[0] and words[-2].lower() != "time"
         )  # MXNet's `Time cost=`
+        titled = words[-1].lower() in TITLED and all(word[0].isupper() for word in words)
         named = any(mark in words[-1] for mark in "_/") and not role_in(" ".join(words[:-1]))
-        if glued or named:
+        if (glued and not titled) or named:
             begin += len(text) - len(words[-1])
             words = words[-1:]
     return Key(" ".join(words), bool(found), head[:begin], unit)

@@ -18,6 +18,7 @@ from traindx.vocabulary import ENDINGS, Bools, Event, Floats, Ints
 
 # An error that somebody quotes above the rows that he asks about ended them.
 SAYS_ERROR = re.compile(r"Error\b|Exception\b|terminate called|Assertion|[Ww]atchdog|\b[Kk]illed\b")
+PASTED = 200  # lines of a question, from the error to the log below it
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
 # (tool, what only its lines hold)
 FRAMEWORKS = (
@@ -65,7 +66,12 @@ def events_of(scanner: Scanner, kept: list[Shape], axis: Axis | None) -> list[tu
         step = event.step
         if step is None and axis is not None and len(rows) and row >= axis.rows[0]:
             step = float(axis.at(np.array([row]))[0])
-        quoted = scanner.facts.asked and len(rows) and row < rows[0] and SAYS_ERROR.search(event.message)
+        quoted = (
+            scanner.facts.asked
+            and len(rows)
+            and 0 < rows[0] - row <= PASTED
+            and SAYS_ERROR.search(event.message)
+        )
         if event.kind in ENDINGS and goes_on(row, rows, axis) and not quoted:
             event = Event("note", event.message, step, event.place, f"earlier-{event.kind}")
         elif event.kind == "crash" and is_done(row, rows, axis):
@@ -81,7 +87,7 @@ def goes_on(row: int, rows: np.ndarray[tuple[int], np.dtype[np.int64]], axis: Ax
     after = int(np.searchsorted(rows, row, side="right"))
     if after >= len(rows):
         return False
-    if after == 0 or axis is None:
+    if after == 0 or axis is None or row < axis.rows[0]:
         return True
     return bool(axis.at(rows[after : after + 1])[0] > axis.at(rows[after - 1 : after])[0])
 

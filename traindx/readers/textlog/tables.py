@@ -38,10 +38,19 @@ class Tables:
         if is_heading(text):
             return self.head
         cells = row_cells(text)
+        if not cells and in_bars(text) and len(boxes(text)) == len(boxes(self.heading)):
+            return self.second
         return self.take if len(cells) >= 2 and self.fields_for(len(cells)) is not None else None
 
     def head(self, line: str, row: int) -> None:
         self.heading, self.heading_row = body(line), row
+
+    def second(self, line: str, row: int) -> None:
+        """A second line of headings (`| Mini-batch |` over `| Accuracy |`, as MATLAB prints them)."""
+        if row == self.heading_row + 1:
+            pairs = zip(boxes(self.heading), boxes(body(line)), strict=True)
+            self.heading = " | ".join(" ".join(re.sub(r"\(.*\)", "", f"{a} {b}").split()) for a, b in pairs)
+            self.heading_row = row
 
     def fields_for(self, count: int) -> tuple[Field, ...] | None:
         """The fields of a row of `count` cells: those of the headings just above, else those of
@@ -88,6 +97,16 @@ def fields_named(names: list[str]) -> tuple[Field, ...]:
     )
 
 
+def in_bars(text: str) -> bool:
+    """Whether a line is a row of a table with bars at both ends, and words in it."""
+    return text[:1] == text[-1:] == "|" and any(c.isalpha() for c in text)
+
+
+def boxes(text: str) -> list[str]:
+    """What is between the bars of a line, empty cells too."""
+    return [cell.strip() for cell in text.strip("|").split("|")]
+
+
 def body(line: str) -> str:
     return BAR.sub("", PREFIX.sub("", line, count=1)).strip().removeprefix(",")
 
@@ -117,6 +136,8 @@ def row_cells(text: str) -> list[str]:
         return []
     split = SPLITS[0] if text[0] in "|│┃" or "|" in text else SPLITS[2] if "," in text else SPLITS[3]
     cells = [cell.strip("*~") for cell in cut(split, text)]  # Markdown sets the best row in bold
+    if split is SPLITS[0]:
+        cells = [cell or "-" for cell in cells]  # not measured in this row
     return cells if all(CELL.fullmatch(c) for c in cells) and any(c[:1].isdigit() for c in cells) else []
 
 

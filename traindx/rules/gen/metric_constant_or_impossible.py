@@ -152,7 +152,10 @@ def zeros(features: Features, curve: Curve, least: float) -> Iterator[Evidence]:
     if not np.any(curve.values):
         computed = not any(np.ptp(c.values) for c in scores(features, curve.name.split("/")[0] + "/", 2))
         text = f"{curve.name} is exactly 0 in all of its {curve.n} points"
-        yield evidence(curve, text, "medium" if computed else "low", ("zero",))
+        training = features.curve("train/loss") if curve.name == "val/loss" else None
+        empty = training is not None and training.n > 0 and training.end > 0
+        text += ": the validation set is empty or has no labels" * empty
+        yield evidence(curve, text, "medium" if computed else "low", ("empty" if empty else "zero",))
     elif found := no_parts(features, least):
         yield found
 

@@ -2,7 +2,7 @@
 
 import re
 
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 HELD_OUT = {
     "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout",
@@ -25,12 +25,14 @@ def validation_missing(
     *,
     passes: float = threshold(2.0, "passes over the data", "theory", "data seen once are not memorized"),
     learned: float = threshold(3.0, "x the objective's noise", "theory", "3 sigma"),
+    copies: float = threshold(5, "points", "convention", "fewer equal prints may be rounding"),
 ) -> Iterator[Evidence]:
     """The training data were seen several times, but nothing was measured on validation data.
 
     ## What it sees
     A supervised run of two or more epochs whose objective improved. It has no signal below `val/`, and none
-    whose name contains a word for a test or an evaluation.
+    whose name contains a word for a test or an evaluation. Or a validation loss that equals the training loss in
+    every one of 5 points or more: the training data were measured twice. That is low, the rest a note.
 
     ## Why it matters
     Memorization lowers the training loss too. Only validation data show whether the run generalizes.
@@ -48,6 +50,14 @@ def validation_missing(
     cross-validation: https://scikit-learn.org/stable/modules/cross_validation.html.
     """
     objective = features.needed_curve("objective")
+    training, held_out = features.curve("train/loss"), features.curve("val/loss")
+    if training is not None and held_out is not None and is_copy(training, held_out, copies):
+        known = "so nothing shows whether the run generalizes"
+        text, point = (
+            f"val/loss equals train/loss in all of its {held_out.n} points, {known}",
+            held_out.point(-1),
+        )
+        yield Evidence(last=point.step, severity="low", aspects=("copied",), message=text, points=(point,))
     names = {word for name in run.series for word in re.split(r"[^a-z0-9]+", name.lower())}
     if features.is_reinforcement or names & HELD_OUT or names & ADVERSARIAL or not objective.n:
         return
@@ -65,6 +75,16 @@ def validation_missing(
                 ),
             ),
         )
+
+
+def is_copy(training: Curve, held_out: Curve, least: float) -> bool:
+    """Whether both losses have the same values at the same steps, and move."""
+    return bool(
+        held_out.n >= least
+        and np.array_equal(training.steps, held_out.steps)
+        and np.array_equal(training.values, held_out.values)
+        and np.ptp(training.values) > 0
+    )
 
 
 def passes_over_data(run: Run, features: Features) -> float | None:

@@ -190,8 +190,27 @@ def scores_know_nothing(
         if split == "val/" and fits_training_only(features):
             continue
         if all((knowledge(c, classes) or 0.0) <= nothing for c in found):
-            yield evidence(max(found, key=lambda c: c.n), max(accuracies(features), default=0.0))
+            chosen = max(found, key=lambda c: c.n)
+            yield evidence(chosen, max(accuracies(features), default=0.0), learned_from(features, chosen))
             return
+
+
+def learned_from(
+    features: Features,
+    held: Curve,
+    *,
+    fallen: float = threshold(0.5, "of its first level", "convention", "the training data are learned"),
+) -> str:
+    """What is said of a training loss that has fallen far while a score on validation data is that of guessing."""
+    curve = features.curve("train/loss") if held.name.startswith("val/") else None
+    if (
+        curve is None
+        or features.is_reinforcement
+        or curve.n < 3
+        or not 0 <= curve.end < fallen * curve.start
+    ):
+        return ""
+    return f", while train/loss fell from {curve.values[0]:.4g} to {curve.values[-1]:.4g}"
 
 
 def fits_training_only(
@@ -217,6 +236,7 @@ def knowledge(curve: Curve, classes: int | None) -> float | None:
 def evidence(
     curve: Curve,
     accuracy: float,
+    learned: str,
     *,
     majority: float = threshold(
         0.6, "accuracy", "convention", "far from guessing between two equal classes"
@@ -225,14 +245,17 @@ def evidence(
     """A score of guessing. With a high `accuracy` all samples get the most frequent class."""
     level, last = late(curve), float(curve.steps[-1])
     frequent = f", with an accuracy of {accuracy:.4g}: every sample gets the most frequent class"
+    worse = "r2" in api.words_of(curve.name) and level < 0
+    guesses = ", worse than always predicting the mean" if worse else ", the score of a model that guesses"
+    rare = accuracy >= majority
     return Evidence(
         onset=float(curve.steps[0]),
         last=last,
         where=curve.name,
         strength=1.0 if curve.n > 2 * 4 else 0.5,
-        aspects=("score", "rare-class") if accuracy >= majority else ("score",),
+        aspects=("score", "rare-class") if rare else ("score",),
         message=f"the median of {curve.name} at the end is {level:.4g}"
-        + (frequent if accuracy >= majority else ", the score of a model that guesses"),
+        + (frequent if rare else guesses + learned),
         points=(curve.point(-1, level * curve.sign),),
     )
 

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from traindx.features.comparisons.rate_sweep import range_test_of
 from traindx.features.curves.improvements import best_at_the_end, learned_meanwhile, lost_decades
 from traindx.features.curves.joint_rise import rises_together
 from traindx.rules.api import (
@@ -92,8 +93,8 @@ def loss_diverges(
     minimum means nothing near a loss of zero.
     """
     curve = features.needed_curve("objective")
-    if jumped_at_seam(run):
-        return  # `loss-jumps-on-resume` says why
+    if jumped_at_seam(run) or range_test_of(run) is not None:
+        return  # `loss-jumps-on-resume` says why; a range test diverges by design
     climb = rise_in_few_points(features, curve, times, visible, few)
     yield from filter(None, [climb])
     if climb is not None or curve.n < 2 * 3:
@@ -129,6 +130,12 @@ def compared(
     # What is held out rises without any instability; it is no explosion before it rises visibly.
     if curve.name.startswith("val/") and curve.sign > 0 and mild < 1:
         found = replace(found, severity="medium", strength=found.strength * mild)
+    if curve.name == "val/loss" and "gradual" in found.aspects and features.curve("train/loss") is None:
+        found = replace(
+            found,
+            severity="high" if found.severity == "critical" else found.severity,
+            aspects=(*found.aspects, "held-out"),
+        )
     other = learned_meanwhile(features, curve, found.onset or 0.0)
     if other is None:
         yield found

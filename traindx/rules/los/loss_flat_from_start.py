@@ -116,10 +116,14 @@ def why_not_shown(
     curve: Curve,
     *,
     updates: float = threshold(50, "steps", "convention", "shorter than a warm-up"),
+    digits: float = threshold(
+        20, "points", "convention", "losses of batches, which are the same by no chance"
+    ),
 ) -> str:
     """Why the log does not show whether anything is learned ("" if it does)."""
     said = run.setup.word("symptoms")  # of a loss or a score, by somebody who saw the start
-    reported = ("flat" in said or "constant" in said) and np.ptp(curve.values) == 0 and curve.n > 3
+    stuck = np.ptp(curve.values) == 0 and curve.n > 3
+    reported = stuck and (curve.n >= digits or "flat" in said or "constant" in said)
     if any(e.code == "late-start" for e in run.events) and not reported:
         return "the log does not show the start of the run"
     done, planned = run.last_step or 0.0, run.setup.planned_steps or 0
@@ -253,7 +257,10 @@ def flat_score(
         return
     best = block_medians(curve.oriented, TREND_PARTS // 2)
     gained = float(best[0] - best.min())
-    if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
+    wander = (
+        float(np.std(np.diff(best))) / 2**0.5
+    )  # running means of episodes hardly differ from their neighbours
+    if curve.n < many or fall > max(2 * wander, min(surely * error, scatter / 2)) or gained > scatter:
         return
     # Rewards less their mean are about zero however good the answers are.
     answered = any(features.curve(f"{split}/accuracy") is not None for split in ("train", "val"))

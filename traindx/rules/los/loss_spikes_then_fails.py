@@ -1,8 +1,9 @@
 """LOS009 loss-spikes-then-fails."""
 
+from traindx.features.comparisons.rate_sweep import range_test_of
 from traindx.features.curves.spike_outcomes import curve_spikes, fails_after
 from traindx.features.curves.spikes import RETURN
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -46,6 +47,8 @@ def loss_spikes_then_fails(
     batches), arXiv:2204.02311.
     """
     curve = features.needed_curve("train/loss")
+    if range_test_of(run) is not None:
+        raise CannotJudge("a range test raises the learning rate until the loss diverges")
     for spike in curve_spikes(curve, multiple=multiple, visible=visible):
         ends_up = curve.end - spike.before > kept * spike.height and spike.last < curve.n - 3
         ends_up = ends_up and float(curve.trend[spike.last :].min()) - spike.before > RETURN * spike.height

@@ -31,8 +31,8 @@ def posterior_collapses(
     """The latent variables of a variational autoencoder carry no information.
 
     ## What it sees
-    In the last third of the run, the KL divergence stays below 0.2 % of the reconstruction loss that is
-    logged with it, and is not rising. In fewer than four rows of a run that has been validated, it must be
+    In the last third of the run, the median of the KL divergence is below 0.2 % of the reconstruction loss that
+    is logged with it, and is not rising. In fewer than four rows of a run that has been validated, it must be
     below 0.01 %.
 
     ## Why it matters
@@ -63,9 +63,9 @@ def posterior_collapses(
     if curve is None or curve.n < least:
         raise api.CannotJudge("needs the divergence")
     late, first = curve.values[-(curve.n // 3) :], float(api.median(curve.values[: curve.n // 3]))
-    if late.min() >= 0 and late.max() <= little * level and api.median(late) <= rising * first:
-        last, limit = float(curve.values[-1]), little * level
-        most = float(curve.values.max())
+    middle = float(api.median(late))
+    if late.min() >= 0 and middle <= little * level and middle <= rising * first:
+        last, limit, most = float(curve.values[-1]), little * level, float(curve.values.max())
         course = f"fell from {most:.4g} to {last:.4g}" if most > limit else f"has never exceeded {most:.4g}"
         yield Evidence(
             onset=curve.step_at(int(np.argmax(curve.values <= limit))),
