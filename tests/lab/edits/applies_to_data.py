@@ -249,6 +249,22 @@ MORE = [
     ),
     Applies(
         "realign-labels",
+        (("X = X[order]\n", "X = X[order]\nY = Y[order]\n"),),
+        (
+            (
+                "train = DataLoader(TensorDataset(X[:300], Y[:300]),",
+                "class Pairs(torch.utils.data.Dataset):\n    def __init__(self, inputs, labels):\n"
+                "        self.inputs, self.labels = inputs, labels\n"
+                "order = torch.randperm(400)\nX = X[order]\ntrain = DataLoader(Pairs(X[:300], Y[:300]),",
+            ),
+            (
+                "valid = DataLoader(TensorDataset(X[300:], Y[300:]),",
+                "valid = DataLoader(Pairs(X[300:], Y[300:]),",
+            ),
+        ),
+    ),
+    Applies(
+        "realign-labels",
         (("np.random.shuffle(X)\n", "order = np.random.permutation(len(X))\nX, Y = X[order], Y[order]\n"),),
         (
             ("import argparse\n", "import argparse\nimport numpy as np\n"),

@@ -78,14 +78,20 @@ def draws_order(source: Source, name: str) -> bool:
 
 
 def partners(source: Source, array: str) -> set[str]:
-    """The arrays that are paired with this one: `y` of `TensorDataset(f(X), f(y))`, `zip(X, y)`, `fit(X, y)`."""
-    pairs = [call for call in [*source.calls(*PAIRED), *source.methods("fit")] if len(call.args) >= 2]
+    """The arrays that are paired with this one: `y` of `TensorDataset(f(X), f(y))`, `zip(X, y)`, `fit(X, y)`, and of
+    the script's own data set."""
+    own = [one.name.value for one in source.all(cst.ClassDef) if is_data_set(one)]
+    pairs = [call for call in [*source.calls(*PAIRED, *own), *source.methods("fit")] if len(call.args) >= 2]
     found = set()
     for call in pairs:
         first, second = (roots(source, arg.value) for arg in call.args[:2])
         if array in first and len(second) == 1:
             found |= second
     return found - {array}
+
+
+def is_data_set(one: cst.ClassDef) -> bool:
+    return any(dotted(base.value).endswith("Dataset") for base in one.bases)
 
 
 def roots(source: Source, node: cst.BaseExpression) -> set[str]:
