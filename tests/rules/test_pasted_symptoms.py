@@ -107,3 +107,13 @@ def test_more_rows_are_asked_for_only_where_they_help() -> None:
     assert any("Paste more" in r.text for r in page("it does not learn, why?\n" + body).recommendations)
     table = "".join(f"epoch {i} loss {2 - i / 10} val_loss {2.1 - i / 10}\n" for i in range(1, 6))
     assert not any(r.kind == "logging" for r in page(table).recommendations)
+
+
+def test_a_wide_gap_that_the_question_names_counts_while_it_closes() -> None:
+    table = "".join(
+        f"Epoch {30 + i} train f1: {0.91 + i / 500:.3f} val f1: {0.35 + i / 20:.3f}\n" for i in range(4)
+    )
+    asked = page("Why is training much better than validation?\n" + table)
+    (found,) = (f for f in asked.findings if f.slug == "validation-gap-grows")
+    assert "is closing" in found.message
+    assert "validation-gap-grows" not in slugs(page(table))

@@ -93,6 +93,10 @@ class Run(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def last_step(self) -> float | None:
         return max((float(s.steps[-1]) for s in self.series.values() if len(s)), default=None)
 
+    def says(self, slug: str) -> bool:
+        """Whether the author of a question about this run says what the rule `slug` would see."""
+        return slug in self.setup.word("symptoms").split(",")
+
     @property
     def points(self) -> int:
         """Points of the longest series."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from traindx.features.shared import Features
 from traindx.vocabulary import Decision, Finding, Run
 
+ENOUGH = 10  # points, with fewer of which the page asks for more anyway
 # A loss that clearly improves shows the opposite of these, but not of a rise that came later.
 NO_PROGRESS = frozenset({
     "loss-flat-from-start", "loss-plateaus", "loss-at-chance", "loss-falls-slowly", "loss-oscillates",
@@ -30,4 +31,7 @@ def doubt(features: Features) -> Decision | None:
     if curve is None or curve.n == 0:
         return None
     rows = f"{curve.n} points of {curve.name} do" if curve.n > 1 else f"one point of {curve.name} does"
-    return Decision("inspect", f"the question says that something is wrong, and {rows} not show it", 0.5)
+    more = ". Paste those from where it happens" if curve.n >= ENOUGH else ""
+    return Decision(
+        "inspect", f"the question says that something is wrong, and {rows} not show it{more}", 0.5
+    )

@@ -50,6 +50,13 @@ class Pair(msgspec.Struct, frozen=True):
         before, end = float(median(y[len(y) // 2 :][:third])), float(median(y[-third:]))
         return before - end > part * abs(end)
 
+    def course(self, part: float) -> str:
+        """What the page says of the course of a wide gap."""
+        if self.val.n == 1:
+            return "in the only evaluation"
+        closes = "is closing" if self.still_improves(part) else "does not close"
+        return f"(medians at the end), and the gap {closes}"
+
     def is_apart(
         self,
         train: float,

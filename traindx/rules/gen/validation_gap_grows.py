@@ -303,15 +303,14 @@ def wide_gap(
         ratio = val / train
         large, grave = ratio >= wide and pair.is_apart(train, val), ratio >= max(huge, 2 * pair.first_ratio)
         sentence = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
-    if not large or pair.still_improves(part):
+    if not large or (pair.still_improves(part) and not features.run.says("validation-gap-grows")):
         return None
-    when = "(medians at the end), and the gap does not close" if pair.val.n > 1 else "in the only evaluation"
     return Evidence(
         onset=float(pair.val.steps[0]), last=float(pair.val.steps[-1]), where=pair.val.name,
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
         aspects=("wide", *(["strong"] if grave else [])),
-        message=f"{sentence} {when}",
+        message=f"{sentence} {pair.course(part)}",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )  # fmt: skip
 
