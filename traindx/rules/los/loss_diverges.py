@@ -89,8 +89,7 @@ def loss_diverges(
     ## Sources
     Chowdhery et al. (2022), PaLM, section 5.1 on loss spikes and restarts from a checkpoint,
     arXiv:2204.02311. Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge
-    of stability, arXiv:2103.00065. The rise is measured in progress and noise, because a ratio to the
-    minimum means nothing near a loss of zero.
+    of stability, arXiv:2103.00065.
     """
     curve = features.needed_curve("objective")
     if jumped_at_seam(run) or range_test_of(run) is not None:
