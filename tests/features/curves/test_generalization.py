@@ -110,3 +110,11 @@ def test_reached_again_looks_from_a_start(values: np.ndarray, level: int, start:
     assert g.reached_again(values, level, start) == max(naive, min(start, len(values))) or start > len(
         values
     )
+
+
+def test_kendall_of_a_long_curve_needs_no_table_of_pairs() -> None:
+    """Ten thousand million pairs would take 80 GB."""
+    noise = np.random.default_rng(0).normal(0, 100, 100_000)
+    assert g.kendall(np.arange(100_000.0)) == 1.0
+    assert g.kendall(noise - np.arange(100_000.0)) == pytest.approx(-1.0, abs=0.01)
+    assert abs(g.kendall(noise)) < 0.1
