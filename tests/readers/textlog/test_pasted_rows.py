@@ -65,6 +65,16 @@ def test_an_unknown_name_is_the_loss_if_there_is_no_other() -> None:
     assert with_loss.originals["train/loss"] == "Loss"
 
 
+def test_an_unknown_name_that_rises_in_each_of_several_runs_is_no_loss() -> None:
+    """A correlation that is printed when it is better than before."""
+    runs = [[0.7 - 0.1 * r + 0.05 * i**0.5 for i in range(8)] for r in range(4)]
+    lines = "".join(
+        f"better qucorr: {v:.4f} in batch: {10 * i + 10}\n" for run in runs for i, v in enumerate(run)
+    )
+    for log in read_source(memory(lines)):
+        assert all("train/loss" not in run.series for run in assemble(log))
+
+
 def test_a_chinese_sentence_with_numbers_is_no_row() -> None:
     (log,) = read_source(
         memory("请问我用的数据集有三万张图片，loss和acc开始为8与0，第9个epoch降到了3左右，之后就不变了\n")

@@ -20,7 +20,17 @@ def role_by_shape(values: Floats, *, counted: bool) -> str:
     middle = float(median(values[np.isfinite(values)][len(values) // 3 : 2 * len(values) // 3 + 1]))
     if len(values) > FEW and 0 <= first < middle <= last and last - middle < middle - first:
         return "train/score"
-    return "train/loss" if counted or 0 < last < FALLEN_FAR * first else ""
+    far = 0 < last < FALLEN_FAR * first and falls(values)
+    return "train/loss" if counted or far else ""
+
+
+RISING = 0.7  # of the changes, from which values rise, though several runs in one log end lower than the first began
+
+
+def falls(values: Floats) -> bool:
+    """Whether values end lower than they begin, and most changes are no rise."""
+    first, last = both_ends(values)
+    return last < first and float(np.mean(np.diff(values) > 0)) < RISING
 
 
 def both_ends(values: Floats) -> tuple[float, float]:

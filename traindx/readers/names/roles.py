@@ -16,7 +16,7 @@ from traindx.readers.names.aliases import (
     word_set,
     words_of,
 )
-from traindx.readers.names.by_shape import both_ends, lone_unknown, role_by_shape
+from traindx.readers.names.by_shape import both_ends, falls, lone_unknown, role_by_shape
 from traindx.readers.names.modules import by_layer
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary import QUANTIZED, UNQUANTIZED, Floats, direction_of
@@ -97,8 +97,10 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         chosen[wanted if wanted not in chosen else second_name(wanted, name, chosen)] = name
     if not any("loss" in name for name in chosen) and score_is_loss(chosen, raw):
         chosen["train/loss"] = chosen.pop("train/score")
-    if lone := lone_unknown(chosen, raw):
-        chosen[role_by_shape(raw.columns[lone].values, counted=True)] = chosen.pop(lone)
+    lone = lone_unknown(chosen, raw)
+    role = role_by_shape(raw.columns[lone].values, counted=falls(raw.columns[lone].values)) if lone else ""
+    if role:  # what rises without settling could be anything
+        chosen[role] = chosen.pop(lone)
     return likelihoods_named(promote(chosen, raw), given, raw)
 
 
