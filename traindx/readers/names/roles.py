@@ -98,9 +98,9 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     if not any("loss" in name for name in chosen) and score_is_loss(chosen, raw):
         chosen["train/loss"] = chosen.pop("train/score")
     lone = lone_unknown(chosen, raw)
-    role = role_by_shape(raw.columns[lone].values, counted=falls(raw.columns[lone].values)) if lone else ""
-    if role:  # what rises without settling could be anything
-        chosen[role] = chosen.pop(lone)
+    shaped = role_by_shape(raw.columns[lone].values, counted=falls(raw.columns[lone].values)) if lone else ""
+    if shaped:  # what rises without settling could be anything
+        chosen[shaped] = chosen.pop(lone)
     return likelihoods_named(promote(chosen, raw), given, raw)
 
 
